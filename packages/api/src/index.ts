@@ -1,0 +1,2 @@
+/** See the package README. */
+export {};

@@ -1,0 +1,26 @@
+/** Errors of our own: `SetpointError` for what a caller may handle, `assert` for what can only be a bug. */
+
+const setpointErrorBrand = "setpoint.dev/SetpointError";
+
+/** An error with a stable `code` (`ERR_QUEUE_CLOSED`), by which callers recognise it. */
+export class SetpointError extends Error {
+  override readonly name: string = "SetpointError";
+  readonly code: string;
+  readonly brand: string = setpointErrorBrand;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function isSetpointError(error: unknown, code?: string): error is SetpointError {
+  if (typeof error !== "object" || error === null) return false;
+  if ((error as { brand?: unknown }).brand !== setpointErrorBrand) return false;
+  return code === undefined || (error as SetpointError).code === code;
+}
+
+/** Throws when `condition` does not hold: an invariant of the program is broken and going on would do damage. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new SetpointError("ERR_ASSERTION", `Broken invariant: ${message}`);
+}

@@ -1,0 +1,51 @@
+/** The pure language of the Kubernetes API; see the package's README. */
+
+// objects
+export type {
+  Condition,
+  GroupVersionKind,
+  GroupVersionResource,
+  KubeList,
+  KubeObject,
+  ListMeta,
+  ManagedFieldsEntry,
+  NamespacedName,
+  ObjectMeta,
+  OwnerReference,
+  UnstructuredObject,
+} from "./object.ts";
+export { apiVersionOf, groupResource, gvkOf, parseApiVersion } from "./object.ts";
+
+// kinds
+export type { Kind, KindNames, ObjectInit, ObjectInitMeta, ObjectOf } from "./kind.ts";
+export { arrange, createKind } from "./kind.ts";
+
+// requests
+export type {
+  ApiRequest,
+  ApiResponse,
+  HttpMethod,
+  Transport,
+  UserInfo,
+  WatchEventType,
+  WatchFrame,
+} from "./transport.ts";
+
+// errors
+export type { FieldError, FieldErrorType } from "./field-error.ts";
+export { invalid } from "./field-error.ts";
+export type { Status, StatusCause, StatusDetails, StatusReason } from "./status.ts";
+export {
+  ApiError,
+  failure,
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isInvalid,
+  isNotFound,
+  isStatus,
+  isTooManyRequests,
+} from "./status.ts";
+export { assert, isSetpointError, SetpointError } from "./errors.ts";

@@ -1,0 +1,60 @@
+/**
+ * The narrow waist: everything that talks to a Kubernetes API does it through a `Transport`, and transports compose like
+ * middleware (HTTP, in-process, recording, fault-injecting, dry-run…). It stands on the lowest level because both halves
+ * speak it: the client calls one, the embedded API server offers one.
+ */
+
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface ApiRequest {
+  readonly method: HttpMethod;
+  /** Absolute path without query, each segment already percent-encoded: `/api/v1/namespaces/default/pods`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  /** Lower-case names. `content-type` says what `body` is; absent means JSON. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A JSON value (never mutated by the receiver, never kept unless frozen), or bytes for protobuf, YAML and text. */
+  readonly body?: unknown;
+}
+
+export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+
+/** One frame of a watch. `object` is a KubeObject, a Status for ERROR, or a Table when the request asked for one. */
+export interface WatchFrame {
+  readonly type: WatchEventType;
+  readonly object: unknown;
+}
+
+interface ApiResponseHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * What came back. Objects from the in-process transport are deeply frozen and shared with the store: never mutate them.
+ * `frames` ends when the server ends the watch; it throws when the connection breaks or the signal aborts. Whoever receives
+ * a stream must iterate it to its end, `return()` it or abort the signal, otherwise the server keeps it open.
+ */
+export type ApiResponse =
+  | (ApiResponseHead & { readonly kind: "object"; readonly object: unknown })
+  | (ApiResponseHead & { readonly kind: "watch"; readonly frames: AsyncIterable<WatchFrame> })
+  | (ApiResponseHead & { readonly kind: "bytes"; readonly bytes: AsyncIterable<Uint8Array> });
+
+/**
+ * Sends requests to one API server as one user.
+ *
+ * Guarantees: the promise resolves for every answer of the server, also for error codes (the object is then a Status).
+ * Errors: it rejects only when there is no answer (connection refused or cut, signal aborted); for a write that means that
+ * it may or may not have happened.
+ */
+export interface Transport {
+  send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse>;
+}
+
+/** A request's authenticated identity, as in a TokenReview's answer. */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}

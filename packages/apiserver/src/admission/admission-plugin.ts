@@ -1,0 +1,36 @@
+import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
+import type { Clock, Random } from "@setpoint/host";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+
+/** Reads what is stored, at the newest state; for admission, authorization and endpoints. */
+export interface ObjectReader {
+  get(group: string, resource: string, namespace: string, name: string): UnstructuredObject | undefined;
+  list(group: string, resource: string, namespace?: string): readonly UnstructuredObject[];
+}
+
+export interface AdmissionRequest {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+  readonly definition: ResourceDefinition;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Mutable in `admit`; undefined for DELETE. */
+  readonly object: UnstructuredObject | undefined;
+  readonly old: UnstructuredObject | undefined;
+  readonly user: UserInfo;
+  readonly dryRun: boolean;
+  readonly reader: ObjectReader;
+  readonly clock: Clock;
+  readonly random: Random;
+  warn(message: string): void;
+}
+
+/**
+ * Has a say in writes: `admit` may change the object (before validation), `validate` may only refuse (after it). Both throw
+ * an ApiError to refuse. They run synchronously inside the write, so that what they read cannot change meanwhile.
+ */
+export interface AdmissionPlugin {
+  readonly name: string;
+  admit?(request: AdmissionRequest): void;
+  validate?(request: AdmissionRequest): void;
+}

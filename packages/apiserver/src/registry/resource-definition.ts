@@ -1,0 +1,116 @@
+import type { FieldError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
+import type { Clock, Random } from "@setpoint/host";
+import type { StructuralSchema } from "@setpoint/schema";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
+export interface SubresourceDefinition {
+  readonly name: string;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly verbs: readonly string[];
+}
+
+/** A column of a Table; `cell` renders one object. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly description?: string;
+  /** 0 is always shown, 1 only with `-o wide`. */
+  readonly priority?: number;
+  cell(object: UnstructuredObject, now: number): string | number | boolean | null;
+}
+
+/** What a strategy may know of the request that it works for. */
+export interface WriteContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly user: UserInfo;
+  /** "" for the main resource, else `status`, `scale`, … */
+  readonly subresource: string;
+  readonly dryRun: boolean;
+  /** Adds a `Warning: 299` header to the answer. */
+  warn(message: string): void;
+}
+
+/**
+ * What distinguishes one kind from another in the way of a write; everything common is in the registry. Objects are plain
+ * mutable JSON at this point (the registry owns the copy); functions change them in place.
+ */
+export interface Strategy {
+  /** Fills what the API fills (Go defaulting functions), on every decode. */
+  setDefaults?(object: UnstructuredObject): void;
+  /** Wipes what a creator may not set (status of kinds with a status subresource is wiped by the registry). */
+  prepareForCreate?(object: UnstructuredObject, context: WriteContext): void;
+  /** Keeps what this request may not change (the registry keeps immutable metadata, and status or spec by subresource). */
+  prepareForUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: WriteContext): void;
+  /** Beyond what the schema says; `old` is absent on create. */
+  validate?(
+    object: UnstructuredObject,
+    old: UnstructuredObject | undefined,
+    context: WriteContext,
+  ): readonly FieldError[];
+  /** What the name must be; default: DNS-1123 subdomain. */
+  readonly nameRule?: "subdomain" | "label" | "label1035" | "pathSegment";
+  /** metadata.generation is 1 on create and grows when anything outside metadata and status changes. */
+  readonly tracksGeneration?: boolean;
+  /** PUT to a name that does not exist creates it. */
+  readonly allowsCreateOnUpdate?: boolean;
+  /** PUT without a resourceVersion is accepted. */
+  readonly allowsUnconditionalUpdate?: boolean;
+  /** DELETE answers the object, not a Status, also when it is gone. */
+  readonly returnsDeletedObject?: boolean;
+  /** Seconds between the mark and the removal when an object of this kind is deleted; undefined: removed at once. */
+  deletionGraceSeconds?(object: UnstructuredObject, requested: number | undefined): number | undefined;
+  /** Changes the object when it is marked as deleted (a Namespace's phase). */
+  onMarkedDeleted?(object: UnstructuredObject): void;
+  /** Finalizers beside metadata.finalizers that keep an object (a Namespace's spec.finalizers). */
+  hasOtherFinalizers?(object: UnstructuredObject): boolean;
+  readonly defaultPropagation?: "Background" | "Orphan";
+}
+
+/** JSON paths of the scale subresource of a kind, in the form of a CRD (`.spec.replicas`). */
+export interface ScalePaths {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  /** A selector in string form (CRDs) or a LabelSelector object (built-in kinds). */
+  readonly labelSelectorPath?: string;
+}
+
+/**
+ * One resource in one version: the registry is a table of these, built-in kinds and CRDs alike.
+ */
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  /** Plural, as in URLs. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: readonly SubresourceDefinition[];
+  readonly scale?: ScalePaths;
+  readonly schema: StructuralSchema;
+  /** Objects of CRDs: unknown fields are pruned by the structural schema, strategic merge patch is refused with 415. */
+  readonly custom: boolean;
+  readonly strategy: Strategy;
+  /** Columns after Name; when absent: Age (Name and Age for everything without a printer). */
+  readonly columns: readonly TableColumn[];
+  /** Field selectors beyond metadata.name and metadata.namespace. */
+  readonly selectableFields: Readonly<Record<string, (object: UnstructuredObject) => string>>;
+  /** Where objects are stored: `/pods`, `/apps/deployments`; equal for several versions of one resource. */
+  readonly storagePrefix: string;
+  /** The version in which objects are stored; conversion happens through `convert` when this one differs. */
+  readonly storageVersion: string;
+  /** From the stored form to this version and back; absent: only apiVersion is changed. */
+  readonly convert?: {
+    fromStored(object: UnstructuredObject): UnstructuredObject;
+    toStored(object: UnstructuredObject): UnstructuredObject;
+  };
+  /** Sent as a Warning with every request (CRD versions and built-in kinds that are deprecated). */
+  readonly deprecationWarning?: string;
+}

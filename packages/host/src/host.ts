@@ -1,0 +1,12 @@
+import type { Clock } from "./clock.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Random } from "./random.ts";
+
+/** Everything that a part takes from outside, in one parameter. */
+export interface Host {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,34 @@
+/** Metrics in the model of Prometheus. Registering the same name twice returns the first instrument. */
+
+export type MetricLabels = Readonly<Record<string, string>>;
+
+export interface Counter {
+  add(value?: number, labels?: MetricLabels): void;
+}
+
+export interface Gauge {
+  set(value: number, labels?: MetricLabels): void;
+}
+
+export interface Histogram {
+  observe(value: number, labels?: MetricLabels): void;
+}
+
+export interface Metrics {
+  counter(name: string, help: string): Counter;
+  gauge(name: string, help: string): Gauge;
+  /** `buckets` are upper bounds, ascending, without +Inf. */
+  histogram(name: string, help: string, buckets: readonly number[]): Histogram;
+  /** The text exposition format, version 0.0.4. */
+  expose(): string;
+}
+
+const nothing: Counter & Gauge & Histogram = { add() {}, set() {}, observe() {} };
+
+/** Keeps nothing. */
+export const noMetrics: Metrics = {
+  counter: () => nothing,
+  gauge: () => nothing,
+  histogram: () => nothing,
+  expose: () => "",
+};

@@ -1,0 +1,95 @@
+import type { Clock, Timer } from "../clock.ts";
+import type { Random } from "../random.ts";
+
+interface PendingTimer extends Timer {
+  readonly dueMs: number;
+  /** Decides among timers that are due at the same moment. */
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** 2026-01-01T00:00:00Z: an arbitrary but fixed start, so that timestamps repeat. */
+const epochMs = 1_767_225_600_000;
+
+/**
+ * A clock that stands still until it is told to go on. Time passes only in `run`, from one timer to the next, after
+ * everything that is ready has been done; so a run needs no real time and depends on nothing but its seed.
+ *
+ * Caveat: a program under this clock must not wait for anything real (sockets, files, child processes): `run` cannot see it.
+ */
+export class VirtualClock implements Clock {
+  readonly #random: Random;
+  readonly #timers = new Set<PendingTimer>();
+  #deferred: (() => void)[] = [];
+  #nowMs = 0;
+
+  /** `random` breaks ties between timers that are due at the same time, which is how a seed explores orders. */
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  now(): number {
+    return epochMs + this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs;
+  }
+
+  setTimer(callback: () => void, delayMs: number): Timer {
+    const timer: PendingTimer = {
+      dueMs: this.#nowMs + Math.max(0, delayMs),
+      order: this.#random.next(),
+      callback,
+      cancel: () => void this.#timers.delete(timer),
+    };
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  defer(callback: () => void): void {
+    this.#deferred.push(callback);
+  }
+
+  /**
+   * Runs until `done` says so or virtual time has advanced by `limitMs`; says whether it was `done`. `done` is asked
+   * whenever nothing is ready to run, before time moves on.
+   */
+  async run(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
+    const deadlineMs = this.#nowMs + limitMs;
+    for (;;) {
+      await this.settle();
+      if (done()) return true;
+      const next = this.#next();
+      if (next === undefined || next.dueMs > deadlineMs) {
+        this.#nowMs = deadlineMs;
+        return false;
+      }
+      this.#timers.delete(next);
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      next.callback();
+    }
+  }
+
+  /** Does everything that is ready now, without moving time. */
+  async settle(): Promise<void> {
+    for (;;) {
+      // A macrotask boundary: all promise reactions that are ready have run after it.
+      await new Promise((resolve) => setImmediate(resolve));
+      const deferred = this.#deferred;
+      if (deferred.length === 0) return;
+      this.#deferred = [];
+      for (const callback of deferred) callback();
+    }
+  }
+
+  #next(): PendingTimer | undefined {
+    let best: PendingTimer | undefined;
+    for (const timer of this.#timers) if (best === undefined || isBefore(timer, best)) best = timer;
+    return best;
+  }
+}
+
+function isBefore(a: PendingTimer, b: PendingTimer): boolean {
+  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
+}

@@ -1,0 +1,91 @@
+/** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
+import type { Pod } from "@setpoint/api";
+import type { ReconcileContext } from "setpoint";
+import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
+import { newMemberName, peerUrl } from "../member-names.ts";
+import { memberEndpoint, memberImage, memberPod } from "../resources/member-pod.ts";
+import { memberVolume } from "../resources/member-volume.ts";
+import { clientService, peerService } from "../resources/services.ts";
+import type { Actions } from "./plan.ts";
+import { isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
+
+type ActionFunctions = {
+  readonly [Name in keyof Actions]: (args: Actions[Name], seen: Seen, context: ReconcileContext) => Promise<void>;
+};
+
+export function etcdActions(gateway: EtcdGateway): ActionFunctions {
+  return {
+    async applyServices(_, { cluster }, { apply }) {
+      await apply(peerService(cluster));
+      await apply(clientService(cluster));
+    },
+
+    async startMember({ member, initialCluster, state }, { cluster, targetVersion, members }, { create, event }) {
+      const volume = memberVolume(cluster, member);
+      const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
+      // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
+      if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
+      await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
+      event("Normal", "MemberStarted", `Started member ${member} with etcd ${targetVersion}`);
+    },
+
+    async deletePod({ member }, seen, context) {
+      const pod = find(seen, member).pod;
+      if (pod !== undefined) await context.delete(pod, { unchanged: true });
+    },
+
+    async deleteVolume({ member }, seen, context) {
+      const volume = find(seen, member).volume;
+      if (volume !== undefined) await context.delete(volume);
+    },
+
+    async addLearner(_, seen, { random, signal, event }) {
+      const { name = "", namespace = "" } = seen.cluster.metadata;
+      const member = newMemberName(name, random);
+      await gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), signal);
+      event("Normal", "LearnerAdded", `Added ${member} to etcd as a learner`);
+    },
+
+    async promote({ member, id }, seen, { signal, event }) {
+      await gateway.promote(endpointForChanges(seen), id, signal);
+      event("Normal", "MemberPromoted", `Promoted ${member} to a voting member`);
+    },
+
+    async removeMember({ member, id }, seen, { signal, event }) {
+      await gateway.remove(endpointForChanges(seen, member), id, signal);
+      event("Normal", "MemberRemoved", `Removed ${member} (${id}) from etcd`);
+    },
+
+    async moveLeader({ from, id, to }, seen, { signal, event }) {
+      const endpoint = endpointOf(find(seen, from));
+      if (endpoint !== undefined) await gateway.moveLeader(endpoint, id, signal);
+      event("Normal", "LeaderMoved", `Moved the leadership from ${from} to ${to}`);
+    },
+
+    async upgradeMember({ member, version }, seen, { patch, event }) {
+      const pod = find(seen, member).pod;
+      if (pod === undefined) return;
+      const image = memberImage(seen.cluster, version);
+      // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
+      const containers = pod.spec?.containers.map((container) => (container.name === "etcd" ? { ...container, image } : container));
+      await patch(pod, { spec: { containers } }, { unchanged: true });
+      event("Normal", "MemberUpgraded", `Restarting ${member} with etcd ${version}`);
+    },
+  };
+}
+
+function find(seen: Seen, name: string): SeenMember {
+  return seen.members.find((each) => each.name === name) ?? { name };
+}
+
+function endpointOf({ pod }: { readonly pod?: Pod }): string | undefined {
+  return pod === undefined ? undefined : memberEndpoint(pod);
+}
+
+/** Changes of membership go to the leader, or to another healthy voter, never to the member concerned. */
+function endpointForChanges(seen: Seen, except?: string): string {
+  const voters = seen.members.filter((each) => each.name !== except && isHealthy(each) && each.status?.learner === false);
+  const endpoint = endpointOf(voters.find(isLeader) ?? voters[0] ?? {});
+  if (endpoint === undefined) throw new Error(`Cannot change the membership of "${seen.cluster.metadata.name}": no healthy member answers`);
+  return endpoint;
+}

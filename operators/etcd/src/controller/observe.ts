@@ -1,0 +1,138 @@
+/** Reads everything that the plan needs into one snapshot; changes nothing. */
+import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import type { ReconcileContext } from "setpoint";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
+import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
+import { labels, memberOfPeerUrl } from "../member-names.ts";
+import { memberEndpoint } from "../resources/member-pod.ts";
+import { clientService, peerService } from "../resources/services.ts";
+import { podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+
+export async function observe(cluster: EtcdCluster, context: ReconcileContext, gateway: EtcdGateway): Promise<Seen> {
+  const pods = byMember(context.owned(Pod));
+  const volumes = byMember(volumesOf(cluster, context));
+  const statuses = await askMembers(pods, gateway, context.signal);
+  const list = await askQuorum(pods, statuses, gateway, context.signal);
+  const listed = byName(list?.members ?? []);
+  const recorded = new Map((cluster.status?.members ?? []).map((member) => [member.name, member]));
+  const names = new Set([...pods.keys(), ...volumes.keys(), ...listed.keys(), ...(list === undefined ? recorded.keys() : [])]);
+  const members = [...names].sort().map((name) => seenMember(name, { pods, volumes, statuses, listed, recorded }));
+  return { cluster, members, ...observeServices(cluster, context), ...observeVersion(cluster, members), quorum: list !== undefined, clusterIds: distinctClusterIds(members) };
+}
+
+interface Parts {
+  readonly pods: ReadonlyMap<string, Pod>;
+  readonly volumes: ReadonlyMap<string, PersistentVolumeClaim>;
+  readonly statuses: ReadonlyMap<string, MemberStatus>;
+  readonly listed: ReadonlyMap<string, ListedMember>;
+  readonly recorded: ReadonlyMap<string, NonNullable<EtcdCluster["status"]>["members"][number]>;
+}
+
+function seenMember(name: string, parts: Parts): SeenMember {
+  const pod = parts.pods.get(name);
+  const volume = parts.volumes.get(name);
+  const status = parts.statuses.get(name);
+  const listed = parts.listed.get(name);
+  const recorded = parts.recorded.get(name);
+  return {
+    name,
+    ...(pod === undefined ? {} : { pod }),
+    ...(volume === undefined ? {} : { volume }),
+    ...(status === undefined ? {} : { status }),
+    ...(listed === undefined ? {} : { listed: { id: listed.id, learner: listed.learner, started: listed.name !== "" } }),
+    ...(recorded === undefined ? {} : { recorded }),
+  };
+}
+
+/** Claims are found by label, because those of a cluster that retains its volumes have no owner. */
+function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly PersistentVolumeClaim[] {
+  const { name = "", namespace = "", uid } = cluster.metadata;
+  const claims = context.list(PersistentVolumeClaim, { namespace, labels: { [labels.cluster]: name } });
+  return claims.filter((claim) => claim.metadata.annotations?.[labels.clusterUid] === uid);
+}
+
+function byMember<T extends Pod | PersistentVolumeClaim>(objects: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [object.metadata.labels?.[labels.member] ?? "", object]));
+}
+
+function byName(members: readonly ListedMember[]): ReadonlyMap<string, ListedMember> {
+  return new Map(members.map((member) => [member.name === "" ? (memberOfPeerUrl(member.peerUrls[0] ?? "") ?? member.id) : member.name, member]));
+}
+
+async function askMembers(
+  pods: ReadonlyMap<string, Pod>,
+  gateway: EtcdGateway,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MemberStatus>> {
+  const answers = new Map<string, MemberStatus>();
+  const ask = async ([name, pod]: readonly [string, Pod]): Promise<void> => {
+    const endpoint = podState(pod) === "running" ? memberEndpoint(pod) : undefined;
+    if (endpoint === undefined) return;
+    const status = await gateway.status(endpoint, signal).catch(() => undefined);
+    if (status !== undefined) answers.set(name, status);
+  };
+  await Promise.all([...pods].map(ask));
+  signal.throwIfAborted();
+  return answers;
+}
+
+/** The member list by a voter that can reach a quorum, the leader first. */
+async function askQuorum(
+  pods: ReadonlyMap<string, Pod>,
+  statuses: ReadonlyMap<string, MemberStatus>,
+  gateway: EtcdGateway,
+  signal: AbortSignal,
+): Promise<MemberList | undefined> {
+  const voters = [...statuses].filter(([, status]) => !status.learner && status.leaderId !== "");
+  voters.sort(([, a], [, b]) => Number(b.leaderId === b.memberId) - Number(a.leaderId === a.memberId));
+  for (const [name] of voters) {
+    const pod = pods.get(name);
+    const endpoint = pod === undefined ? undefined : memberEndpoint(pod);
+    const list = endpoint === undefined ? undefined : await gateway.members(endpoint, signal).catch(() => undefined);
+    if (list !== undefined) return list;
+  }
+  signal.throwIfAborted();
+  return undefined;
+}
+
+function observeServices(cluster: EtcdCluster, context: ReconcileContext): Pick<Seen, "servicesToApply" | "serviceTaken"> {
+  const servicesToApply: string[] = [];
+  for (const wanted of [peerService(cluster), clientService(cluster)]) {
+    const name = wanted.metadata.name ?? "";
+    const present = context.get(Service, name, cluster.metadata.namespace);
+    if (present !== undefined && !isOurs(present, cluster)) return { servicesToApply: [], serviceTaken: name };
+    if (present === undefined || !isAsWanted(present, wanted)) servicesToApply.push(name);
+  }
+  return { servicesToApply };
+}
+
+function isOurs(service: Service, cluster: EtcdCluster): boolean {
+  return service.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid) ?? false;
+}
+
+/** Compares what we set; the rest of a Service belongs to the server and to others. */
+function isAsWanted(present: Service, wanted: Service): boolean {
+  const relevant = ({ spec, metadata }: Service): string =>
+    JSON.stringify([
+      metadata.labels?.[labels.cluster],
+      spec?.selector?.[labels.cluster],
+      spec?.publishNotReadyAddresses ?? false,
+      spec?.ports?.map(({ name, port, targetPort }) => [name, port, targetPort]),
+    ]);
+  return relevant(present) === relevant(wanted);
+}
+
+/** Members are brought to the wanted version only if that is a step that etcd allows from the oldest one that runs. */
+function observeVersion(cluster: EtcdCluster, members: readonly SeenMember[]): Pick<Seen, "targetVersion" | "versionRefusal"> {
+  const versions = members.flatMap((member) => member.status?.version ?? podVersion(member.pod) ?? []);
+  const running = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
+  const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version);
+  if (refusal === undefined) return { targetVersion: cluster.spec.version };
+  return { targetVersion: versions.at(-1) ?? running ?? cluster.spec.version, versionRefusal: refusal };
+}
+
+
+function distinctClusterIds(members: readonly SeenMember[]): readonly string[] {
+  return [...new Set(members.flatMap((member) => (member.status === undefined ? [] : [member.status.clusterId])))].sort();
+}

@@ -1,0 +1,211 @@
+/**
+ * Decides the next step for an etcd cluster. Pure: a table of situations tests it. The order of the checks is the policy:
+ * never act on two members at once, heal before resizing, resize before upgrading, and touch the leader last.
+ */
+import type { Step } from "setpoint";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { initialMemberNames } from "./initial-members.ts";
+import { isBootstrapped, isHealthy, isLeader, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+
+export interface Actions {
+  readonly applyServices: Record<never, never>;
+  /** Makes the volume (if the cluster has volumes) and the pod of a member that etcd knows or will know by name. */
+  readonly startMember: { readonly member: string; readonly initialCluster: readonly string[]; readonly state: "new" | "existing" };
+  readonly deletePod: { readonly member: string };
+  readonly deleteVolume: { readonly member: string };
+  readonly addLearner: Record<never, never>;
+  readonly promote: { readonly member: string; readonly id: string };
+  readonly removeMember: { readonly member: string; readonly id: string };
+  readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
+  readonly upgradeMember: { readonly member: string; readonly version: string };
+}
+
+export type EtcdStep = Step<Actions>;
+
+/** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
+export const silenceMsMax = 60_000;
+/** etcd refuses changes of membership until all voters have been connected for 5 s; looking more often costs little. */
+const membershipRetryMs = 1_000;
+const lookAgainMs = 2_000;
+/** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
+const recheckMs = 10_000;
+
+export function plan(seen: Seen, nowMs: number): EtcdStep {
+  if (seen.cluster.spec.paused) return { kind: "rest", recheckMs };
+  if (seen.serviceTaken !== undefined)
+    return wait(`Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`, recheckMs);
+  if (seen.servicesToApply.length > 0) return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
+  if (!isBootstrapped(seen.cluster)) return planFirstStart(seen);
+  if (seen.clusterIds.length > 1)
+    return wait(`members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`, recheckMs);
+  if (!seen.quorum) return planWithoutQuorum(seen);
+  return planCleanup(seen) ?? planHealing(seen, nowMs) ?? planLearners(seen) ?? planWaitForHealth(seen) ?? planSize(seen) ?? planUpgrade(seen) ?? { kind: "rest", recheckMs };
+}
+
+function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
+  // The union over action names cannot be rebuilt from a generic name.
+  return { kind: "act", action, args, reason } as EtcdStep;
+}
+
+function wait(reason: string, delayMs: number): EtcdStep {
+  return { kind: "wait", reason, delayMs };
+}
+
+/** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
+function planFirstStart(seen: Seen): EtcdStep {
+  const initial = initialMemberNames(seen.cluster);
+  for (const name of initial) {
+    const member = seen.members.find((each) => each.name === name);
+    const state = podState(member?.pod);
+    if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
+    if (state === "missing")
+      return act("startMember", { member: name, initialCluster: initial, state: "new" }, `first start: ${name} of ${initial.length} members`);
+  }
+  const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
+  return wait(silent.length === 0 ? "the first start is complete" : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`, silent.length === 0 ? 100 : 500);
+}
+
+/** Why a pod is not up, in the words of its own status. */
+function podReason(seen: Seen, name: string | undefined): string {
+  const pod = seen.members.find((each) => each.name === name)?.pod;
+  const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
+  if (waiting?.reason !== undefined) return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
+  const unscheduled = pod?.status?.conditions?.find((each) => each.type === "PodScheduled" && each.status === "False");
+  return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
+}
+
+/** Without a quorum nothing may be added or removed; members that still have their volume are started again on it. */
+function planWithoutQuorum(seen: Seen): EtcdStep {
+  for (const member of seen.members.filter(isMember)) {
+    const state = podState(member.pod);
+    if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
+    if (state === "failed") return act("deletePod", { member: member.name }, `no quorum: ${member.name} failed and is started again on its volume`);
+    if (state === "missing")
+      return act("startMember", restart(member), `no quorum: ${member.name} is started again on its volume`);
+  }
+  const members = seen.members.filter(isMember);
+  const answering = members.filter((member) => member.status !== undefined).length;
+  const coming = members.filter((member) => ["starting", "running", "terminating"].includes(podState(member.pod))).length;
+  const outlook =
+    answering < quorumOf(members.length) && coming < quorumOf(members.length)
+      ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand"
+      : "";
+  return wait(`no quorum: ${answering} of ${members.length} members answer${outlook}`, lookAgainMs);
+}
+
+function quorumOf(voters: number): number {
+  return Math.floor(voters / 2) + 1;
+}
+
+/** A member by etcd's list, or by our own record while no quorum can say. */
+function isMember(member: SeenMember): boolean {
+  return member.listed !== undefined || member.recorded !== undefined;
+}
+
+function restart(member: SeenMember): Actions["startMember"] {
+  return { member: member.name, initialCluster: [member.name], state: "existing" };
+}
+
+/** Pods and volumes of nobody: what a removal or a crash between two steps left behind. */
+function planCleanup(seen: Seen): EtcdStep | undefined {
+  for (const member of seen.members) {
+    if (member.listed !== undefined) continue;
+    if (member.pod !== undefined && podState(member.pod) !== "terminating")
+      return act("deletePod", { member: member.name }, `${member.name} is not a member of etcd any more`);
+    if (member.pod === undefined && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
+      return act("deleteVolume", { member: member.name }, `the volume of ${member.name}, which is not a member any more, holds nothing of use`);
+  }
+  return undefined;
+}
+
+function planHealing(seen: Seen, nowMs: number): EtcdStep | undefined {
+  for (const member of seen.members) {
+    if (member.listed === undefined || isHealthy(member)) continue;
+    const step = healMember(seen, member, nowMs);
+    if (step !== undefined) return step;
+  }
+  return undefined;
+}
+
+function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | undefined {
+  const { listed, name } = member;
+  if (listed === undefined) return undefined;
+  const state = podState(member.pod);
+  if (state === "terminating") return undefined;
+  // Added, never started: the crash or the lost answer came between the addition and the pod.
+  if (state === "missing" && !listed.started)
+    return act("startMember", { member: name, initialCluster: joinList(seen, name), state: "existing" }, `${name} was added to etcd and has no pod yet`);
+  if (state === "missing" && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
+    return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
+  if (state === "failed" || state === "missing")
+    return act("removeMember", { member: name, id: listed.id }, `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`);
+  const silentSince = member.recorded?.unhealthySince;
+  if (state === "running" && silentSince !== undefined && nowMs - Date.parse(silentSince) > silenceMsMax)
+    return act("removeMember", { member: name, id: listed.id }, `${name} has not answered since ${silentSince}, quorum is safe: ${healthyText(seen)}`);
+  return undefined;
+}
+
+/** A joining member needs the present members and itself; etcd compares this list with its own. */
+function joinList(seen: Seen, name: string): readonly string[] {
+  return [...seen.members.filter((each) => each.listed?.started === true && each.name !== name).map((each) => each.name), name];
+}
+
+function healthyText(seen: Seen): string {
+  const voters = seen.members.filter((each) => each.listed !== undefined && !each.listed.learner);
+  return `${voters.filter(isHealthy).length} of ${voters.length} answer`;
+}
+
+/** A learner is promoted when it has 90 % of the leader's log; etcd checks that again. */
+function planLearners(seen: Seen): EtcdStep | undefined {
+  const learner = seen.members.find((each) => each.listed?.learner === true);
+  if (learner?.listed === undefined) return undefined;
+  const leader = seen.members.find(isLeader);
+  if (learner.status === undefined) return wait(`learner ${learner.name} has not started${podReason(seen, learner.name)}`, 500);
+  if (leader?.status === undefined) return wait("no member says that it is the leader", 500);
+  if (learner.status.raftIndex < leader.status.raftIndex * 0.9)
+    return wait(`learner ${learner.name} has ${learner.status.raftIndex} of ${leader.status.raftIndex} log entries`, 500);
+  return act("promote", { member: learner.name, id: learner.listed.id }, `learner ${learner.name} is in sync`);
+}
+
+/** Everything after this needs all members well. */
+function planWaitForHealth(seen: Seen): EtcdStep | undefined {
+  const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
+  if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
+  const leaving = seen.members.find((each) => podState(each.pod) === "terminating");
+  return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, membershipRetryMs);
+}
+
+function planSize(seen: Seen): EtcdStep | undefined {
+  const voters = seen.members.filter((each) => each.listed !== undefined);
+  const size: number = seen.cluster.spec.size;
+  if (voters.length < size) return act("addLearner", {}, `${voters.length} members, ${size} wanted`);
+  if (voters.length === size) return undefined;
+  // The last name is as good as any other, and picking always the same one makes a repeated pass repeat itself.
+  const removable = voters.filter((each) => !isLeader(each)).sort((a, b) => (a.name < b.name ? 1 : -1))[0];
+  if (removable?.listed === undefined) return wait("no member but the leader could be removed", lookAgainMs);
+  return act("removeMember", { member: removable.name, id: removable.listed.id }, `${voters.length} members, ${size} wanted; the leader stays`);
+}
+
+function planUpgrade(seen: Seen): EtcdStep | undefined {
+  const members = seen.members.filter((each) => each.listed !== undefined);
+  const restarting = members.find((each) => podVersion(each.pod) === seen.targetVersion && each.status?.version !== seen.targetVersion);
+  if (restarting !== undefined)
+    return wait(`member ${restarting.name} is being restarted with ${seen.targetVersion} and still answers as ${restarting.status?.version}${podReason(seen, restarting.name)}`, 250);
+  const old = members.filter((each) => podVersion(each.pod) !== seen.targetVersion);
+  const follower = old.find((each) => !isLeader(each));
+  if (follower !== undefined) return act("upgradeMember", { member: follower.name, version: seen.targetVersion }, `${follower.name} runs ${podVersion(follower.pod)}, wanted is ${seen.targetVersion}; followers first`);
+  const leader = old[0];
+  if (leader === undefined) return undefined;
+  const heir = members.find((each) => each.name !== leader.name && each.listed?.learner === false);
+  if (heir?.listed !== undefined) return act("moveLeader", { from: leader.name, to: heir.name, id: heir.listed.id }, `${leader.name} is the last with ${podVersion(leader.pod)} and leads; ${heir.name} takes over before it restarts`);
+  return act("upgradeMember", { member: leader.name, version: seen.targetVersion }, `${leader.name} is the only member`);
+}
+
+/** Whether this cluster lacks what it needs to serve, for the status. */
+export function isAvailable(seen: Seen): boolean {
+  return seen.quorum && isBootstrapped(seen.cluster);
+}
+
+export function wantedSize(cluster: EtcdCluster): number {
+  return cluster.spec.size;
+}

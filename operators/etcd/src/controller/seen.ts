@@ -1,0 +1,62 @@
+/** One snapshot of an etcd cluster: what is wanted, what Kubernetes shows, and what etcd itself says. */
+import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import type { MemberStatus } from "../gateway/etcd-gateway.ts";
+
+export interface SeenMember {
+  readonly name: string;
+  /** The entry of etcd's member list; absent when it has none, or when no quorum could say. */
+  readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean };
+  /** What the last status of the EtcdCluster says of it. */
+  readonly recorded?: { readonly id?: string; readonly unhealthySince?: string };
+  readonly pod?: Pod;
+  readonly volume?: PersistentVolumeClaim;
+  /** Its own answer; absent when it gave none. */
+  readonly status?: MemberStatus;
+}
+
+export interface Seen {
+  readonly cluster: EtcdCluster;
+  readonly members: readonly SeenMember[];
+  /** Whether a quorum answered; only then `listed` is known. */
+  readonly quorum: boolean;
+  /** The distinct cluster IDs that members report; more than one is a split brain. */
+  readonly clusterIds: readonly string[];
+  /** The version that members are brought to: the wanted one, or the running one when that is refused. */
+  readonly targetVersion: string;
+  /** Why the wanted version is refused. */
+  readonly versionRefusal?: string;
+  /** Names of Services that are missing or not as they should be. */
+  readonly servicesToApply: readonly string[];
+  /** A Service of our name that belongs to somebody else. */
+  readonly serviceTaken?: string;
+}
+
+export type PodState = "missing" | "starting" | "running" | "failed" | "terminating";
+
+export function podState(pod: Pod | undefined): PodState {
+  if (pod === undefined) return "missing";
+  if (pod.metadata.deletionTimestamp !== undefined) return "terminating";
+  const phase = pod.status?.phase;
+  if (phase === "Failed" || phase === "Succeeded") return "failed";
+  return phase === "Running" ? "running" : "starting";
+}
+
+/** A voter or learner that answers and knows a leader. */
+export function isHealthy(member: SeenMember): boolean {
+  return member.status !== undefined && member.status.leaderId !== "";
+}
+
+export function isLeader(member: SeenMember): boolean {
+  return member.status !== undefined && member.status.leaderId === member.status.memberId;
+}
+
+/** The version that a pod's image names: `…/etcd:v3.5.16`. */
+export function podVersion(pod: Pod | undefined): string | undefined {
+  return /:v?([0-9.]+)$/.exec(pod?.spec?.containers[0]?.image ?? "")?.[1];
+}
+
+/** Whether the cluster has been complete once; from then on nothing may ever start it empty again. */
+export function isBootstrapped(cluster: EtcdCluster): boolean {
+  return cluster.status?.clusterID !== undefined;
+}

@@ -1,0 +1,103 @@
+/** The kind EtcdCluster: what a user asks for, and what the operator reports. */
+import { age, defineKind, field, quantity, rule, type ObjectOf } from "setpoint";
+import { z } from "zod";
+import { ownedOptions } from "./owned-options.ts";
+
+const stringMap = z.record(z.string(), z.string());
+const anything = z.record(z.string(), z.unknown());
+
+/** Volumes are claims, one a member; without `storage` members live on an emptyDir, as long as their pod. */
+const storage = z.object({
+  storageClassName: z.string().optional(),
+  accessModes: z.array(z.string()).default(["ReadWriteOnce"]),
+  resources: z.object({ requests: z.object({ storage: quantity() }) }),
+});
+
+const pod = z.object({
+  labels: stringMap.optional(),
+  annotations: stringMap.optional(),
+  resources: z.object({ requests: stringMap.optional(), limits: stringMap.optional() }).optional(),
+  nodeSelector: stringMap.optional(),
+  affinity: anything.optional(),
+  tolerations: z.array(anything).optional(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+});
+
+const spec = z.object({
+  size: z.literal([1, 3, 5, 7]).default(3),
+  version: field(z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/), {
+    rules: [
+      rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x"),
+    ],
+  }),
+  paused: z.boolean().default(false),
+  imageRepository: z.string().default("quay.io/coreos/etcd"),
+  volumeClaimTemplate: storage.optional(),
+  /** What becomes of the volumes when the EtcdCluster is deleted. */
+  deletionPolicy: z.enum(["Delete", "Retain"]).default("Delete"),
+  pod: pod.optional(),
+  options: field(stringMap.optional(), {
+    rules: [
+      rule(
+        `!self.exists(name, name in [${ownedOptions.map((name) => `'${name}'`).join(", ")}])`,
+        "an option that the operator owns cannot be set",
+      ),
+    ],
+  }),
+});
+
+const member = z.object({
+  name: z.string(),
+  id: z.string().optional(),
+  version: z.string().optional(),
+  role: z.enum(["Leader", "Follower", "Learner", "Unknown"]),
+  healthy: z.boolean(),
+  /** When the member was first seen unhealthy. */
+  unhealthySince: z.string().optional(),
+});
+
+const status = z.object({
+  phase: z.enum(["Creating", "Running", "Paused", "Scaling", "Upgrading", "Recovering", "Failed"]),
+  observedGeneration: z.int().optional(),
+  clusterID: z.string().optional(),
+  /** The members of the first start, written before the first pod is made: what a restarted operator continues with. */
+  initialMembers: z.array(z.string()).optional(),
+  size: z.int(),
+  readyMembers: z.int(),
+  leader: z.string().optional(),
+  currentVersion: z.string().optional(),
+  targetVersion: z.string().optional(),
+  serviceName: z.string(),
+  selector: z.string(),
+  members: z.array(member),
+  /** What the operator waits for, since when, and when it looks again. */
+  waitingFor: z.object({ what: z.string(), since: z.string(), nextTry: z.string().optional() }).optional(),
+  conditions: z.array(anything).optional(),
+});
+
+export const EtcdCluster = defineKind({
+  group: "etcd.setpoint.dev",
+  version: "v1",
+  kind: "EtcdCluster",
+  shortNames: ["etcd"],
+  categories: ["all"],
+  spec,
+  status,
+  scale: { specReplicas: "size", statusReplicas: "size", selector: "selector" },
+  printerColumns: {
+    Size: "spec.size",
+    Ready: "status.readyMembers",
+    Version: "status.currentVersion",
+    Phase: "status.phase",
+    Waiting: { path: "status.waitingFor.what", priority: 1 },
+    Age: age(),
+  },
+  rules: [
+    rule("size(self.metadata.name) <= 52", "the name may have at most 52 characters, because members' names add to it"),
+    rule(
+      "has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || self.spec.volumeClaimTemplate == oldSelf.spec.volumeClaimTemplate)",
+      "volumeClaimTemplate is immutable: members keep the volumes that they were made with",
+    ),
+  ],
+});
+export type EtcdCluster = ObjectOf<typeof EtcdCluster>;

@@ -1,0 +1,20 @@
+import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import { controller, defineOperator, type Operator } from "setpoint";
+import { etcdActions } from "./controller/actions.ts";
+import { observe } from "./controller/observe.ts";
+import { plan } from "./controller/plan.ts";
+import { etcdStatus } from "./controller/status.ts";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
+
+/** The operator for EtcdCluster; `gateway` is how it speaks to etcd. */
+export function etcdOperator(gateway: EtcdGateway): Operator {
+  const etcdClusters = controller(EtcdCluster, {
+    owns: [Pod, Service, PersistentVolumeClaim],
+    observe: (cluster, context) => observe(cluster, context, gateway),
+    plan,
+    actions: etcdActions(gateway),
+    status: etcdStatus,
+  });
+  return defineOperator({ name: "etcd", controllers: [etcdClusters] });
+}

@@ -1,0 +1,60 @@
+/**
+ * What the operator asks of etcd, by its JSON gateway (`/v3/...`, served since 3.4 under that prefix). Every call names the
+ * client endpoint of one member. Calls reject with `EtcdError` when etcd refuses and with another error when there is no
+ * answer within the deadline.
+ */
+export interface EtcdGateway {
+  /** The membership as the quorum agrees on it; rejects when the member asked cannot reach a quorum. */
+  members(endpoint: string, signal: AbortSignal): Promise<MemberList>;
+  status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
+  addLearner(endpoint: string, peerUrl: string, signal: AbortSignal): Promise<void>;
+  promote(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
+  remove(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
+  /** Asks the leader, whose endpoint this is, to hand over to another voter. */
+  moveLeader(endpoint: string, targetId: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface MemberList {
+  readonly clusterId: string;
+  readonly members: readonly ListedMember[];
+}
+
+/** IDs are hexadecimal, as etcd prints them. */
+export interface ListedMember {
+  readonly id: string;
+  /** Empty until the member has started once. */
+  readonly name: string;
+  readonly peerUrls: readonly string[];
+  readonly learner: boolean;
+}
+
+export interface MemberStatus {
+  readonly memberId: string;
+  readonly clusterId: string;
+  readonly version: string;
+  /** The ID of the leader that this member follows; empty when it knows none. */
+  readonly leaderId: string;
+  readonly learner: boolean;
+  readonly raftIndex: number;
+  readonly revision: number;
+  /** Alarms such as NOSPACE. */
+  readonly errors: readonly string[];
+}
+
+/** A refusal of etcd, with its own words. */
+export class EtcdError extends Error {
+  override readonly name = "EtcdError";
+  readonly brand: string = "etcd.setpoint.dev/EtcdError";
+}
+
+export function isEtcdError(error: unknown): error is EtcdError {
+  return typeof error === "object" && error !== null && (error as { brand?: unknown }).brand === "etcd.setpoint.dev/EtcdError";
+}
+
+/** Refusals that time mends: the five-second rule for changes of membership, and a learner that is not in sync yet. */
+export function isNotYet(error: unknown): error is EtcdError {
+  return (
+    isEtcdError(error) &&
+    /unhealthy cluster|not in sync|too many learner|not started|leader changed|no leader/i.test(error.message)
+  );
+}

@@ -1,0 +1,102 @@
+/** The gateway over HTTP. Values are base64, 64-bit numbers are decimal strings: IDs are turned into hexadecimal at once. */
+import { request } from "node:http";
+import { EtcdError, type EtcdGateway, type MemberList, type MemberStatus } from "./etcd-gateway.ts";
+
+/** A healthy member answers in milliseconds; one that needs longer is of no use to a decision. */
+const deadlineMs = 2_000;
+/** Status and membership are small; a larger answer is not etcd's. */
+const answerBytesMax = 1 << 20;
+
+export function httpGateway(): EtcdGateway {
+  return {
+    async members(endpoint, signal) {
+      // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The list call's own
+      // flag for that is unknown to 3.4.
+      const health = await call(endpoint, "/health", undefined, signal);
+      if (String(health["health"]) !== "true") throw new EtcdError(`${endpoint} cannot reach a quorum`);
+      return parseMembers(await call(endpoint, "/v3/cluster/member/list", {}, signal));
+    },
+    async status(endpoint, signal) {
+      return parseStatus(await call(endpoint, "/v3/maintenance/status", {}, signal));
+    },
+    async addLearner(endpoint, peerUrl, signal) {
+      await call(endpoint, "/v3/cluster/member/add", { peerURLs: [peerUrl], isLearner: true }, signal);
+    },
+    async promote(endpoint, memberId, signal) {
+      await call(endpoint, "/v3/cluster/member/promote", { ID: decimal(memberId) }, signal);
+    },
+    async remove(endpoint, memberId, signal) {
+      await call(endpoint, "/v3/cluster/member/remove", { ID: decimal(memberId) }, signal);
+    },
+    async moveLeader(endpoint, targetId, signal) {
+      await call(endpoint, "/v3/maintenance/transfer-leadership", { targetID: decimal(targetId) }, signal);
+    },
+  };
+}
+
+function decimal(hexadecimal: string): string {
+  return BigInt(`0x${hexadecimal}`).toString();
+}
+
+function hexadecimal(value: unknown): string {
+  return typeof value === "string" && value !== "0" && value !== "" ? BigInt(value).toString(16) : "";
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function parseMembers(answer: Json): MemberList {
+  const header = (answer["header"] ?? {}) as Json;
+  const members = (answer["members"] ?? []) as readonly Json[];
+  return {
+    clusterId: hexadecimal(header["cluster_id"]),
+    members: members.map((member) => ({
+      id: hexadecimal(member["ID"]),
+      name: String(member["name"] ?? ""),
+      peerUrls: (member["peerURLs"] ?? []) as readonly string[],
+      learner: member["isLearner"] === true,
+    })),
+  };
+}
+
+function parseStatus(answer: Json): MemberStatus {
+  const header = (answer["header"] ?? {}) as Json;
+  return {
+    memberId: hexadecimal(header["member_id"]),
+    clusterId: hexadecimal(header["cluster_id"]),
+    version: String(answer["version"] ?? ""),
+    leaderId: hexadecimal(answer["leader"]),
+    learner: answer["isLearner"] === true,
+    raftIndex: Number(answer["raftIndex"] ?? 0),
+    revision: Number(header["revision"] ?? 0),
+    errors: (answer["errors"] ?? []) as readonly string[],
+  };
+}
+
+function call(endpoint: string, path: string, body: unknown, signal: AbortSignal): Promise<Json> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+  const payload = body === undefined ? "" : JSON.stringify(body);
+  const method = body === undefined ? "GET" : "POST";
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
+    const sent = request(`${endpoint}${path}`, { method, headers, signal: deadline }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > answerBytesMax) sent.destroy(new Error(`The answer of ${endpoint} is larger than ${answerBytesMax} bytes`));
+      });
+      response.on("error", reject);
+      response.on("end", () => {
+        try {
+          const answer = JSON.parse(text) as Json;
+          if (response.statusCode === 200) resolve(answer);
+          else reject(new EtcdError(String(answer["message"] ?? answer["error"] ?? text)));
+        } catch {
+          reject(new EtcdError(`${endpoint}${path} answered ${response.statusCode} with no JSON`));
+        }
+      });
+    });
+    sent.on("error", reject);
+    sent.end(payload);
+  });
+}

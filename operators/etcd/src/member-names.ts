@@ -1,0 +1,39 @@
+/** How members, their volumes and addresses are called. */
+import { randomSuffix, type Random } from "setpoint";
+
+export const peerPort = 2380;
+export const clientPort = 2379;
+
+export const labels = {
+  cluster: "etcd.setpoint.dev/cluster",
+  member: "etcd.setpoint.dev/member",
+  /** An annotation: the UID of the EtcdCluster that a volume was made for; a namesake must not take it over. */
+  clusterUid: "etcd.setpoint.dev/cluster-uid",
+} as const;
+
+/** A name that no member has had before: a member's name is never used twice, because etcd tells members by it. */
+export function newMemberName(cluster: string, random: Random): string {
+  return `${cluster}-${randomSuffix(random, 6)}`;
+}
+
+export function volumeName(member: string): string {
+  return `data-${member}`;
+}
+
+/** The stable name of a member in the cluster's DNS; pods come and go, the name stays. */
+export function memberHost(member: string, cluster: string, namespace: string): string {
+  return `${member}.${cluster}.${namespace}.svc`;
+}
+
+export function peerUrl(member: string, cluster: string, namespace: string): string {
+  return `http://${memberHost(member, cluster, namespace)}:${peerPort}`;
+}
+
+export function clientUrl(member: string, cluster: string, namespace: string): string {
+  return `http://${memberHost(member, cluster, namespace)}:${clientPort}`;
+}
+
+/** The member that a peer URL belongs to; a member that was added but has not started has no name in etcd's list. */
+export function memberOfPeerUrl(url: string): string | undefined {
+  return /^https?:\/\/([^.:/]+)/.exec(url)?.[1];
+}

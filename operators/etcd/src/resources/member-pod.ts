@@ -1,0 +1,99 @@
+import { Pod } from "@setpoint/api";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { clientPort, clientUrl, labels, peerPort, peerUrl, volumeName } from "../member-names.ts";
+
+const dataPath = "/var/lib/etcd";
+/** etcd hands over its leadership on SIGTERM, which may take seconds when it is the last one. */
+const graceSeconds = 10;
+
+export interface MemberPodOptions {
+  readonly member: string;
+  readonly version: string;
+  /** Names of the members that etcd is told at its first start; ignored once it has data. */
+  readonly initialCluster: readonly string[];
+  readonly state: "new" | "existing";
+}
+
+/**
+ * The pod of one member. It is never restarted by its node (`restartPolicy: Never`): whether a member that died may come
+ * back or must be replaced is the operator's decision. Only an upgrade restarts it in place, by a change of its image.
+ */
+export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod {
+  const { name = "", namespace = "" } = cluster.metadata;
+  const { pod } = cluster.spec;
+  return Pod({
+    name: options.member,
+    namespace,
+    labels: { ...pod?.labels, [labels.cluster]: name, [labels.member]: options.member },
+    ...(pod?.annotations === undefined ? {} : { annotations: pod.annotations }),
+    spec: {
+      hostname: options.member,
+      subdomain: name,
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: graceSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
+      ...(pod?.affinity === undefined ? {} : { affinity: pod.affinity }),
+      ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
+      volumes: [dataVolume(cluster, options.member)],
+      containers: [
+        {
+          name: "etcd",
+          image: memberImage(cluster, options.version),
+          imagePullPolicy: "IfNotPresent",
+          command: ["etcd"],
+          args: etcdArguments(cluster, options),
+          env: [
+            { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+            { name: "ETCDCTL_API", value: "3" },
+            { name: "ETCDCTL_ENDPOINTS", value: `http://$(POD_IP):${clientPort}` },
+            ...(pod?.env ?? []),
+          ],
+          ports: [
+            { name: "client", containerPort: clientPort },
+            { name: "peer", containerPort: peerPort },
+          ],
+          ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
+          volumeMounts: [{ name: "data", mountPath: dataPath }],
+          readinessProbe: { httpGet: { path: "/health", port: clientPort }, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
+          securityContext: { allowPrivilegeEscalation: false },
+        },
+      ],
+    },
+    // The API types are stricter than free-form parts of the spec (affinity, tolerations), which the server checks.
+  } as Parameters<typeof Pod>[0]);
+}
+
+export function memberImage(cluster: EtcdCluster, version: string): string {
+  return `${cluster.spec.imageRepository}:v${version}`;
+}
+
+function dataVolume(cluster: EtcdCluster, member: string): object {
+  if (cluster.spec.volumeClaimTemplate === undefined) return { name: "data", emptyDir: {} };
+  return { name: "data", persistentVolumeClaim: { claimName: volumeName(member) } };
+}
+
+function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonly string[] {
+  const { name = "", namespace = "", uid = "" } = cluster.metadata;
+  const { member, initialCluster, state } = options;
+  const own: Record<string, string> = {
+    name: member,
+    "data-dir": `${dataPath}/member-data`,
+    "listen-peer-urls": `http://$(POD_IP):${peerPort}`,
+    "listen-client-urls": `http://$(POD_IP):${clientPort}`,
+    "initial-advertise-peer-urls": peerUrl(member, name, namespace),
+    "advertise-client-urls": clientUrl(member, name, namespace),
+    "initial-cluster": initialCluster.map((each) => `${each}=${peerUrl(each, name, namespace)}`).join(","),
+    "initial-cluster-state": state,
+    "initial-cluster-token": uid,
+  };
+  return Object.entries({ ...cluster.spec.options, ...own }).map(([option, value]) => `--${option}=${value}`);
+}
+
+/** Where the operator reaches a member: the pod's own address, which needs no DNS. */
+export function memberEndpoint(pod: Pod): string | undefined {
+  const ip = pod.status?.podIP;
+  return ip === undefined || ip === "" ? undefined : `http://${ip}:${clientPort}`;
+}
+

@@ -1,0 +1,21 @@
+import { PersistentVolumeClaim } from "@setpoint/api";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { labels, volumeName } from "../member-names.ts";
+
+/** The claim of one member, as the cluster's template says; undefined for clusters on emptyDir. */
+export function memberVolume(cluster: EtcdCluster, member: string): PersistentVolumeClaim | undefined {
+  const template = cluster.spec.volumeClaimTemplate;
+  if (template === undefined) return undefined;
+  const { name = "", namespace = "", uid = "" } = cluster.metadata;
+  return PersistentVolumeClaim({
+    name: volumeName(member),
+    namespace,
+    labels: { [labels.cluster]: name, [labels.member]: member },
+    annotations: { [labels.clusterUid]: uid },
+    spec: {
+      accessModes: template.accessModes,
+      resources: template.resources,
+      ...(template.storageClassName === undefined ? {} : { storageClassName: template.storageClassName }),
+    },
+  });
+}

@@ -1,0 +1,73 @@
+/** Checks of our own house that no linter has: the ladder of packages, file names, and what must not be in a file. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** DESIGN 2. A package may depend only on packages of lower levels. */
+const levels: Readonly<Record<string, number>> = {
+  "packages/apimachinery": 0,
+  "packages/host": 0,
+  "packages/schema": 1,
+  "packages/api": 1,
+  "packages/client": 2,
+  "packages/apiserver": 2,
+  "packages/runtime": 3,
+  "packages/controllers": 4,
+  "packages/process-node": 4,
+  "packages/setpoint": 4,
+  "packages/controlplane": 5,
+  "packages/testing": 6,
+  "packages/cli": 6,
+  "operators/etcd": 7,
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const problems: string[] = [];
+const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).split("\n").filter(Boolean);
+const manifests = new Map(Object.keys(levels).map((folder) => [folder, JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as Manifest]));
+const folderOf = new Map([...manifests].map(([folder, manifest]) => [manifest.name, folder]));
+
+for (const [folder, manifest] of manifests) checkLadder(folder, manifest);
+for (const file of files) checkFile(file);
+
+function checkLadder(folder: string, manifest: Manifest): void {
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    const target = folderOf.get(name);
+    if (target === undefined) continue;
+    if ((levels[target] ?? 0) >= (levels[folder] ?? 0)) problems.push(`${folder} (level ${levels[folder]}) must not depend on ${target} (level ${levels[target]})`);
+  }
+}
+
+function checkFile(file: string): void {
+  if (/\/(utils?|helpers?|common|misc|types)(\/|\.ts$)/.test(file)) problems.push(`${file}: the name says nothing; name it after its subject`);
+  const base = file.split("/").at(-1) ?? "";
+  if (file.endsWith(".ts") && !/^[a-z0-9.-]+$/.test(base)) problems.push(`${file}: file names are kebab-case`);
+  if (!/\.(ts|mjs)$/.test(file)) return;
+  const text = readFileSync(file, "utf8");
+  const folder = Object.keys(levels).find((each) => file.startsWith(`${each}/`));
+  for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) checkImport(file, folder, specifier);
+  const words = new RegExp(["TO", "FIX"].map((half, i) => half + ["DO", "ME"][i]).join("|"));
+  if (words.test(text)) problems.push(`${file}: do it now, or say it in an issue`);
+}
+
+function checkImport(file: string, folder: string | undefined, specifier: string): void {
+  if (folder === undefined) return;
+  if (specifier.startsWith(".")) {
+    const path = new URL(specifier, `file:///${file}`).pathname.slice(1);
+    if (!path.startsWith(`${folder}/`)) problems.push(`${file}: "${specifier}" leaves the package; import it by the package's name`);
+    return;
+  }
+  const name = specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] ?? "");
+  const target = folderOf.get(name);
+  const isTest = /\.(test|test-d|scenario\.test)\.ts$/.test(file) || dirname(file).includes("testing");
+  if (target === undefined || isTest || target === folder) return;
+  if ((levels[target] ?? 0) >= (levels[folder] ?? 0)) problems.push(`${file}: imports ${name}, which is not on a lower level`);
+}
+
+for (const problem of problems) console.error(problem);
+console.log(`tidy: ${files.length} files, ${problems.length} problems`);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,251 @@
+/** The control plane's own certificate authority: ECDSA P-256 keys, certificates for servers and for clients. */
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { isIP } from "node:net";
+import { SetpointError } from "@setpoint/apimachinery";
+import type { Clock, Random } from "@setpoint/host";
+import * as asn1 from "./der.ts";
+
+/** A certificate with its private key, both PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CertificateAuthorityOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface ServerCertificateRequest {
+  readonly commonName: string;
+  /** DNS names and IP addresses by which clients may call the server. */
+  readonly hosts: readonly string[];
+  readonly validityDays?: number;
+}
+
+export interface ClientCertificateRequest {
+  /** The user's name. */
+  readonly commonName: string;
+  /** The user's groups. */
+  readonly organizations?: readonly string[];
+  readonly validityDays?: number;
+}
+
+const dayMs = 86_400_000;
+/** Certificates are valid from a little in the past, for clients whose clocks are behind. */
+const backdateMs = 3_600_000;
+const authorityValidityDays = 3650;
+const leafValidityDays = 365;
+
+const oid = {
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
+  commonName: "2.5.4.3",
+  organization: "2.5.4.10",
+  subjectKeyId: "2.5.29.14",
+  keyUsage: "2.5.29.15",
+  subjectAltName: "2.5.29.17",
+  basicConstraints: "2.5.29.19",
+  authorityKeyId: "2.5.29.35",
+  extendedKeyUsage: "2.5.29.37",
+  serverAuth: "1.3.6.1.5.5.7.3.1",
+  clientAuth: "1.3.6.1.5.5.7.3.2",
+};
+
+const signatureAlgorithm = asn1.sequence(asn1.objectIdentifier(oid.ecdsaWithSha256));
+
+/** Signs certificates with one key; `certificate` is what clients and servers must trust. */
+export class CertificateAuthority {
+  readonly certificate: string;
+  readonly key: string;
+  readonly #options: CertificateAuthorityOptions;
+  readonly #name: Uint8Array;
+  readonly #private: KeyObject;
+  readonly #keyId: Uint8Array;
+
+  /** From the PEM files that an earlier run wrote. */
+  constructor(pair: KeyPair, options: CertificateAuthorityOptions) {
+    const parsed = parseAuthority(pair);
+    this.certificate = pair.certificate;
+    this.key = pair.key;
+    this.#options = options;
+    this.#private = parsed.key;
+    this.#name = parsed.name;
+    this.#keyId = keyIdOf(createPublicKey(parsed.key));
+  }
+
+  issueServer(request: ServerCertificateRequest): KeyPair {
+    const names = request.hosts.map(alternativeName);
+    return this.#issue(distinguishedName(request.commonName, []), request.validityDays ?? leafValidityDays, [
+      extension(oid.extendedKeyUsage, asn1.sequence(asn1.objectIdentifier(oid.serverAuth))),
+      extension(oid.subjectAltName, asn1.sequence(...names)),
+    ]);
+  }
+
+  issueClient(request: ClientCertificateRequest): KeyPair {
+    const subject = distinguishedName(request.commonName, request.organizations ?? []);
+    return this.#issue(subject, request.validityDays ?? leafValidityDays, [
+      extension(oid.extendedKeyUsage, asn1.sequence(asn1.objectIdentifier(oid.clientAuth))),
+    ]);
+  }
+
+  #issue(subject: Uint8Array, validityDays: number, extensions: readonly Uint8Array[]): KeyPair {
+    const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const authority = asn1.sequence(asn1.der(0x80, this.#keyId));
+    const certificate = signCertificate(this.#private, {
+      ...validity(this.#options.clock, validityDays),
+      serial: serialNumber(this.#options.random),
+      issuer: this.#name,
+      subject,
+      publicKey: pair.publicKey,
+      // digitalSignature
+      extensions: [keyUsage(0x80, 7), extension(oid.authorityKeyId, authority), ...extensions],
+    });
+    return { certificate, key: exportKey(pair.privateKey) };
+  }
+}
+
+/** A new authority with a new key. */
+export function createCertificateAuthority(
+  options: CertificateAuthorityOptions & { readonly commonName?: string },
+): CertificateAuthority {
+  const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const name = distinguishedName(options.commonName ?? "kubernetes", []);
+  const constraints = asn1.sequence(asn1.boolean(true));
+  const certificate = signCertificate(pair.privateKey, {
+    ...validity(options.clock, authorityValidityDays),
+    serial: serialNumber(options.random),
+    issuer: name,
+    subject: name,
+    publicKey: pair.publicKey,
+    extensions: [
+      extension(oid.basicConstraints, constraints, true),
+      // digitalSignature, keyCertSign, cRLSign
+      keyUsage(0x86, 1),
+      extension(oid.subjectKeyId, asn1.octetString(keyIdOf(pair.publicKey))),
+    ],
+  });
+  return new CertificateAuthority({ certificate, key: exportKey(pair.privateKey) }, options);
+}
+
+interface CertificateFields {
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly serial: Uint8Array;
+  readonly issuer: Uint8Array;
+  readonly subject: Uint8Array;
+  readonly publicKey: KeyObject;
+  readonly extensions: readonly Uint8Array[];
+}
+
+function signCertificate(key: KeyObject, fields: CertificateFields): string {
+  const body = asn1.sequence(
+    asn1.der(0xa0, asn1.unsignedInteger(Uint8Array.of(2))),
+    asn1.unsignedInteger(fields.serial),
+    signatureAlgorithm,
+    fields.issuer,
+    asn1.sequence(asn1.time(fields.notBefore), asn1.time(fields.notAfter)),
+    fields.subject,
+    fields.publicKey.export({ type: "spki", format: "der" }),
+    asn1.der(0xa3, asn1.sequence(...fields.extensions)),
+  );
+  const signature = asn1.bitString(sign("sha256", body, key));
+  return asn1.pem("CERTIFICATE", asn1.sequence(body, signatureAlgorithm, signature));
+}
+
+/** One RDN for each value: a certificate with several organizations is a user with several groups. */
+function distinguishedName(commonName: string, organizations: readonly string[]): Uint8Array {
+  const attribute = (type: string, value: string): Uint8Array =>
+    asn1.setOf(asn1.sequence(asn1.objectIdentifier(type), asn1.utf8String(value)));
+  return asn1.sequence(
+    ...organizations.map((each) => attribute(oid.organization, each)),
+    attribute(oid.commonName, commonName),
+  );
+}
+
+function extension(id: string, value: Uint8Array, critical = false): Uint8Array {
+  const flag = critical ? [asn1.boolean(true)] : [];
+  return asn1.sequence(asn1.objectIdentifier(id), ...flag, asn1.octetString(value));
+}
+
+function keyUsage(bits: number, unusedBits: number): Uint8Array {
+  return extension(oid.keyUsage, asn1.bitString(Uint8Array.of(bits), unusedBits), true);
+}
+
+function alternativeName(host: string): Uint8Array {
+  const version = isIP(host);
+  if (version === 0) return asn1.der(0x82, Buffer.from(host));
+  return asn1.der(0x87, version === 4 ? Uint8Array.from(host.split(".").map(Number)) : ipv6Bytes(host));
+}
+
+function ipv6Bytes(address: string): Uint8Array {
+  const [head = "", tail] = address.split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const left = groups(head);
+  const right = tail === undefined ? [] : groups(tail);
+  const middle = Array.from({ length: 8 - left.length - right.length }, () => "0");
+  const words = [...left, ...middle, ...right].map((group) => Number.parseInt(group, 16));
+  return Uint8Array.from(words.flatMap((word) => [word >> 8, word & 0xff]));
+}
+
+function validity(clock: Clock, days: number): { readonly notBefore: number; readonly notAfter: number } {
+  const now = clock.now();
+  return { notBefore: now - backdateMs, notAfter: now + days * dayMs };
+}
+
+/** 127 random bits: positive, and never zero. */
+function serialNumber(random: Random): Uint8Array {
+  const bytes = random.bytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
+  return bytes;
+}
+
+function keyIdOf(key: KeyObject): Uint8Array {
+  return createHash("sha1")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest();
+}
+
+function exportKey(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name: Uint8Array } {
+  const certificate = new X509Certificate(pair.certificate);
+  const key = createPrivateKey(pair.key);
+  if (!certificate.checkPrivateKey(key)) {
+    throw new SetpointError(
+      "ERR_CERTIFICATE_AUTHORITY",
+      `Cannot load certificate authority "${certificate.subject}": the key belongs to another certificate, wanted its own key`,
+    );
+  }
+  return { key, name: subjectOf(certificate) };
+}
+
+/** The subject's DER, cut from the certificate so that issued certificates name their issuer byte by byte. */
+function subjectOf(certificate: X509Certificate): Uint8Array {
+  const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
+  const subject = body[5];
+  if (subject === undefined) throw new SetpointError("ERR_CERTIFICATE_AUTHORITY", "Cannot read the certificate's subject");
+  return subject;
+}
+
+function childrenOf(value: Uint8Array): Uint8Array[] {
+  const children: Uint8Array[] = [];
+  const outer = headerOf(value, 0);
+  for (let at = outer.content; at < outer.end; ) {
+    const { end } = headerOf(value, at);
+    children.push(value.subarray(at, end));
+    at = end;
+  }
+  return children;
+}
+
+function headerOf(value: Uint8Array, at: number): { readonly content: number; readonly end: number } {
+  const first = value[at + 1] ?? 0;
+  if (first < 0x80) return { content: at + 2, end: at + 2 + first };
+  const count = first & 0x7f;
+  let length = 0;
+  for (let i = 0; i < count; i++) length = length * 256 + (value[at + 2 + i] ?? 0);
+  return { content: at + 2 + count, end: at + 2 + count + length };
+}

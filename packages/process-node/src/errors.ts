@@ -1,0 +1,23 @@
+/** The errors of this package that a caller may handle, by stable code. */
+import { SetpointError } from "@setpoint/apimachinery";
+
+export type NodeErrorCode =
+  | "ERR_IMAGE_UNKNOWN"
+  | "ERR_IMAGE_BUILD"
+  | "ERR_IMAGE_VERSION"
+  | "ERR_NO_DISK_SPACE"
+  | "ERR_NO_NETWORK"
+  | "ERR_TOOL_MISSING"
+  | "ERR_CONTAINER_CONFIG"
+  | "ERR_CONTAINER_START"
+  | "ERR_ADDRESSES_EXHAUSTED"
+  | "ERR_DIRECTORY_IN_USE";
+
+export function nodeError(code: NodeErrorCode, message: string, cause?: unknown): SetpointError {
+  return new SetpointError(code, message, cause === undefined ? undefined : { cause });
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,41 @@
+/** The images that are known by the names they have on real clusters, pinned to the Debian packages that stand for them. */
+import type { ImageSource } from "./image.ts";
+
+export interface CatalogueEntry {
+  /** Repositories under which the same program is published. */
+  readonly repositories: readonly string[];
+  /** Tag → source. */
+  readonly tags: Readonly<Record<string, ImageSource>>;
+}
+
+const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Upstream's images have their programs in /usr/local/bin. */
+const etcdLinks = {
+  "/usr/local/bin/etcd": "/usr/bin/etcd",
+  "/usr/local/bin/etcdctl": "/usr/bin/etcdctl",
+};
+
+const etcd34: ImageSource = {
+  closure: { suite: "bookworm", packages: ["etcd-server", "etcd-client"] },
+  links: etcdLinks,
+  version: { package: "etcd-server", upstream: "3.4.23" },
+  env: { PATH: path },
+  command: ["/usr/local/bin/etcd"],
+};
+
+const etcd35: ImageSource = {
+  closure: { suite: "trixie", packages: ["etcd-server", "etcd-client"] },
+  links: { ...etcdLinks, "/usr/local/bin/etcdutl": "/usr/bin/etcdutl" },
+  version: { package: "etcd-server", upstream: "3.5.16" },
+  env: { PATH: path },
+  command: ["/usr/local/bin/etcd"],
+};
+
+export const debianCatalogue: readonly CatalogueEntry[] = [
+  {
+    repositories: ["quay.io/coreos/etcd", "gcr.io/etcd-development/etcd"],
+    tags: { "v3.4.23": etcd34, "v3.5.16": etcd35 },
+  },
+  { repositories: ["registry.k8s.io/etcd"], tags: { "3.4.23-0": etcd34, "3.5.16-0": etcd35 } },
+];

@@ -1,0 +1,122 @@
+/** Makes the root file system of a Debian closure with mmdebstrap; nothing is kept when a step fails. */
+import { spawn } from "node:child_process";
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { nodeError } from "../errors.ts";
+import type { DebianClosure, ImageSource } from "./image.ts";
+
+/** The tail of mmdebstrap's output that is kept to explain a failure. */
+const outputBytesMax = 16_384;
+
+const mountPoints = [
+  "proc",
+  "sys",
+  "dev",
+  "run",
+  "tmp",
+  "etc",
+  "var/lib",
+  "var/cache",
+  "var/log",
+  "var/tmp",
+  "root",
+  "home",
+  "mnt",
+  "opt",
+  "srv",
+];
+const mergedFolders = ["bin", "sbin", "lib", "lib64"];
+
+/** Unpacks the packages into `directory`, which must not exist yet. */
+export async function extractClosure(closure: DebianClosure, directory: string, mirror: string): Promise<void> {
+  const include = `--include=${closure.packages.join(",")}`;
+  const { code, output } = await runTool("mmdebstrap", [
+    "--variant=extract",
+    include,
+    closure.suite,
+    directory,
+    mirror,
+  ]);
+  if (code !== 0) throw explain(closure, mirror, output);
+  completeRoot(directory);
+}
+
+/** `extract` leaves neither the mount points nor the links of a merged /usr: programs do not start without them. */
+export function completeRoot(directory: string): void {
+  for (const folder of mountPoints) mkdirSync(join(directory, folder), { recursive: true });
+  for (const folder of mergedFolders) {
+    if (!existsSync(join(directory, "usr", folder)) || hasEntry(join(directory, folder))) continue;
+    symlinkSync(`usr/${folder}`, join(directory, folder));
+  }
+}
+
+export function addLinks(directory: string, links: Readonly<Record<string, string>>): void {
+  for (const [path, target] of Object.entries(links)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    if (!hasEntry(join(directory, path))) symlinkSync(target, join(directory, path));
+  }
+}
+
+/** Refuses a root whose program is not of the pinned version: a mirror may have moved on. */
+export function checkVersion(directory: string, source: ImageSource): void {
+  if (source.version === undefined) return;
+  const { package: name, upstream } = source.version;
+  const found = upstreamVersion(directory, name);
+  if (found === upstream) return;
+  const { suite } = source.closure;
+  const message = `Cannot use package "${name}" of ${suite}: its version is ${found ?? "unknown"}, the catalogue pins ${upstream}`;
+  throw nodeError("ERR_IMAGE_VERSION", message);
+}
+
+/** From the package's changelog, because an extracted closure has no package database. */
+export function upstreamVersion(directory: string, packageName: string): string | undefined {
+  const path = join(directory, "usr/share/doc", packageName, "changelog.Debian.gz");
+  if (!existsSync(path)) return undefined;
+  const [firstLine = ""] = gunzipSync(readFileSync(path)).toString("utf8").split("\n", 1);
+  const version = /\(([^)]+)\)/.exec(firstLine)?.[1];
+  // [epoch:]upstream[+repack][-revision]
+  return version
+    ?.replace(/^\d+:/, "")
+    .replace(/-[^-]*$/, "")
+    .replace(/[+~].*$/, "");
+}
+
+function explain(closure: DebianClosure, mirror: string, output: string): Error {
+  const what = `Cannot fetch packages ${closure.packages.join(", ")} of Debian ${closure.suite}`;
+  if (/No space left on device/i.test(output)) return nodeError("ERR_NO_DISK_SPACE", `${what}: the disk is full`);
+  if (
+    /Could not (resolve|connect)|Temporary failure resolving|Network is unreachable|Connection (failed|refused|timed out)|Unable to connect/i.test(
+      output,
+    )
+  ) {
+    return nodeError(
+      "ERR_NO_NETWORK",
+      `${what}: the mirror ${mirror} cannot be reached; connect this machine to the network once`,
+    );
+  }
+  const line = output.split("\n").findLast((text) => /^E:|error/i.test(text)) ?? output.trim().split("\n").at(-1) ?? "";
+  return nodeError("ERR_IMAGE_BUILD", `${what}: mmdebstrap says "${line.trim()}"`);
+}
+
+function runTool(tool: string, args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(tool, args, { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, LC_ALL: "C" } });
+    let output = "";
+    child.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-outputBytesMax)));
+    child.once("error", (error) => {
+      reject(
+        nodeError(
+          "ERR_TOOL_MISSING",
+          `Cannot make images: ${tool} is not installed; type: apt-get install ${tool}`,
+          error,
+        ),
+      );
+    });
+    child.once("close", (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+function hasEntry(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Clock, Logger } from "@setpoint/host";
+import { messageOf, nodeError } from "../errors.ts";
+import { findDebianMirror } from "./apt-mirror.ts";
+import { withBuildLock } from "./build-lock.ts";
+import { addLinks, checkVersion, extractClosure } from "./debian-closure.ts";
+import type { ImageCatalog } from "./image-catalog.ts";
+import type { DebianClosure, ImageFile, ImageSource, LocalImage } from "./image.ts";
+
+/** What happens while an image is fetched, for a person to see. */
+export interface ImageProgress {
+  readonly kind: "image";
+  readonly image: string;
+  readonly step: "fetching" | "copying" | "ready";
+  readonly seconds?: number;
+}
+
+export interface ImageStoreOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The content-addressed cache; processes may share it. */
+  readonly directory: string;
+  readonly catalog: ImageCatalog;
+  readonly mirror?: string;
+  readonly onProgress?: (progress: ImageProgress) => void;
+  /** Replaced in tests. */
+  readonly extract?: typeof extractClosure;
+}
+
+/** The largest closures unpack to some 400 MB. */
+const freeBytesMin = 700 * 1024 * 1024;
+/** Part of every hash: raise it when the same inputs make a different root. */
+const layoutVersion = 1;
+
+/** Images by name as root file systems on disk; each is made once, atomically, and shared read-only by all containers. */
+export class ImageStore {
+  readonly #options: ImageStoreOptions;
+  readonly #building = new Map<string, Promise<LocalImage>>();
+
+  constructor(options: ImageStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the image lies ready, so that nothing must be pulled. */
+  has(name: string): boolean {
+    const source = this.#options.catalog.find(name);
+    return existsSync(this.#rootOf(imageHash(source)));
+  }
+
+  /** The image, made when it is not there yet; concurrent calls share one build. */
+  ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
+    const building = this.#building.get(name) ?? this.#ensure(name, signal).finally(() => this.#building.delete(name));
+    this.#building.set(name, building);
+    return building;
+  }
+
+  async #ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
+    const source = this.#options.catalog.find(name);
+    const hash = imageHash(source);
+    if (!existsSync(this.#rootOf(hash))) {
+      const startedMs = this.#options.clock.monotonic();
+      await this.#build(name, source, hash, signal);
+      const seconds = (this.#options.clock.monotonic() - startedMs) / 1_000;
+      this.#options.onProgress?.({ kind: "image", image: name, step: "ready", seconds });
+    }
+    return { id: `process://sha256:${hash}`, name, rootDirectory: this.#rootOf(hash), config: source };
+  }
+
+  async #build(name: string, source: ImageSource, hash: string, signal?: AbortSignal): Promise<void> {
+    const closureRoot = await this.#ensureClosure(name, source, signal);
+    if (closureRoot === this.#rootOf(hash)) return;
+    this.#options.onProgress?.({ kind: "image", image: name, step: "copying" });
+    await this.#atomically(
+      hash,
+      async (directory) => {
+        // `cp -al` would let a write through one image reach another; copies are reflinks where the file system can.
+        cpSync(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
+        addLinks(directory, source.links ?? {});
+        for (const file of source.files ?? []) copyFile(directory, file);
+      },
+      signal,
+    );
+  }
+
+  /** Closures are images of their own, shared by all that are laid over them. */
+  async #ensureClosure(name: string, source: ImageSource, signal?: AbortSignal): Promise<string> {
+    const plain: ImageSource = source.files === undefined ? source : { closure: source.closure };
+    const hash = imageHash(plain);
+    if (existsSync(this.#rootOf(hash))) return this.#rootOf(hash);
+    this.#options.onProgress?.({ kind: "image", image: name, step: "fetching" });
+    this.#requireSpace(source.closure);
+    const extract = this.#options.extract ?? extractClosure;
+    await this.#atomically(
+      hash,
+      async (directory) => {
+        await extract(source.closure, directory, this.#options.mirror ?? findDebianMirror());
+        checkVersion(directory, plain);
+        addLinks(directory, plain.links ?? {});
+      },
+      signal,
+    );
+    return this.#rootOf(hash);
+  }
+
+  /** Makes a root under a temporary name and moves it into place when it is complete. */
+  async #atomically(hash: string, make: (directory: string) => Promise<void>, signal?: AbortSignal): Promise<void> {
+    const { clock, directory, log } = this.#options;
+    await withBuildLock(
+      clock,
+      join(directory, `${hash}.lock`),
+      async () => {
+        if (existsSync(this.#rootOf(hash))) return;
+        const temporary = join(directory, `${hash}.partial`);
+        removeTree(temporary);
+        try {
+          mkdirSync(dirname(temporary), { recursive: true });
+          await make(temporary);
+          renameSync(temporary, this.#rootOf(hash));
+        } catch (error) {
+          removeTree(temporary);
+          throw error;
+        }
+        log.info("Made image", { hash });
+      },
+      signal,
+    );
+  }
+
+  #requireSpace(closure: DebianClosure): void {
+    const { directory } = this.#options;
+    try {
+      mkdirSync(directory, { recursive: true });
+      const { bavail, bsize } = statfsSync(directory);
+      if (bavail * bsize >= freeBytesMin) return;
+      const free = Math.floor((bavail * bsize) / 1024 / 1024);
+      const wanted = freeBytesMin / 1024 / 1024;
+      const what = `Cannot fetch packages ${closure.packages.join(", ")}`;
+      throw nodeError("ERR_NO_DISK_SPACE", `${what}: ${free} MB are free in ${directory}, ${wanted} MB are needed`);
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ERR_NO_DISK_SPACE") throw error;
+      throw nodeError("ERR_IMAGE_BUILD", `Cannot use image cache "${directory}": ${messageOf(error)}`, error);
+    }
+  }
+
+  #rootOf(hash: string): string {
+    return join(this.#options.directory, hash);
+  }
+}
+
+/** COPYFILE_FICLONE */
+const copyOnWrite = 2;
+
+/** Equal for equal inputs: packages, links, and the content identity (path, size, time) of the files laid over. */
+export function imageHash(source: ImageSource): string {
+  const { suite, packages } = source.closure;
+  const files = (source.files ?? []).flatMap(({ from, to }) => [...fileIdentity(from, to)]);
+  const content = { layoutVersion, suite, packages, links: source.links ?? {}, version: source.version ?? null, files };
+  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+}
+
+function* fileIdentity(from: string, to: string): Iterable<string> {
+  const stat = statSync(from);
+  if (!stat.isDirectory()) {
+    yield `${to} ${stat.size} ${stat.mtimeMs} ${stat.mode}`;
+    return;
+  }
+  for (const name of readdirSync(from).sort()) yield* fileIdentity(join(from, name), `${to}/${name}`);
+}
+
+function copyFile(root: string, file: ImageFile): void {
+  const target = join(root, file.to);
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(file.from, target, { recursive: true, dereference: true, mode: copyOnWrite });
+}
+
+function removeTree(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}

@@ -1,0 +1,40 @@
+/** What an image is to this node: a name that manifests use, and the way to a root file system. */
+
+/** Packages of one Debian suite with everything they depend on. */
+export interface DebianClosure {
+  readonly suite: string;
+  readonly packages: readonly string[];
+}
+
+/** A file or folder of the host that is copied into the image. */
+export interface ImageFile {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface ImageConfig {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly workingDirectory?: string;
+}
+
+/** An image by name: a closure, what is laid over it, and how it starts. */
+export interface ImageSource extends ImageConfig {
+  readonly closure: DebianClosure;
+  /** Laid over the closure; absent for a plain closure. */
+  readonly files?: readonly ImageFile[];
+  /** Symlinks `path → target`, where upstream's image has its programs elsewhere than Debian. */
+  readonly links?: Readonly<Record<string, string>>;
+  /** The upstream version that the package must have, read from its changelog. */
+  readonly version?: { readonly package: string; readonly upstream: string };
+}
+
+/** An image that lies ready on this host. */
+export interface LocalImage {
+  /** As in container statuses: `process://sha256:…`. */
+  readonly id: string;
+  readonly name: string;
+  readonly rootDirectory: string;
+  readonly config: ImageConfig;
+}

@@ -1,0 +1,72 @@
+/** From a container's description to bubblewrap's command line: pure but for looking at the image's folders. */
+import { join } from "node:path/posix";
+import type { ContainerSpec } from "../container-runtime.ts";
+import { composedRootArguments } from "./composed-root.ts";
+import { resolveInRoot } from "./root-path.ts";
+
+/** What containers keep of root's rights, as in the default set of container engines that does not reach the host. */
+const capabilities = [
+  "CAP_CHOWN",
+  "CAP_DAC_OVERRIDE",
+  "CAP_FOWNER",
+  "CAP_FSETID",
+  "CAP_KILL",
+  "CAP_NET_BIND_SERVICE",
+  "CAP_SETGID",
+  "CAP_SETUID",
+];
+
+export interface SandboxOptions {
+  /** Whether the agent is root: then rights are dropped here; otherwise there are none to drop. */
+  readonly privileged: boolean;
+  /** Where the text files of `spec.files` lie on the host, by target. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The file descriptor on which bubblewrap reports its child. */
+  readonly statusFd: number;
+}
+
+export function bubblewrapArguments(spec: ContainerSpec, program: string, options: SandboxOptions): string[] {
+  const root = spec.rootDirectory;
+  const files = Object.entries(options.files).map(([target, source]) => ({ source, target, readOnly: true }));
+  const mounts = [...spec.mounts, ...files].map((mount) => ({ ...mount, target: resolveInRoot(root, mount.target) }));
+  // Parents first, so that a volume inside a volume is not hidden.
+  mounts.sort((a, b) => a.target.length - b.target.length);
+  return [
+    ...["--json-status-fd", String(options.statusFd), "--die-with-parent", "--new-session"],
+    ...["--unshare-pid", "--unshare-uts", "--unshare-ipc", "--unshare-cgroup-try", "--hostname", spec.hostname],
+    ...userArguments(spec),
+    ...composedRootArguments(
+      root,
+      mounts.map(({ target }) => target),
+    ),
+    ...[
+      "--proc",
+      "/proc",
+      "--dev",
+      "/dev",
+      "--perms",
+      "1777",
+      "--tmpfs",
+      "/tmp",
+      "--perms",
+      "1777",
+      "--tmpfs",
+      "/var/tmp",
+    ],
+    ...mounts.flatMap(({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target]),
+    ...(options.privileged ? ["--cap-drop", "ALL", ...capabilities.flatMap((name) => ["--cap-add", name])] : []),
+    ...["--clearenv", ...Object.entries(spec.env).flatMap(([name, value]) => ["--setenv", name, value])],
+    ...["--chdir", spec.workingDirectory ?? "/", "--", program, ...spec.command.slice(1)],
+  ];
+}
+
+function userArguments(spec: ContainerSpec): string[] {
+  if (spec.runAsUser === undefined && spec.runAsGroup === undefined) return [];
+  const user = spec.runAsUser ?? 0;
+  return ["--unshare-user", "--uid", String(user), "--gid", String(spec.runAsGroup ?? user)];
+}
+
+/** The file on the host that holds one of `spec.files`. */
+export function ownFilePath(folder: string, target: string): string {
+  return join(folder, target.replaceAll("/", "_"));
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { expect, test, onTestFinished } from "vitest";
+import { systemClock } from "@setpoint/host/system";
+import { BubblewrapRuntime } from "./bubblewrap-runtime.ts";
+
+/** A root made of this host's own /usr: no download is needed to test the sandbox. */
+function hostRoot(): { root: string; directory: string } {
+  const directory = mkdtempSync(join(tmpdir(), "process-node-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const root = join(directory, "root");
+  execFileSync("mkdir", ["-p", `${root}/usr/bin`, `${root}/usr/lib`, `${root}/etc`]);
+  for (const name of ["sh", "sleep", "cat", "id", "ls", "hostname"])
+    execFileSync("cp", ["-L", `/usr/bin/${name}`, `${root}/usr/bin/`], { stdio: "ignore" });
+  execFileSync("sh", [
+    "-c",
+    `for f in $(ldd /usr/bin/sh /usr/bin/sleep /usr/bin/ls /usr/bin/id | grep -o '/[^ ]*' | grep -v : | sort -u); do mkdir -p ${root}$(dirname $f); cp -L $f ${root}$f; done`,
+  ]);
+  return { root, directory };
+}
+
+const reason = hasBubblewrap() ? "" : "bubblewrap is not installed";
+
+function hasBubblewrap(): boolean {
+  try {
+    execFileSync("bwrap", ["--version"]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function spec(root: string, command: string[], extra: object = {}) {
+  let output = "";
+  const onOutput = (_: string, chunk: Uint8Array): void => void (output += Buffer.from(chunk).toString());
+  const base = {
+    id: "uid/main/0",
+    rootDirectory: root,
+    command,
+    env: { PATH: "/usr/bin" },
+    hostname: "web-0",
+    mounts: [],
+    files: {},
+    onOutput,
+  };
+  return { spec: { ...base, ...extra }, output: () => output };
+}
+
+test.skipIf(reason)(`a container sees its own files, host name and volumes ${reason}`, async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const volume = join(directory, "volume");
+  execFileSync("mkdir", [volume]);
+  const script = "hostname; cat /etc/resolv.conf; echo kept > /var/lib/app/data; echo x > /new; exit 3";
+  const files = { "/etc/resolv.conf": "nameserver 127.96.0.10\n" };
+  const { spec: it, output } = spec(root, ["sh", "-c", script], {
+    files,
+    mounts: [{ source: volume, target: "/var/lib/app" }],
+  });
+  const container = await runtime.start(it);
+  expect(await container.exited).toEqual({ exitCode: 3 });
+  expect(output()).toBe("web-0\nnameserver 127.96.0.10\n");
+  expect(existsSync(join(volume, "data"))).toBe(true);
+  expect(existsSync(join(root, "new"))).toBe(false);
+});
+
+test.skipIf(reason)("SIGTERM reaches the main process, and destroy() leaves nothing behind", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const polite = await runtime.start(spec(root, ["sleep", "100"]).spec);
+  polite.signal("SIGTERM");
+  expect(await polite.exited).toEqual({ exitCode: 143 });
+  const family = await runtime.start(spec(root, ["sh", "-c", "trap '' TERM; sleep 100 & wait; sleep 100"]).spec);
+  family.destroy();
+  expect((await family.exited).exitCode).toBe(137);
+  expect(existsSync(`/proc/${family.pid}`)).toBe(false);
+});
+
+test.skipIf(reason)("exec runs inside the sandbox and as a chosen user", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const container = await runtime.start(spec(root, ["sleep", "100"], { runAsUser: 1000 }).spec);
+  const shell = container.exec(["sh", "-c", "id -u; hostname; cat; exit 7"]);
+  let text = "";
+  shell.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  shell.stdin.end("typed");
+  expect(await shell.exited).toEqual({ exitCode: 7 });
+  expect(text).toBe("1000\nweb-0\ntyped");
+  container.destroy();
+  await container.exited;
+});
+
+test.skipIf(reason)("a program that the image lacks is refused with its name", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  await expect(runtime.start(spec(root, ["nosuch"]).spec)).rejects.toThrow('exec: "nosuch": executable file not found');
+});

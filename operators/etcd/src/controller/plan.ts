@@ -171,7 +171,7 @@ function planLearners(seen: Seen): EtcdStep | undefined {
 function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
-  const leaving = seen.members.find((each) => podState(each.pod) === "terminating");
+  const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
   return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, membershipRetryMs);
 }
 

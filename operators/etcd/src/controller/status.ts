@@ -88,12 +88,17 @@ function isUpgrading(seen: Seen, member: SeenMember): boolean {
   return seen.cluster.status?.phase === "Upgrading" && member.pod?.status?.phase === "Running";
 }
 
+/** A next try that is longer past than this is written anew; more often would only make writes. */
+const nextTryStaleMs = 10_000;
+
 /** What is waited for; `since` stays while the subject stays, so that a person sees how long it takes. */
 function waiting(previous: Status | undefined, step: EtcdStep, nowMs: number): Status["waitingFor"] {
   if (step.kind !== "wait") return undefined;
+  const nextTry = rfc3339(nowMs + step.delayMs);
   const same = previous?.waitingFor?.what === step.reason ? previous.waitingFor : undefined;
-  if (same !== undefined) return same;
-  return { what: step.reason, since: rfc3339(nowMs), nextTry: rfc3339(nowMs + step.delayMs) };
+  if (same === undefined) return { what: step.reason, since: rfc3339(nowMs), nextTry };
+  const stale = same.nextTry === undefined || nowMs - Date.parse(same.nextTry) > nextTryStaleMs;
+  return stale ? { ...same, nextTry } : same;
 }
 
 function conditions(seen: Seen, step: EtcdStep, phase: Status["phase"], nowMs: number): readonly Condition[] {

@@ -49,3 +49,20 @@ export {
   isTooManyRequests,
 } from "./status.ts";
 export { assert, isSetpointError, SetpointError } from "./errors.ts";
+
+// JSON values
+export type { JsonObject } from "./json-value.ts";
+export { cloneJson, deepEqual, deepFreeze, isJsonObject } from "./json-value.ts";
+
+// field sets
+export type { FieldPathElement } from "./field-path.ts";
+export {
+  compareFieldElements,
+  fieldElement,
+  formatFieldPath,
+  keyElement,
+  normalFieldElement,
+  valueElement,
+} from "./field-path.ts";
+export type { FieldsTree } from "./field-set.ts";
+export { FieldSet, fieldsLeaf, fieldsTreeDepthMax } from "./field-set.ts";

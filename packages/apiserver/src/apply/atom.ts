@@ -1,0 +1,228 @@
+/**
+ * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative list. Derived
+ * lazily, once for each schema object, because schemas may contain themselves.
+ */
+import { isJsonObject } from "@setpoint/apimachinery";
+import type { StructuralSchema } from "@setpoint/schema";
+
+export type ScalarType = "string" | "numeric" | "boolean" | "untyped";
+
+export interface MapAtom {
+  readonly atomic: boolean;
+  /** Whether the schema names this field (fields of maps with free keys are not declared). */
+  declares(field: string): boolean;
+  /** The type of a field; undefined when the schema does not allow it. */
+  field(name: string): Atom | undefined;
+}
+
+export interface ListAtom {
+  readonly kind: "atomic" | "set" | "map";
+  /** The key fields of a list of kind `map`. */
+  readonly keys: readonly string[];
+  readonly keyDefaults: Readonly<Record<string, unknown>>;
+  readonly item: Atom;
+}
+
+/** What a value of a schema may be: exactly one for typed schemas, any for untyped ones. */
+export interface Atom {
+  readonly scalar?: ScalarType;
+  readonly list?: ListAtom;
+  readonly map?: MapAtom;
+}
+
+/** Anything, as one leaf: lists and maps are atomic. */
+const untypedAtom: Atom = {
+  scalar: "untyped",
+  list: { kind: "atomic", keys: [], keyDefaults: {}, item: { scalar: "untyped" } },
+  map: { atomic: true, declares: () => false, field: (): Atom => untypedAtom },
+};
+
+/** Anything: lists are atomic, maps are granular. */
+export const deducedAtom: Atom = {
+  scalar: "untyped",
+  list: { kind: "atomic", keys: [], keyDefaults: {}, item: untypedAtom },
+  map: { atomic: false, declares: () => false, field: (): Atom => deducedAtom },
+};
+
+const string: StructuralSchema = { type: "string" };
+const date: StructuralSchema = { type: "string", format: "date-time" };
+const integer: StructuralSchema = { type: "integer" };
+const strings: StructuralSchema = { type: "object", additionalProperties: string };
+
+/** ObjectMeta for kinds whose schema only says that metadata is an object (CRDs). */
+const objectMetaSchema: StructuralSchema = {
+  type: "object",
+  properties: {
+    name: string,
+    generateName: string,
+    namespace: string,
+    selfLink: string,
+    uid: string,
+    resourceVersion: string,
+    generation: integer,
+    creationTimestamp: date,
+    deletionTimestamp: date,
+    deletionGracePeriodSeconds: integer,
+    labels: strings,
+    annotations: strings,
+    finalizers: { type: "array", items: string, "x-kubernetes-list-type": "set" },
+    ownerReferences: {
+      type: "array",
+      items: {
+        type: "object",
+        "x-kubernetes-map-type": "atomic",
+        properties: {
+          apiVersion: string,
+          kind: string,
+          name: string,
+          uid: string,
+          controller: { type: "boolean" },
+          blockOwnerDeletion: { type: "boolean" },
+        },
+      },
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["uid"],
+    },
+    managedFields: { type: "array", items: { type: "object" } },
+  },
+};
+
+/** What every object has whether or not its schema says so. */
+const objectFields: Readonly<Record<string, StructuralSchema>> = {
+  apiVersion: string,
+  kind: string,
+  metadata: objectMetaSchema,
+};
+
+const scalarTypes: Readonly<Record<string, ScalarType>> = {
+  integer: "numeric",
+  number: "numeric",
+  boolean: "boolean",
+};
+
+function scalarTypeOf(schema: StructuralSchema): ScalarType {
+  const byType = scalarTypes[schema.type ?? ""];
+  if (byType !== undefined) return byType;
+  // Formats other than byte stand for Go types of their own (Time, IntOrString, Quantity) that also accept other JSON.
+  return schema.type === "string" && (schema.format === undefined || schema.format === "byte") ? "string" : "untyped";
+}
+
+const atoms = new WeakMap<StructuralSchema, Atom>();
+const preservingAtoms = new WeakMap<StructuralSchema, Atom>();
+const rootAtoms = new WeakMap<StructuralSchema, Atom>();
+
+/** The atom of a schema; `preserve` says that a schema above it preserves unknown fields. */
+function atomOf(schema: StructuralSchema, preserve: boolean): Atom {
+  const preserves = preserve || schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const cache = preserves ? preservingAtoms : atoms;
+  let atom = cache.get(schema);
+  if (atom === undefined) {
+    atom = createAtom(schema, preserves);
+    cache.set(schema, atom);
+  }
+  return atom;
+}
+
+/** The atom of a whole object: apiVersion, kind and metadata are declared always. */
+export function rootAtomOf(schema: StructuralSchema): Atom {
+  let atom = rootAtoms.get(schema);
+  if (atom === undefined) {
+    const preserves = schema["x-kubernetes-preserve-unknown-fields"] === true;
+    atom = { map: createMapAtom(withObjectFields(schema), preserves) };
+    rootAtoms.set(schema, atom);
+  }
+  return atom;
+}
+
+function withObjectFields(schema: StructuralSchema): StructuralSchema {
+  const metadata = schema.properties?.["metadata"];
+  const known = metadata?.properties?.["managedFields"] === undefined ? objectFields : {};
+  // A schema without any properties is free-form; it must stay so although three fields are now declared.
+  const free = schema.properties === undefined && schema.additionalProperties === undefined;
+  return {
+    ...schema,
+    properties: { apiVersion: string, kind: string, ...schema.properties, ...known },
+    ...(free ? { additionalProperties: true } : {}),
+  };
+}
+
+function createAtom(schema: StructuralSchema, preserve: boolean): Atom {
+  if (schema["x-kubernetes-int-or-string"] === true) return { scalar: "untyped" };
+  if (schema.type === "object") {
+    const embedded = schema["x-kubernetes-embedded-resource"] === true ? withObjectFields(schema) : schema;
+    return { map: createMapAtom(embedded, preserve) };
+  }
+  if (schema.type === "array") return { list: createListAtom(schema, preserve) };
+  if (schema.type !== undefined) return { scalar: scalarTypeOf(schema) };
+  const scalar = { scalar: "untyped" } as const;
+  if (isScalarUnion(schema)) return scalar;
+  return { ...scalar, list: createListAtom(schema, preserve), map: createMapAtom(schema, preserve) };
+}
+
+/** Quantity and IntOrString of built-in kinds: no type, but alternatives that are all scalars. */
+function isScalarUnion(schema: StructuralSchema): boolean {
+  const options = schema.oneOf ?? schema.anyOf ?? [];
+  return options.length > 0 && options.every(({ type }) => type !== undefined && type !== "object" && type !== "array");
+}
+
+function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
+  const properties = new Map(Object.entries(schema.properties ?? {}));
+  const additional = schema.additionalProperties;
+  const fallback = (): Atom | undefined => {
+    if (additional === undefined) return preserve || properties.size === 0 ? deducedAtom : undefined;
+    if (typeof additional === "object") return atomOf(additional, preserve);
+    return additional ? deducedAtom : undefined;
+  };
+  // Atoms of fields are kept here, so that the hot path pays one map lookup for a field.
+  const fields = new Map<string, Atom>();
+  return {
+    atomic: schema["x-kubernetes-map-type"] === "atomic",
+    declares: (name) => properties.has(name),
+    field: (name) => {
+      const known = fields.get(name);
+      if (known !== undefined) return known;
+      const property = properties.get(name);
+      if (property === undefined) return fallback();
+      const atom = atomOf(property, preserve);
+      fields.set(name, atom);
+      return atom;
+    },
+  };
+}
+
+function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
+  const items = schema.items;
+  const { kind, keys } = listKindOf(schema);
+  const keyDefaults: Record<string, unknown> = {};
+  for (const key of keys) {
+    const value = items?.properties?.[key]?.default;
+    if (value !== undefined) keyDefaults[key] = value;
+  }
+  return {
+    kind,
+    keys,
+    keyDefaults,
+    get item(): Atom {
+      return items === undefined ? untypedAtom : atomOf(items, preserve);
+    },
+  };
+}
+
+function listKindOf(schema: StructuralSchema): { readonly kind: ListAtom["kind"]; readonly keys: readonly string[] } {
+  const type = schema["x-kubernetes-list-type"];
+  if (type === "map") return { kind: "map", keys: schema["x-kubernetes-list-map-keys"] ?? [] };
+  if (type !== undefined) return { kind: type, keys: [] };
+  const strategy = schema["x-kubernetes-patch-strategy"];
+  if (strategy !== "merge" && strategy !== "merge,retainKeys") return { kind: "atomic", keys: [] };
+  const key = schema["x-kubernetes-patch-merge-key"];
+  return key === undefined ? { kind: "set", keys: [] } : { kind: "map", keys: [key] };
+}
+
+/** What a value is by its JSON form; null and undefined have none. */
+export type ValueKind = "scalar" | "list" | "map" | "null";
+
+export function valueKindOf(value: unknown): ValueKind {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "list";
+  return isJsonObject(value) ? "map" : "scalar";
+}

@@ -1,0 +1,128 @@
+/** Field ownership of creates, updates and patches (everything that is not an apply). */
+import type { FieldSet, ManagedFieldsEntry, UnstructuredObject } from "@setpoint/apimachinery";
+import type { StructuralSchema } from "@setpoint/schema";
+import { rootAtomOf } from "./atom.ts";
+import { type Comparison, compareObjects } from "./compare-objects.ts";
+import {
+  capUpdateEntries,
+  decodeForeignEntries,
+  decodeOwnEntries,
+  encodeEntries,
+  isReset,
+  isSameManager,
+  type ManagedEntry,
+  withFields,
+} from "./managed-entries.ts";
+import { neverOwned } from "./field-set-of.ts";
+import { TypedError } from "./typed-error.ts";
+
+export interface TrackUpdateOptions {
+  readonly schema: StructuralSchema;
+  /** The stored object in the request's version; undefined when the request creates it. */
+  readonly live: UnstructuredObject | undefined;
+  /** The object to be stored; its `metadata.managedFields` is still what the request says. */
+  readonly object: UnstructuredObject;
+  /** The fieldManager of the request; "" becomes `unknown`. */
+  readonly manager: string;
+  readonly apiVersion: string;
+  /** "" for the main resource. */
+  readonly subresource: string;
+  /** Now, RFC 3339 in seconds. */
+  readonly time: string;
+  /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
+  readonly resetFields?: FieldSet;
+}
+
+/**
+ * The managedFields of the object to be stored: fields added or changed belong to `manager`, and to nobody else any more.
+ *
+ * Guarantees: changes neither object; returns live's own array when nothing changed. The result shares parts with live's.
+ * Caveats: entries of another version than `apiVersion` are compared as if their fields had the same paths.
+ */
+export function trackUpdate(options: TrackUpdateOptions): readonly ManagedFieldsEntry[] {
+  const { live, object } = options;
+  const liveFields = live?.metadata.managedFields ?? [];
+  const sent = object.metadata.managedFields;
+  const isOwn = sent === undefined || sent === liveFields || options.subresource !== "";
+  const asked = isOwn ? undefined : requestedEntries(sent);
+  if (live === undefined) return encodeEntries(changed(options, asked ?? []));
+  // An object without managers stays so: somebody asked to stop the tracking.
+  if (asked === undefined && liveFields.length === 0) return liveFields;
+  const before = asked ?? decodeOwnEntries(liveFields);
+  const after = before.length === 0 ? before : changed(options, before);
+  return asked === undefined && after === before ? liveFields : encodeEntries(after);
+}
+
+/** The entries that a request sets itself; undefined when live's are kept. */
+function requestedEntries(sent: unknown): readonly ManagedEntry[] | undefined {
+  if (isReset(sent)) return [];
+  const entries = decodeForeignEntries(sent);
+  return entries === undefined || entries.length === 0 ? undefined : entries;
+}
+
+function changed(options: TrackUpdateOptions, entries: readonly ManagedEntry[]): readonly ManagedEntry[] {
+  try {
+    return capUpdateEntries(updateEntries(options, entries));
+  } catch (error) {
+    // Upstream drops all ownership of an object that cannot be walked (list items without a key) rather than refuse it.
+    if (error instanceof TypedError) return [];
+    throw error;
+  }
+}
+
+/** Entries after the change from `live` to `object`; the same array when there is none. */
+export function updateEntries(options: TrackUpdateOptions, entries: readonly ManagedEntry[]): readonly ManagedEntry[] {
+  const atom = rootAtomOf(options.schema);
+  const { live, object, resetFields } = options;
+  const comparison = resetFrom(
+    compareObjects(atom, withoutManagedFields(live), withoutManagedFields(object)),
+    resetFields,
+  );
+  if (comparison === undefined) return entries;
+  const { added, modified, removed } = comparison;
+  const written = added.union(modified);
+  const taken = written.union(removed);
+  const own = written.difference(neverOwned);
+  const self = identityOf(options);
+  const result: ManagedEntry[] = [];
+  let isMerged = own.isEmpty;
+  for (const entry of entries) {
+    const isSelf = !own.isEmpty && isSameManager(entry, self);
+    const kept = entry.fields.difference(isSelf ? removed : taken);
+    const next = isSelf ? { ...withFields(entry, kept.union(own)), time: options.time } : withFields(entry, kept);
+    isMerged ||= isSelf;
+    if (!next.fields.isEmpty) result.push(isSelf ? withoutWire(next) : next);
+  }
+  if (!isMerged) result.push({ ...self, time: options.time, fields: own });
+  return result;
+}
+
+function withoutWire(entry: ManagedEntry): ManagedEntry {
+  const { wire: _, ...rest } = entry;
+  return rest;
+}
+
+function identityOf({ manager, apiVersion, subresource }: TrackUpdateOptions): Omit<ManagedEntry, "time" | "fields"> {
+  return { manager: manager === "" ? "unknown" : manager, operation: "Update", apiVersion, subresource };
+}
+
+/** What of a comparison counts at an endpoint that leaves `resetFields` as they are. */
+export function resetFrom(
+  comparison: Comparison | undefined,
+  resetFields: FieldSet | undefined,
+): Comparison | undefined {
+  if (comparison === undefined || resetFields === undefined) return comparison;
+  return {
+    added: comparison.added.recursiveDifference(resetFields),
+    modified: comparison.modified.recursiveDifference(resetFields),
+    removed: comparison.removed.recursiveDifference(resetFields),
+  };
+}
+
+/** The object for comparing; managedFields do not own themselves. */
+export function withoutManagedFields(object: UnstructuredObject | undefined): { readonly [field: string]: unknown } {
+  if (object === undefined) return {};
+  if (object.metadata?.managedFields === undefined) return object;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,215 @@
+/** Server-side apply: merges what a manager applies into the live object and keeps the account of who owns what. */
+import {
+  ApiError,
+  cloneJson,
+  deepEqual,
+  failure,
+  FieldSet,
+  isJsonObject,
+  type JsonObject,
+  type ManagedFieldsEntry,
+  parseApiVersion,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
+import type { StructuralSchema } from "@setpoint/schema";
+import { applyConflictError, type ApplyConflict } from "./apply-conflict.ts";
+import { type Atom, rootAtomOf } from "./atom.ts";
+import { compareObjects } from "./compare-objects.ts";
+import { fieldSetOf, fieldSetOfAtom } from "./field-set-of.ts";
+import { allowedByLastApplied, withLastApplied } from "./last-applied.ts";
+import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
+import { mergeObjects } from "./merge-objects.ts";
+import { removeItems, withNamedFields } from "./remove-items.ts";
+import { resetFrom, updateEntries, withoutManagedFields } from "./track-update.ts";
+import { formatFaults, validateApplied } from "./validate-applied.ts";
+
+/** The manager to whom the fields of an object without managedFields are given when it is first applied to. */
+const beforeFirstApply = "before-first-apply";
+
+export interface ApplyPatchOptions {
+  readonly schema: StructuralSchema;
+  /** The stored object in the request's version; undefined when there is none yet. */
+  readonly live: UnstructuredObject | undefined;
+  /** What is applied, with apiVersion, kind and metadata.name. */
+  readonly patch: UnstructuredObject;
+  readonly manager: string;
+  readonly force: boolean;
+  readonly apiVersion: string;
+  /** "" for the main resource. */
+  readonly subresource: string;
+  /** Now, RFC 3339 in seconds. */
+  readonly time: string;
+  /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
+  readonly resetFields?: FieldSet;
+}
+
+export interface AppliedObject {
+  /** A fresh mutable copy, without managedFields. */
+  readonly object: UnstructuredObject;
+  readonly managedFields: readonly ManagedFieldsEntry[];
+  /** Whether the object (apart from managedFields) differs from live. */
+  readonly changed: boolean;
+}
+
+/**
+ * Applies a configuration. The caller runs defaulting and validation on the result and stores it with these managedFields.
+ *
+ * Guarantees: applying the same again changes nothing. Neither live nor the patch is changed.
+ * Errors: `ApiError` 400 for a wrong version or managedFields in the patch, 500 with an empty reason when the patch does not
+ * fit the schema (as upstream), 409 with one cause a field when other managers own what would change.
+ */
+export function applyPatch(options: ApplyPatchOptions): AppliedObject {
+  checkPatch(options);
+  try {
+    return applyWithOwners(options, options.force);
+  } catch (error) {
+    if (options.manager !== "kubectl" || !(error instanceof ConflictsFound)) throw toApiError(error);
+    return applyOverLastApplied(options, error);
+  }
+}
+
+/** Conflicts on the way out of the algorithm, while they may still turn out to be allowed. */
+class ConflictsFound extends Error {
+  readonly conflicts: readonly ApplyConflict[];
+
+  constructor(conflicts: readonly ApplyConflict[]) {
+    super("apply conflicts");
+    this.conflicts = conflicts;
+  }
+}
+
+function toApiError(error: unknown): unknown {
+  if (error instanceof ConflictsFound) return applyConflictError(error.conflicts);
+  return error;
+}
+
+/** The rule for those who come from client-side apply: what the annotation says is taken over without force. */
+function applyOverLastApplied(options: ApplyPatchOptions, found: ConflictsFound): AppliedObject {
+  const allowed = allowedByLastApplied(options);
+  const conflicts = found.conflicts.filter((conflict) => !allowed.has(conflict.path));
+  if (allowed.isEmpty || conflicts.length > 0) throw applyConflictError(conflicts);
+  return applyWithOwners(options, true);
+}
+
+function plainError(message: string): ApiError {
+  return new ApiError(failure(500, "", message));
+}
+
+function describe({ apiVersion, kind, metadata }: UnstructuredObject): string {
+  const { group, version } = parseApiVersion(apiVersion);
+  const gv = group === "" ? `/${version}` : `${group}/${version}`;
+  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${gv}, Kind=${kind}`;
+}
+
+function checkPatch({ schema, patch, apiVersion }: ApplyPatchOptions): void {
+  if (patch.apiVersion !== apiVersion) {
+    const text = `Specified patch version: ${patch.apiVersion}, expected: ${apiVersion}`;
+    throw new ApiError(failure(400, "BadRequest", `Incorrect version specified in apply patch. ${text}`));
+  }
+  if (patch.metadata.managedFields !== undefined && patch.metadata.managedFields !== null) {
+    throw new ApiError(failure(400, "BadRequest", "metadata.managedFields must be nil"));
+  }
+  const faults = validateApplied(rootAtomOf(schema), patch);
+  if (faults.length === 0) return;
+  throw plainError(`failed to create typed patch object (${describe(patch)}): ${formatFaults(faults)}`);
+}
+
+function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {
+  const { schema, patch, resetFields } = options;
+  const atom = rootAtomOf(schema);
+  const live = withoutManagedFields(options.live);
+  const entries = entriesBefore(options);
+  const self = selfOf(options);
+  const last = entries.find((entry) => isSameManager(entry, self));
+  const others = entries.filter((entry) => entry !== last);
+  const config = withoutManagedFields(patch);
+  const whole = fieldSetOf(schema, config);
+  const applied = resetFields === undefined ? whole : whole.recursiveDifference(resetFields);
+  const merged = mergeObjects(atom, live, config);
+  const wanted = prune(atom, merged, last?.fields, others, fieldSetOfAtom(atom, config));
+
+  const kept = takeFromOthers(options, { live, wanted, others, force });
+  const changed = !deepEqual(live, wanted);
+  const own = { ...self, time: changed ? options.time : last?.time, fields: applied };
+  const isSame = !changed && last !== undefined && last.fields.equals(applied) && last.apiVersion === self.apiVersion;
+  const next = applied.isEmpty ? kept : [...kept, isSame ? last : own];
+  const object = cloneJson(withLastApplied(options, wanted));
+  // The merge of objects with apiVersion, kind and metadata has them too.
+  return { object: object as UnstructuredObject, managedFields: encodeEntries(next), changed };
+}
+
+function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<ManagedEntry, "time" | "fields"> {
+  return { manager: manager === "" ? "unknown" : manager, operation: "Apply", apiVersion, subresource };
+}
+
+/** The owners before the apply; an object that nobody owned belongs to `before-first-apply`. */
+function entriesBefore(options: ApplyPatchOptions): readonly ManagedEntry[] {
+  const { live } = options;
+  const entries = decodeOwnEntries(live?.metadata.managedFields);
+  if (entries.length > 0 || live === undefined) return entries;
+  return updateEntries({ ...options, live: undefined, object: live, manager: beforeFirstApply }, []);
+}
+
+/**
+ * Removes what the manager applied last time, does not apply now, and nobody else owns. The three passes are those of
+ * structured-merge-diff: remove all of the last set, add back what is owned, add back what the last set did not hold.
+ */
+function prune(
+  atom: Atom,
+  merged: JsonObject,
+  last: FieldSet | undefined,
+  others: readonly ManagedEntry[],
+  applied: FieldSet,
+): JsonObject {
+  if (last === undefined || last.isEmpty || last.difference(applied).isEmpty) return merged;
+  const named = (set: FieldSet): FieldSet => withNamedFields(atom, set);
+  const owned = named(others.reduce((union, entry) => union.union(entry.fields), applied));
+  const mergedSet = named(fieldSetOfAtom(atom, merged));
+  const lastSet = named(last);
+  const bare = named(fieldSetOfAtom(atom, removeItems(atom, merged, lastSet)));
+  const owning = removeItems(atom, merged, mergedSet.difference(bare.union(owned)));
+  const kept = named(fieldSetOfAtom(atom, owning));
+  return removeItems(atom, merged, mergedSet.difference(kept).intersection(lastSet));
+}
+
+interface Takeover {
+  readonly live: JsonObject;
+  readonly wanted: JsonObject;
+  readonly others: readonly ManagedEntry[];
+  readonly force: boolean;
+}
+
+/** The other managers without what the apply changes or removes; without force their owning a changed field is a conflict. */
+function takeFromOthers(
+  options: ApplyPatchOptions,
+  { live, wanted, others, force }: Takeover,
+): readonly ManagedEntry[] {
+  const compared = compareObjects(rootAtomOf(options.schema), live, wanted);
+  const comparison = resetFrom(compared, options.resetFields);
+  if (comparison === undefined) return others;
+  const written = comparison.modified.union(comparison.added);
+  if (!force) {
+    const conflicts = [...others].sort(byManager).flatMap((entry) => conflictsWith(entry, written));
+    if (conflicts.length > 0) throw new ConflictsFound(conflicts);
+  }
+  const taken = written.union(comparison.removed);
+  return others
+    .map((entry) => withFields(entry, entry.fields.difference(taken)))
+    .filter((entry) => !entry.fields.isEmpty);
+}
+
+function byManager(a: ManagedEntry, b: ManagedEntry): number {
+  return a.manager < b.manager ? -1 : a.manager > b.manager ? 1 : 0;
+}
+
+function conflictsWith(entry: ManagedEntry, written: FieldSet): readonly ApplyConflict[] {
+  return entry.fields
+    .intersection(written)
+    .paths()
+    .map((path) => ({ entry, path }));
+}
+
+/** Whether a value is an object of the API at all; requests are checked with it before they come here. */
+export function isApplicable(value: unknown): value is UnstructuredObject {
+  return isJsonObject(value) && typeof value["apiVersion"] === "string" && isJsonObject(value["metadata"]);
+}

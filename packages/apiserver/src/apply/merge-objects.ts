@@ -1,0 +1,93 @@
+/** Merges an applied configuration into the live object, as its schema says lists and maps merge. */
+import { type FieldPathElement, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
+import { itemElement } from "./list-items.ts";
+
+const noFields: JsonObject = {};
+const noItems: readonly unknown[] = [];
+
+/** Live with the configuration merged in; the result shares parts with both and neither is changed. */
+export function mergeObjects(atom: Atom, live: JsonObject, config: JsonObject): JsonObject {
+  return atom.map === undefined ? config : mergeMaps(atom.map, live, config);
+}
+
+function mergeValues(atom: Atom, live: unknown, config: unknown): unknown {
+  if (config === undefined) return live;
+  if (live === undefined) return config;
+  const kind = valueKindOf(config) === "null" ? valueKindOf(live) : valueKindOf(config);
+  if (kind === "map" && atom.map?.atomic === false) return mergeMaps(atom.map, live, config);
+  if (kind === "list" && atom.list !== undefined && atom.list.kind !== "atomic") {
+    return mergeLists(atom.list, live, config);
+  }
+  return config;
+}
+
+function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
+  const left = isJsonObject(live) ? live : noFields;
+  const right = isJsonObject(config) ? config : noFields;
+  const merged: Record<string, unknown> = {};
+  for (const name of Object.keys(left))
+    merged[name] = mergeValues(map.field(name) ?? deducedAtom, left[name], right[name]);
+  for (const name of Object.keys(right)) if (left[name] === undefined) merged[name] = right[name];
+  return merged;
+}
+
+/**
+ * Applied items come in their own order; items only in live stay where they are relative to shared items. The loop follows
+ * structured-merge-diff step by step, since clients see the order.
+ */
+function mergeLists(list: ListAtom, live: unknown, config: unknown): readonly unknown[] {
+  const left = Array.isArray(live) ? live : noItems;
+  const right = Array.isArray(config) ? config : noItems;
+  const leftElements = left.map((item) => itemElement(list, item));
+  const rightElements = right.map((item) => itemElement(list, item));
+  const leftByElement = indexUnique(left, leftElements);
+  const rightByElement = indexUnique(right, rightElements);
+  const shared = rightElements.filter((element) => leftByElement.has(element));
+  const merge = (element: FieldPathElement): unknown =>
+    mergeValues(list.item, leftByElement.get(element), rightByElement.get(element));
+
+  const merged: unknown[] = [];
+  const done = new Set<FieldPathElement>();
+  let next = shared.shift();
+  for (let l = 0, r = 0; l < left.length || r < right.length;) {
+    const leftElement = leftElements[l];
+    const rightElement = rightElements[r];
+    if (leftElement !== undefined && rightElement !== undefined) {
+      if (leftElement === rightElement) {
+        done.add(leftElement);
+        merged.push(merge(leftElement));
+        l++;
+        r++;
+        next = shared.shift();
+        continue;
+      }
+      if (rightByElement.has(leftElement) && next !== undefined && next !== leftElement) {
+        // Shared, but another shared item comes first in the applied order.
+        l++;
+        continue;
+      }
+    }
+    if (leftElement !== undefined) {
+      if (!rightByElement.has(leftElement)) {
+        merged.push(left[l]);
+        l++;
+        continue;
+      }
+      if (done.has(leftElement)) l++;
+    }
+    if (rightElement === undefined) continue;
+    done.add(rightElement);
+    merged.push(merge(rightElement));
+    r++;
+    if (next === rightElement) next = shared.shift();
+  }
+  return merged;
+}
+
+/** Items by element; duplicates in live are not merged with the applied item, which replaces them. */
+function indexUnique(items: readonly unknown[], elements: readonly FieldPathElement[]): Map<FieldPathElement, unknown> {
+  const index = new Map<FieldPathElement, unknown>();
+  elements.forEach((element, i) => index.set(element, index.has(element) ? undefined : items[i]));
+  return index;
+}

@@ -1,0 +1,120 @@
+/** Checks an applied configuration against its schema, in the words of structured-merge-diff. */
+import { type FieldPathElement, formatFieldPath, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { type Atom, type ListAtom, type MapAtom, type ScalarType, valueKindOf } from "./atom.ts";
+import { itemElement } from "./list-items.ts";
+import { TypedError } from "./typed-error.ts";
+
+type Path = readonly FieldPathElement[];
+
+/** All faults as `.path: text`; none when the object fits. */
+export function validateApplied(atom: Atom, object: JsonObject): readonly string[] {
+  const faults: string[] = [];
+  validateValue(faults, atom, object, []);
+  return faults;
+}
+
+/** Faults as one text: one alone, several as an indented list. */
+export function formatFaults(faults: readonly string[]): string {
+  return faults.length === 1 ? (faults[0] ?? "") : ["errors:", ...faults.map((fault) => `  ${fault}`)].join("\n");
+}
+
+function fault(faults: string[], path: Path, text: string): void {
+  faults.push(path.length === 0 ? text : `${formatFieldPath(path)}: ${text}`);
+}
+
+/** The kind as which the schema takes a value: its own if allowed, else what the schema wants. */
+function expectedKind(atom: Atom, value: unknown): "map" | "scalar" | "list" | undefined {
+  const kind = valueKindOf(value);
+  if (kind === "scalar" && atom.scalar !== undefined) return kind;
+  if (kind === "list" && atom.list !== undefined) return kind;
+  if (kind === "map" && atom.map !== undefined) return kind;
+  if (atom.map !== undefined) return "map";
+  if (atom.scalar !== undefined) return "scalar";
+  return atom.list === undefined ? undefined : "list";
+}
+
+function validateValue(faults: string[], atom: Atom, value: unknown, path: Path): void {
+  if (value === null || value === undefined) return;
+  const kind = expectedKind(atom, value);
+  if (kind === "map" && atom.map !== undefined) {
+    if (isJsonObject(value)) validateMap(faults, atom.map, value, path);
+    else fault(faults, path, `expected map, got ${formatGo(value)}`);
+  } else if (kind === "list" && atom.list !== undefined) {
+    if (Array.isArray(value)) validateList(faults, atom.list, value, path);
+    else fault(faults, path, `expected list, got ${formatGo(value)}`);
+  } else if (kind === "scalar" && atom.scalar !== undefined) {
+    const text = scalarFault(atom.scalar, value);
+    if (text !== undefined) fault(faults, path, text);
+  }
+}
+
+function scalarFault(type: ScalarType, value: unknown): string | undefined {
+  if (type === "numeric" && typeof value !== "number") {
+    return `expected numeric (int or float), got ${goTypeOf(value)}`;
+  }
+  if (type === "string" && typeof value !== "string") return `expected string, got ${formatGoVerbose(value)}`;
+  if (type === "boolean" && typeof value !== "boolean") return `expected boolean, got ${formatGo(value)}`;
+  return type === "untyped" && typeof value === "object" ? `expected any scalar, got ${formatGo(value)}` : undefined;
+}
+
+/** A value's type as Go's `%T` names it. */
+function goTypeOf(value: unknown): string {
+  if (typeof value === "string") return "string";
+  if (typeof value === "boolean") return "bool";
+  return Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
+}
+
+/** A value as structured-merge-diff prints it. */
+function formatGo(value: unknown): string {
+  return typeof value === "object"
+    ? JSON.stringify(value)
+    : typeof value === "string"
+      ? JSON.stringify(value)
+      : String(value);
+}
+
+/** A value as Go's `%#v` prints a wrapped one. */
+function formatGoVerbose(value: unknown): string {
+  if (typeof value === "boolean") return `&value.valueUnstructured{Value:${value}}`;
+  return `&value.valueUnstructured{Value:${typeof value === "object" ? JSON.stringify(value) : String(value)}}`;
+}
+
+function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {
+  for (const name of Object.keys(object)) {
+    const below = [...path, `f:${name}`];
+    const atom = map.field(name);
+    if (atom !== undefined) validateValue(faults, atom, object[name], below);
+    else {
+      // Upstream stops at the first undeclared field of a map.
+      fault(faults, below, "field not declared in schema");
+      return;
+    }
+  }
+}
+
+function validateList(faults: string[], list: ListAtom, items: readonly unknown[], path: Path): void {
+  const seen = new Set<FieldPathElement>();
+  for (const [index, item] of items.entries()) {
+    const element = list.kind === "atomic" ? `i:${index}` : elementOrFault(faults, list, item, index, path);
+    if (element === undefined) return;
+    if (seen.has(element)) fault(faults, path, `duplicate entries for key ${formatFieldPath([element])}`);
+    seen.add(element);
+    validateValue(faults, list.item, item, [...path, element]);
+  }
+}
+
+function elementOrFault(
+  faults: string[],
+  list: ListAtom,
+  item: unknown,
+  index: number,
+  path: Path,
+): FieldPathElement | undefined {
+  try {
+    return itemElement(list, item);
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error;
+    fault(faults, path, `element ${index}: ${error.message}`);
+    return undefined;
+  }
+}

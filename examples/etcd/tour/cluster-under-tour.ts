@@ -1,0 +1,132 @@
+/** What the tour sees of the cluster: Kubernetes by its API, etcd by its own. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Deployment, PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Client } from "@setpoint/client";
+import { EtcdCluster } from "@setpoint/etcd-operator";
+import { etcdClient, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
+
+export type MemberStatus = NonNullable<EtcdCluster["status"]>["members"][number];
+
+/** Thrown when a step of the tour does not hold; the message says what was seen. */
+export class TourError extends Error {
+  override readonly name = "TourError";
+}
+
+export class ClusterUnderTour {
+  readonly client: Client;
+  readonly name: string;
+  readonly namespace: string;
+  readonly operator: { readonly name: string; readonly namespace: string };
+
+  constructor(client: Client, name: string, namespace: string, operator: { readonly name: string; readonly namespace: string }) {
+    this.client = client;
+    this.name = name;
+    this.namespace = namespace;
+    this.operator = operator;
+  }
+
+  get selector(): string {
+    return `etcd.setpoint.dev/cluster=${this.name}`;
+  }
+
+  get(): Promise<EtcdCluster> {
+    return this.client.get(EtcdCluster, { name: this.name, namespace: this.namespace });
+  }
+
+  patch(spec: object): Promise<EtcdCluster> {
+    return this.client.patch(EtcdCluster, { name: this.name, namespace: this.namespace }, { spec });
+  }
+
+  async members(): Promise<readonly MemberStatus[]> {
+    return (await this.get()).status?.members ?? [];
+  }
+
+  async leader(): Promise<MemberStatus> {
+    const leader = (await this.members()).find((member) => member.role === "Leader");
+    if (leader === undefined) throw new TourError("the status names no leader");
+    return leader;
+  }
+
+  async clientEndpoint(): Promise<string> {
+    const service = await this.client.get(Service, { name: `${this.name}-client`, namespace: this.namespace });
+    return `http://${service.spec?.clusterIP}:2379`;
+  }
+
+  async pods(): Promise<readonly Pod[]> {
+    return (await this.client.listAll(Pod, { namespace: this.namespace, labelSelector: this.selector })).items;
+  }
+
+  async leftovers(): Promise<readonly string[]> {
+    const options = { namespace: this.namespace, labelSelector: this.selector };
+    const kinds = [Pod, Service, PersistentVolumeClaim] as const;
+    const lists = await Promise.all(kinds.map((kind) => this.client.listAll<KubeObject>(kind, options)));
+    return lists.flatMap(({ items }, i) => items.map((item) => `${kinds[i]?.kind} ${item.metadata.name}`));
+  }
+
+  async memberEndpoints(): Promise<readonly string[]> {
+    return (await this.pods()).flatMap((pod) => (pod.status?.podIP ? [`http://${pod.status.podIP}:2379`] : []));
+  }
+
+  /** etcd's own list, from any member that answers. */
+  async etcdMembers(): Promise<readonly EtcdMember[]> {
+    for (const endpoint of await this.memberEndpoints()) {
+      const members = await this.#ask(endpoint, (etcd) => etcd.members());
+      if (members !== undefined) return members;
+    }
+    throw new TourError("no member of etcd answers");
+  }
+
+  async etcdStatuses(): Promise<readonly EtcdMemberStatus[]> {
+    const answers = await Promise.all((await this.memberEndpoints()).map((endpoint) => this.#ask(endpoint, (etcd) => etcd.status())));
+    return answers.filter((answer) => answer !== undefined);
+  }
+
+  /** Hashes of all members as of one revision that all of them have. */
+  async hashes(): Promise<readonly string[]> {
+    const revision = Math.min(...(await this.etcdStatuses()).map((status) => status.revision));
+    const endpoints = await this.memberEndpoints();
+    const hashes = await Promise.all(endpoints.map((endpoint) => this.#ask(endpoint, (etcd) => etcd.hash(revision))));
+    return hashes.map((hash, i) => hash ?? `no answer from ${endpoints[i]}`);
+  }
+
+  async scaleOperator(replicas: number): Promise<void> {
+    await this.client.patch(Deployment, this.operator, { spec: { replicas } });
+  }
+
+  /** Calls `holds` until it is true; throws with what `describe` says after `withinMs`. */
+  async until(what: string, holds: () => Promise<boolean>, withinMs = 60_000): Promise<number> {
+    const startedMs = performance.now();
+    for (;;) {
+      if (await holds().catch(() => false)) return performance.now() - startedMs;
+      if (performance.now() - startedMs > withinMs) throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}`);
+      await sleep(100);
+    }
+  }
+
+  /** The operator says that all is as wanted, with this many members of this version. */
+  async isSettled(size: number, version?: string): Promise<boolean> {
+    const { status, metadata } = await this.get();
+    if (status === undefined || status.phase !== "Running" || status.observedGeneration !== metadata.generation) return false;
+    if (version !== undefined && status.currentVersion !== version) return false;
+    return status.members.length === size && status.readyMembers === size && status.waitingFor === undefined;
+  }
+
+  async #ask<T>(endpoint: string, question: (etcd: ReturnType<typeof etcdClient>) => Promise<T>): Promise<T | undefined> {
+    const etcd = etcdClient(endpoint, 2_000);
+    try {
+      return await question(etcd);
+    } catch {
+      return undefined;
+    } finally {
+      etcd.close();
+    }
+  }
+
+  async #describe(): Promise<string> {
+    const status = (await this.get().catch(() => undefined))?.status;
+    if (status === undefined) return "the EtcdCluster has no status";
+    const members = status.members.map((each) => `${each.name} ${each.role}${each.healthy ? "" : " (unhealthy)"}`).join(", ");
+    return `phase ${status.phase}, members ${members}${status.waitingFor === undefined ? "" : `, waiting: ${status.waitingFor.what}`}`;
+  }
+}

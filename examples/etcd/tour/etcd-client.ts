@@ -1,0 +1,86 @@
+/** A client of etcd's JSON gateway, as a user's program would be one. */
+import { Agent, request } from "node:http";
+
+export interface EtcdClient {
+  put(key: string, value: string): Promise<void>;
+  get(key: string): Promise<string | undefined>;
+  keys(prefix: string): Promise<ReadonlySet<string>>;
+  members(): Promise<readonly EtcdMember[]>;
+  status(): Promise<EtcdMemberStatus>;
+  /** The hash of all keys as of a revision. */
+  hash(revision: number): Promise<string>;
+  close(): void;
+}
+
+export interface EtcdMember {
+  readonly id: string;
+  readonly name: string;
+  readonly learner: boolean;
+}
+
+export interface EtcdMemberStatus {
+  readonly id: string;
+  readonly leader: string;
+  readonly version: string;
+  readonly revision: number;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const plain = (text: unknown): string => Buffer.from(String(text ?? ""), "base64").toString();
+const hex = (decimal: unknown): string => BigInt(String(decimal ?? 0)).toString(16);
+/** The key after the last one with this prefix. */
+const prefixEnd = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+
+/** `endpoint` is `http://ADDRESS:2379`; every call must be answered within `timeoutMs`. */
+export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const call = (path: string, body: unknown): Promise<Json> => post(agent, `${endpoint}${path}`, body, timeoutMs);
+  return {
+    async put(key, value) {
+      await call("/v3/kv/put", { key: base64(key), value: base64(value) });
+    },
+    async get(key) {
+      const { kvs } = (await call("/v3/kv/range", { key: base64(key) })) as { kvs?: readonly Json[] };
+      return kvs?.[0] === undefined ? undefined : plain(kvs[0]["value"]);
+    },
+    async keys(prefix) {
+      const range = { key: base64(prefix), range_end: base64(prefixEnd(prefix)), keys_only: true };
+      const { kvs = [] } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };
+      return new Set(kvs.map((each) => plain(each["key"])));
+    },
+    async members() {
+      const { members = [] } = (await call("/v3/cluster/member/list", {})) as { members?: readonly Json[] };
+      return members.map((each) => ({ id: hex(each["ID"]), name: String(each["name"] ?? ""), learner: each["isLearner"] === true }));
+    },
+    async status() {
+      const answer = await call("/v3/maintenance/status", {});
+      const header = answer["header"] as Json;
+      return { id: hex(header["member_id"]), leader: hex(answer["leader"]), version: String(answer["version"]), revision: Number(header["revision"]) };
+    },
+    async hash(revision) {
+      const answer = await call("/v3/maintenance/hash", { revision: String(revision) });
+      return String(answer["hash"]);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function post(agent: Agent, url: string, body: unknown, timeoutMs: number): Promise<Json> {
+  return new Promise((resolve, reject) => {
+    const options = { method: "POST", agent, signal: AbortSignal.timeout(timeoutMs), headers: { "content-type": "application/json" } };
+    const sent = request(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode === 200) resolve(JSON.parse(text) as Json);
+        else reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 200)}`));
+      });
+    });
+    sent.on("error", reject);
+    sent.end(JSON.stringify(body));
+  });
+}

@@ -1,0 +1,86 @@
+/** Writes one key after the other and keeps a ledger of what was acknowledged, to prove afterwards that nothing was lost. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { etcdClient } from "./etcd-client.ts";
+
+const prefix = "ledger/";
+/** Between two writes; slow enough to leave the machine to etcd. */
+const pauseMs = 10;
+
+export interface LedgerReport {
+  readonly acknowledged: number;
+  readonly errors: number;
+  readonly lost: readonly string[];
+  readonly longestGapMs: number;
+}
+
+export class LedgerWriter implements AsyncDisposable {
+  readonly #endpoint: string;
+  readonly #acknowledged: string[] = [];
+  readonly #stopping = new AbortController();
+  readonly #loop: Promise<void>;
+  #errors = 0;
+  #lastMs = performance.now();
+  #gapMs = 0;
+  #gapSinceMarkMs = 0;
+
+  /** `endpoint` is the client Service's address: the writer knows nothing of members. */
+  constructor(endpoint: string) {
+    this.#endpoint = endpoint;
+    this.#loop = this.#run();
+  }
+
+  /** Forgets the longest gap so far; `gapMs` then tells the longest one since. */
+  mark(): void {
+    this.#gapSinceMarkMs = 0;
+  }
+
+  get gapMs(): number {
+    return Math.max(this.#gapSinceMarkMs, performance.now() - this.#lastMs);
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged.length;
+  }
+
+  /** Stops writing and compares the ledger with what the cluster has. */
+  async finish(): Promise<LedgerReport> {
+    await this[Symbol.asyncDispose]();
+    const client = etcdClient(this.#endpoint, 10_000);
+    const present = await client.keys(prefix);
+    client.close();
+    const lost = this.#acknowledged.filter((key) => !present.has(key));
+    return { acknowledged: this.#acknowledged.length, errors: this.#errors, lost, longestGapMs: Math.round(this.#gapMs) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    let client = etcdClient(this.#endpoint);
+    for (let i = 0; !this.#stopping.signal.aborted; i++) {
+      const key = `${prefix}${String(i).padStart(8, "0")}`;
+      try {
+        await client.put(key, `value ${i}`);
+        this.#acknowledge(key);
+      } catch {
+        // The write may have happened or not; only acknowledged ones count. A new connection may reach another member.
+        this.#errors++;
+        client.close();
+        client = etcdClient(this.#endpoint);
+      }
+      await sleep(pauseMs);
+    }
+    client.close();
+  }
+
+  #acknowledge(key: string): void {
+    const nowMs = performance.now();
+    const gapMs = nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    this.#gapMs = Math.max(this.#gapMs, gapMs);
+    this.#gapSinceMarkMs = Math.max(this.#gapSinceMarkMs, gapMs);
+    this.#acknowledged.push(key);
+  }
+}

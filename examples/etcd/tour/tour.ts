@@ -1,0 +1,34 @@
+/** Runs the steps one after the other, prints each with its seconds, and stops at the first that does not hold. */
+import type { ClusterUnderTour } from "./cluster-under-tour.ts";
+import { LedgerWriter } from "./ledger-writer.ts";
+import { deleteCluster, stepsUnderWrites } from "./steps.ts";
+
+export type Print = (line: string) => void;
+
+/** Whether all steps held; the failed step's name has been printed. */
+export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<boolean> {
+  const endpoint = await cluster.clientEndpoint();
+  await using writer = new LedgerWriter(endpoint);
+  for (const step of stepsUnderWrites) {
+    if (!(await runStep(step.name, print, () => step.run(cluster, writer)))) return false;
+  }
+  const ledgerHolds = await runStep("the ledger", print, async () => {
+    const report = await writer.finish();
+    if (report.lost.length > 0) throw new Error(`${report.lost.length} acknowledged writes are lost, the first is ${report.lost[0]}`);
+    return `${report.acknowledged} writes acknowledged, 0 lost, ${report.errors} errors, longest gap ${(report.longestGapMs / 1000).toFixed(1)} s`;
+  });
+  return ledgerHolds && (await runStep("delete the EtcdCluster", print, () => deleteCluster(cluster)));
+}
+
+async function runStep(name: string, print: Print, run: () => Promise<string>): Promise<boolean> {
+  const startedMs = performance.now();
+  const took = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
+  try {
+    const said = await run();
+    print(`  ok    ${took()}  ${name}: ${said}`);
+    return true;
+  } catch (error) {
+    print(`  FAIL  ${took()}  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    return false;
+  }
+}

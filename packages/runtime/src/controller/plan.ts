@@ -8,7 +8,14 @@ import type { ReconcileContext } from "./reconcile-context.ts";
  *   state that no watch shows).
  */
 export type Step<A> =
-  | { [Name in keyof A]: { readonly kind: "act"; readonly action: Name; readonly args: A[Name]; readonly reason: string } }[keyof A]
+  | {
+      [Name in keyof A]: {
+        readonly kind: "act";
+        readonly action: Name;
+        readonly args: A[Name];
+        readonly reason: string;
+      };
+    }[keyof A]
   | { readonly kind: "wait"; readonly reason: string; readonly delayMs: number }
   | { readonly kind: "rest"; readonly recheckMs?: number };
 
@@ -19,7 +26,9 @@ export interface PlannedForm<T, Seen, A> {
   /** Pure. `nowMs` is the clock's wall time. */
   plan(seen: Seen, nowMs: number): Step<A>;
   /** Each is idempotent and decides nothing. Thrown errors retry with back-off; the next pass observes anew. */
-  readonly actions: { readonly [Name in keyof A]: (args: A[Name], seen: Seen, context: ReconcileContext) => Promise<void> };
+  readonly actions: {
+    readonly [Name in keyof A]: (args: A[Name], seen: Seen, context: ReconcileContext) => Promise<void>;
+  };
   /** The status to show for what was seen and decided; pure. It is written (when it differs) before the action is performed. */
   status?(seen: Seen, step: Step<A>, nowMs: number): Record<string, unknown>;
 }

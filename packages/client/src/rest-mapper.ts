@@ -1,0 +1,69 @@
+import {
+  gvkOf,
+  SetpointError,
+  type GroupVersionKind,
+  type KubeObject,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
+import { errUnknownResource } from "./errors.ts";
+import type { KindRef } from "./kind-ref.ts";
+
+/** A resource as discovery describes it; usable wherever a kind is asked for. */
+export interface DiscoveredResource extends KindRef<UnstructuredObject> {
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly subresources: readonly string[];
+  /** Whether this is the version that the server prefers for its group. */
+  readonly preferred: boolean;
+}
+
+/** Finds resources by kind or by any of the names that kubectl accepts. */
+export class RestMapper {
+  readonly resources: readonly DiscoveredResource[];
+  readonly #byKind = new Map<string, DiscoveredResource>();
+
+  constructor(resources: readonly DiscoveredResource[]) {
+    this.resources = resources;
+    for (const each of resources) this.#byKind.set(kindKey(each), each);
+  }
+
+  /** The resource of a kind, undefined when the server does not serve it. */
+  ofKind(gvk: GroupVersionKind): DiscoveredResource | undefined {
+    return this.#byKind.get(kindKey(gvk));
+  }
+
+  /** The resource of an object. */
+  ofObject(object: Pick<KubeObject, "apiVersion" | "kind">): DiscoveredResource {
+    const found = this.ofKind(gvkOf(object));
+    if (found === undefined) throw unknownResource(`${object.apiVersion} ${object.kind}`);
+    return found;
+  }
+
+  /** By plural, singular, kind or short name, in any case, with an optional `.group` or `.version.group`. */
+  find(name: string): DiscoveredResource {
+    const wanted = name.toLowerCase();
+    const matches = this.resources.filter((each) => isNamed(each, wanted));
+    const found = matches.find((each) => each.preferred) ?? matches[0];
+    if (found === undefined) throw unknownResource(name);
+    return found;
+  }
+}
+
+function kindKey(gvk: GroupVersionKind): string {
+  return `${gvk.group}/${gvk.version}/${gvk.kind}`;
+}
+
+function isNamed(resource: DiscoveredResource, wanted: string): boolean {
+  const { group, version } = resource;
+  const names = [resource.plural, resource.singular, resource.kind.toLowerCase(), ...resource.shortNames];
+  return names.some(
+    (name) =>
+      name !== "" && (wanted === name || wanted === `${name}.${group}` || wanted === `${name}.${version}.${group}`),
+  );
+}
+
+function unknownResource(name: string): SetpointError {
+  return new SetpointError(errUnknownResource, `Cannot find resource "${name}": the server does not serve it`);
+}

@@ -1,0 +1,20 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Stored } from "@setpoint/client";
+import { isDeepEqual } from "../objects/deep-equal.ts";
+
+/**
+ * Whether a change of an object is worth a run: anything but a change of the status alone. Kinds that have no generation
+ * cannot say what changed, so every change counts.
+ */
+export function isWorthARun(old: Stored<KubeObject>, next: Stored<KubeObject>): boolean {
+  const [a, b] = [old.metadata, next.metadata];
+  return (
+    a.uid !== b.uid ||
+    b.generation === undefined ||
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    !isDeepEqual(a.labels, b.labels) ||
+    !isDeepEqual(a.annotations, b.annotations) ||
+    !isDeepEqual(a.finalizers, b.finalizers)
+  );
+}

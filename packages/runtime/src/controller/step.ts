@@ -1,0 +1,41 @@
+/**
+ * What a plan may answer. `A` names the actions and their arguments:
+ * `interface Actions { addLearner: {}; promote: { id: string } }`.
+ */
+export type Step<A extends object> = Act<A> | Rest | Wait;
+
+/** Do this one thing now, then look again. `reason` is a sentence for the user. */
+export type Act<A extends object> = {
+  readonly [Name in keyof A]: {
+    readonly kind: "act";
+    readonly action: Name;
+    readonly args: A[Name];
+    readonly reason: string;
+  };
+}[keyof A];
+
+/** Everything is as wanted; look again after `recheckMs` when no watch would show a change. */
+export interface Rest {
+  readonly kind: "rest";
+  readonly recheckMs?: number;
+}
+
+/** Something must happen elsewhere first, or a step is not safe now. */
+export interface Wait {
+  readonly kind: "wait";
+  readonly reason: string;
+  readonly delayMs: number;
+}
+
+export function act<A extends object, Name extends keyof A>(action: Name, args: A[Name], reason: string): Act<A> {
+  // The union over all names cannot be rebuilt from a generic name.
+  return { kind: "act", action, args, reason } as Act<A>;
+}
+
+export function rest(recheckMs?: number): Rest {
+  return recheckMs === undefined ? { kind: "rest" } : { kind: "rest", recheckMs };
+}
+
+export function wait(reason: string, delayMs: number): Wait {
+  return { kind: "wait", reason, delayMs };
+}

@@ -1,0 +1,59 @@
+import { groupResource } from "@setpoint/apimachinery";
+import type { KindRef } from "@setpoint/client";
+import type { ControllerDefinition } from "@setpoint/runtime";
+import type { PolicyRule } from "./policy-rule.ts";
+
+const reading = ["get", "list", "watch"];
+
+/** What a set of controllers must be allowed, derived from what they declare; one rule a resource. */
+export function rulesOf(
+  controllers: readonly ControllerDefinition[],
+  more: readonly PolicyRule[],
+): readonly PolicyRule[] {
+  const rules = new RuleTable();
+  for (const { kind, owns, watches, hasCleanup } of controllers) {
+    rules.allow(kind, "", hasCleanup ? [...reading, "patch"] : reading);
+    rules.allow(kind, "status", ["patch"]);
+    // Owner references that block deletion need it where OwnerReferencesPermissionEnforcement is on.
+    if (owns.length > 0) rules.allow(kind, "finalizers", ["update"]);
+    for (const each of owns) rules.allow(each, "", [...reading, "create", "patch", "delete"]);
+    for (const each of watches) rules.allow(each.of, "", reading);
+  }
+  return [
+    ...rules.list(),
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+    ...more,
+  ];
+}
+
+/** What leader election needs, in the operator's own namespace. `create` cannot be limited to a name. */
+export function leaseRules(name: string): readonly PolicyRule[] {
+  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  return [
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: [name], verbs: ["get", "update"] },
+  ];
+}
+
+class RuleTable {
+  readonly #verbs = new Map<
+    string,
+    { readonly group: string; readonly resource: string; readonly verbs: Set<string> }
+  >();
+
+  allow(kind: KindRef, subresource: string, verbs: readonly string[]): void {
+    const resource = subresource === "" ? kind.plural : `${kind.plural}/${subresource}`;
+    const key = groupResource({ group: kind.group, resource });
+    const entry = this.#verbs.get(key) ?? { group: kind.group, resource, verbs: new Set() };
+    for (const verb of verbs) entry.verbs.add(verb);
+    this.#verbs.set(key, entry);
+  }
+
+  list(): readonly PolicyRule[] {
+    return [...this.#verbs.values()].map(({ group, resource, verbs }) => ({
+      apiGroups: [group],
+      resources: [resource],
+      verbs: [...verbs],
+    }));
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Objects of the built-in kinds pass through Go structs in a real API server, and clients see the traces: absent structs come
+ * back as `{}`, nulls and empty lists vanish, required lists come back as null. This module leaves the same traces, from the
+ * facts in `go-fields.json`. A scalar that is absent although Go would write its zero is filled in below `status` and where
+ * the schema does not require it; elsewhere it stays absent, so that validation can say "Required value".
+ */
+import { type GoFields, goFields, openApiSchemas } from "./api-data.ts";
+import { canonicalQuantity } from "./canonical-quantity.ts";
+import { type OpenApiSchema, referenceOf } from "./resolve-schema.ts";
+
+type JsonObject = Record<string, unknown>;
+type Shape =
+  | "string"
+  | "number"
+  | "boolean"
+  | "struct"
+  | "list"
+  | "map"
+  | "time"
+  | "quantity"
+  | "intOrString"
+  | "opaque";
+
+interface FieldPlan {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly pointer: boolean;
+  readonly keepsZero: boolean;
+  readonly omitsZeroStruct: boolean;
+  readonly required: boolean;
+  /** The struct, or that of the elements of a list or map. */
+  readonly struct: string | undefined;
+  readonly elementShape: Shape | undefined;
+}
+
+const plans = new Map<string, readonly FieldPlan[]>();
+
+const leafShapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", "time"],
+  ["io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", "time"],
+  ["io.k8s.apimachinery.pkg.api.resource.Quantity", "quantity"],
+  ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", "intOrString"],
+]);
+
+/** The name of a message in the protobuf tables for a component of OpenAPI. */
+export function messageName(component: string): string {
+  return component
+    .replace(/^io\.k8s\./, "k8s.io.")
+    .replace("apiextensions-apiserver", "apiextensions_apiserver")
+    .replace("kube-aggregator", "kube_aggregator");
+}
+
+function shapeOf(schema: OpenApiSchema): Shape {
+  const reference = referenceOf(schema);
+  if (reference !== undefined) {
+    const leaf = leafShapes.get(reference);
+    if (leaf !== undefined) return leaf;
+    return openApiSchemas()[reference]?.properties === undefined || reference.endsWith(".JSONSchemaProps")
+      ? "opaque"
+      : "struct";
+  }
+  if (schema.items !== undefined) return "list";
+  if (typeof schema.additionalProperties === "object") return "map";
+  if (schema.type === "string" || schema.type === "boolean") return schema.type;
+  if (schema.type === "integer" || schema.type === "number") return "number";
+  return "opaque";
+}
+
+function planOf(component: string): readonly FieldPlan[] {
+  let plan = plans.get(component);
+  if (plan === undefined) {
+    plan = makePlan(openApiSchemas()[component], goFields()[messageName(component)] ?? {});
+    plans.set(component, plan);
+  }
+  return plan;
+}
+
+function makePlan(schema: OpenApiSchema | undefined, go: GoFields): readonly FieldPlan[] {
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const element =
+      property.items ?? (typeof property.additionalProperties === "object" ? property.additionalProperties : undefined);
+    return {
+      name,
+      shape: shapeOf(property),
+      pointer: go.p?.includes(name) ?? false,
+      keepsZero: go.k?.includes(name) ?? false,
+      omitsZeroStruct: go.z?.includes(name) ?? false,
+      required: schema?.required?.includes(name) ?? false,
+      struct: referenceOf(element ?? property),
+      elementShape: element === undefined ? undefined : shapeOf(element),
+    };
+  });
+}
+
+/** Rewrites an object of this component in place as a round trip through its Go struct would. */
+export function encodeAsGo(component: string, object: JsonObject, inStatus = false): void {
+  for (const field of planOf(component)) encodeField(field, object, inStatus || field.name === "status");
+}
+
+function encodeField(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
+  const value = object[field.name];
+  if (value === undefined || value === null) fillAbsent(field, object, inStatus);
+  else if (isZero(field, value)) delete object[field.name];
+  else object[field.name] = encodeValue(field.shape, field, value, inStatus);
+}
+
+function isZero(field: FieldPlan, value: unknown): boolean {
+  if (field.keepsZero || field.pointer) return false;
+  if (field.shape === "list") return Array.isArray(value) && value.length === 0;
+  if (field.shape === "map") return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  if (field.shape === "struct" && field.omitsZeroStruct) return isObject(value) && Object.keys(value).length === 0;
+  return (
+    (field.shape === "string" || field.shape === "number" || field.shape === "boolean") &&
+    (value === "" || value === 0 || value === false)
+  );
+}
+
+function fillAbsent(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
+  const zero = zeroOf(field, inStatus);
+  if (zero === undefined) delete object[field.name];
+  else object[field.name] = zero;
+}
+
+function zeroOf(field: FieldPlan, inStatus: boolean): unknown {
+  if (field.pointer || field.omitsZeroStruct) return undefined;
+  if (field.shape === "struct" && field.struct !== undefined) return zeroStruct(field.struct, inStatus);
+  if (field.shape === "time") return null;
+  if (field.shape === "quantity") return "0";
+  if (field.shape === "intOrString") return field.keepsZero || !field.required ? 0 : undefined;
+  if (!field.keepsZero) return undefined;
+  if (field.shape === "list" || field.shape === "map") return null;
+  if (field.required && !inStatus) return undefined;
+  if (field.shape === "string") return "";
+  return field.shape === "number" ? 0 : field.shape === "boolean" ? false : undefined;
+}
+
+function zeroStruct(component: string, inStatus: boolean): JsonObject {
+  const zero: JsonObject = {};
+  encodeAsGo(component, zero, inStatus);
+  return zero;
+}
+
+function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: boolean): unknown {
+  if (shape === "quantity")
+    return typeof value === "string" || typeof value === "number" ? canonicalQuantity(value) : value;
+  if (shape === "struct" && field.struct !== undefined && isObject(value)) encodeAsGo(field.struct, value, inStatus);
+  if (field.elementShape === undefined || shape !== field.shape) return value;
+  if (shape === "list" && Array.isArray(value)) encodeElements(field, field.elementShape, value, inStatus);
+  if (shape === "map" && isObject(value)) encodeElements(field, field.elementShape, value, inStatus);
+  return value;
+}
+
+function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | unknown[], inStatus: boolean): void {
+  if (shape !== "struct" && shape !== "quantity") return;
+  const container = elements as JsonObject;
+  for (const key of Object.keys(container))
+    container[key] = encodeValue(shape, { ...field, shape: "list", elementShape: undefined }, container[key], inStatus);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

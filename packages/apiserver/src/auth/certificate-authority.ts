@@ -207,7 +207,7 @@ function keyIdOf(key: KeyObject): Uint8Array {
 }
 
 function exportKey(key: KeyObject): string {
-  return key.export({ type: "pkcs8", format: "pem" }).toString();
+  return key.export({ type: "pkcs8", format: "pem" });
 }
 
 function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name: Uint8Array } {
@@ -226,14 +226,15 @@ function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name
 function subjectOf(certificate: X509Certificate): Uint8Array {
   const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
   const subject = body[5];
-  if (subject === undefined) throw new SetpointError("ERR_CERTIFICATE_AUTHORITY", "Cannot read the certificate's subject");
+  if (subject === undefined)
+    throw new SetpointError("ERR_CERTIFICATE_AUTHORITY", "Cannot read the certificate's subject");
   return subject;
 }
 
 function childrenOf(value: Uint8Array): Uint8Array[] {
   const children: Uint8Array[] = [];
   const outer = headerOf(value, 0);
-  for (let at = outer.content; at < outer.end; ) {
+  for (let at = outer.content; at < outer.end;) {
     const { end } = headerOf(value, at);
     children.push(value.subarray(at, end));
     at = end;

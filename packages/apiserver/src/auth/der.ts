@@ -52,6 +52,9 @@ export function time(ms: number): Uint8Array {
 
 /** PEM text of a DER value. */
 export function pem(label: string, content: Uint8Array): string {
-  const lines = Buffer.from(content).toString("base64").match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(content)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }

@@ -1,0 +1,18 @@
+/** What a connection and a request bring to prove who the caller is, and what an authenticator makes of it. */
+import type { UserInfo } from "@setpoint/apimachinery";
+
+/** The subject of a client certificate. */
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+export interface Credentials {
+  /** Lower-case names, as Node gives them. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Absent without a certificate, `"unknown"` for one that the client CA did not sign. */
+  readonly certificate?: CertificateSubject | "unknown";
+}
+
+/** The user behind credentials. Throws an ApiError: 401 for bad ones, 403 for an impersonation that is not allowed. */
+export type Authenticate = (credentials: Credentials) => UserInfo;

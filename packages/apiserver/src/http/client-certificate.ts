@@ -1,0 +1,18 @@
+/** The subject of the certificate that a client showed in the TLS handshake. */
+import type { PeerCertificate } from "node:tls";
+import type { CertificateSubject } from "../auth/credentials.ts";
+
+/** The part of a TLSSocket that tells who called; the socket of an HTTP/2 session is a proxy with the same methods. */
+export interface CertifiedSocket {
+  readonly authorized?: boolean;
+  getPeerCertificate?(detailed?: boolean): PeerCertificate;
+}
+
+export function clientCertificate(socket: CertifiedSocket): CertificateSubject | "unknown" | undefined {
+  const subject: unknown = socket.getPeerCertificate?.()?.subject;
+  if (typeof subject !== "object" || subject === null) return undefined;
+  if (socket.authorized !== true) return "unknown";
+  const { CN, O } = subject as Readonly<Record<string, string | string[] | undefined>>;
+  const organizations = O === undefined ? [] : Array.isArray(O) ? O : [O];
+  return { commonName: (Array.isArray(CN) ? CN[0] : CN) ?? "", organizations };
+}

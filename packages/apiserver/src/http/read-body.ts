@@ -1,0 +1,43 @@
+/** Reads a request's body up to the limit of upstream. */
+import type { Readable } from "node:stream";
+import { ApiError, failure } from "@setpoint/apimachinery";
+
+/** Upstream's limit for every request; etcd could not store much more. */
+export const requestBytesMax = 3 * 1024 * 1024;
+
+/** All bytes, undefined when there are none. Rejects with a 413 beyond the limit and when the client goes away. */
+export function readBody(input: Readable): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    input.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      // The rest is read and dropped, so that the client gets to see the answer.
+      if (length > requestBytesMax) reject(tooLarge());
+      else chunks.push(chunk);
+    });
+    input.on("end", () => resolve(length === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    input.on("error", reject);
+    input.on("close", () => reject(new Error("the client closed the connection")));
+  });
+}
+
+function tooLarge(): ApiError {
+  const message = `Request entity too large: limit is ${requestBytesMax}`;
+  return new ApiError(failure(413, "RequestEntityTooLarge", message));
+}
+
+/** JSON is parsed here, once; anything else, broken JSON too, goes on as bytes for whoever knows the right words. */
+export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
+  if (bytes === undefined || (contentType !== undefined && !isPlainJson(contentType))) return bytes;
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return bytes;
+  }
+}
+
+function isPlainJson(contentType: string): boolean {
+  if (contentType === "application/json" || contentType === "") return true;
+  return contentType.startsWith("application/json") && /^application\/json\s*;/.test(contentType);
+}

@@ -1,0 +1,50 @@
+/** Where an answer goes: the same few calls for a stream of HTTP/2 and a response of HTTP/1.1. */
+import type { ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
+import type { Writable } from "node:stream";
+
+export type ReplyHeaders = Record<string, string | readonly string[]>;
+
+export interface Reply {
+  readonly out: Writable;
+  /** Sends status and headers at once; the body follows on `out`. */
+  head(status: number, headers: ReplyHeaders): void;
+  /** Cuts the answer, so that the client notices that it is not complete. */
+  cut(): void;
+}
+
+export class Http2Reply implements Reply {
+  readonly out: ServerHttp2Stream;
+
+  constructor(stream: ServerHttp2Stream) {
+    this.out = stream;
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    if (this.out.closed || this.out.destroyed || this.out.headersSent) return;
+    this.out.respond({ ":status": status, ...headers });
+  }
+
+  cut(): void {
+    // 2 is INTERNAL_ERROR.
+    if (!this.out.closed) this.out.close(2);
+  }
+}
+
+export class Http1Reply implements Reply {
+  readonly out: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.out = response;
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    if (this.out.destroyed || this.out.headersSent) return;
+    this.out.writeHead(status, headers as Record<string, string | string[]>);
+    this.out.flushHeaders();
+  }
+
+  cut(): void {
+    this.out.destroy();
+  }
+}

@@ -1,0 +1,209 @@
+/** Listens with HTTPS (HTTP/2, and HTTP/1.1 for those who ask) and turns HTTP into requests of the API and back. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSecureServer, type Http2SecureServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { assert } from "@setpoint/apimachinery";
+import type { Host, Timer } from "@setpoint/host";
+import type { Authenticate, CertificateSubject } from "../auth/credentials.ts";
+import { type CertifiedSocket, clientCertificate } from "./client-certificate.ts";
+import { Exchange, type RequestHeaders } from "./exchange.ts";
+import type { RequestHandler } from "./request-handler.ts";
+import { Http1Reply, Http2Reply, type Reply } from "./reply.ts";
+
+/** Takes over a connection that asked for an upgrade (exec, attach, port-forward). */
+export type UpgradeHandler = (upgrade: UpgradeRequest) => void | Promise<void>;
+
+export interface UpgradeRequest {
+  readonly message: IncomingMessage;
+  readonly socket: Socket;
+  /** Bytes that came after the request's head. */
+  readonly head: Buffer;
+  readonly certificate: CertificateSubject | "unknown" | undefined;
+}
+
+export interface ServeOptions {
+  readonly host: Host;
+  /** Default 127.0.0.1. */
+  readonly address?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  readonly tls: {
+    /** PEM of the certificate and its chain. */
+    readonly certificate: string;
+    readonly key: string;
+    /** PEM of the authority whose client certificates count. */
+    readonly clientCa?: string;
+  };
+  readonly authenticate: Authenticate;
+  readonly upgrade?: UpgradeHandler;
+  /** How long `close` waits for requests under way. */
+  readonly closeMsMax?: number;
+}
+
+export interface ListeningServer extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** Ends watches, waits for other requests up to the limit, then cuts what is left. */
+  close(): Promise<void>;
+}
+
+const closeMsDefault = 5_000;
+/** Streams of one connection: informers of a large operator share one (Go's default is 250; watches count). */
+const streamsMax = 1_000;
+/** Node refuses new streams beyond this much buffered data of one connection; the default of 10 is less than one list. */
+const sessionMegabytesMax = 1_000;
+const streamWindowBytes = 1024 * 1024;
+
+/** Starts to listen; resolves when the port is open. */
+export async function serve(handler: RequestHandler, options: ServeOptions): Promise<ListeningServer> {
+  const listener = new Listener(handler, options);
+  await listener.listen();
+  return listener;
+}
+
+class Listener implements ListeningServer {
+  readonly #options: ServeOptions;
+  readonly #handler: RequestHandler;
+  readonly #server: Http2SecureServer;
+  readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
+  readonly #sockets = new Set<Socket>();
+  readonly #exchanges = new Set<Exchange>();
+  #closed: Promise<void> | undefined;
+  #idle: (() => void) | undefined;
+
+  constructor(handler: RequestHandler, options: ServeOptions) {
+    this.#handler = handler;
+    this.#options = options;
+    this.#server = createServer(options);
+    this.#server.on("request", (request, response) => this.#onHttp1(request as unknown as IncomingMessage, response));
+    // With a "request" listener Node adds a slow compatibility layer to every HTTP/2 stream; that one is taken off again,
+    // so that "request" is HTTP/1.1 and "stream" is HTTP/2.
+    this.#server.removeAllListeners("stream");
+    this.#server.on("stream", (stream: ServerHttp2Stream, headers, flags) => this.#onHttp2(stream, headers, flags));
+    this.#server.on("session", (session) => this.#onSession(session));
+    this.#server.on("secureConnection", (socket) => this.#onSocket(socket));
+    this.#server.on("upgrade", (message: IncomingMessage, socket: Socket, head: Buffer) =>
+      this.#onUpgrade(message, socket, head),
+    );
+    this.#server.on("sessionError", (error) => options.host.log.debug("HTTP/2 session failed", { error }));
+    this.#server.on("tlsClientError", (error) => options.host.log.debug("TLS handshake failed", { error }));
+  }
+
+  listen(): Promise<void> {
+    const { address = "127.0.0.1", port = 0 } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(port, address, () => {
+        this.#server.off("error", reject);
+        resolve();
+      });
+    });
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    assert(typeof address === "object" && address !== null, "a listening server has a port");
+    return address.port;
+  }
+
+  get url(): string {
+    const { address = "127.0.0.1" } = this.#options;
+    return `https://${address.includes(":") ? `[${address}]` : address}:${this.port}`;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const exchange of this.#exchanges) exchange.endStream();
+    await this.#waitUntilIdle();
+    // `close` would wait for the clients to hang up, and those that watch never do.
+    for (const session of this.#sessions.keys()) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    await stopped;
+  }
+
+  #waitUntilIdle(): Promise<void> {
+    if (this.#exchanges.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const { clock } = this.#options.host;
+      const timer: Timer = clock.setTimer(resolve, this.#options.closeMsMax ?? closeMsDefault);
+      this.#idle = (): void => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  #onSocket(socket: Socket): void {
+    socket.setNoDelay(true);
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.on("error", (error) => this.#options.host.log.debug("Connection failed", { error }));
+  }
+
+  #onSession(session: Http2Session): void {
+    this.#sessions.set(session, clientCertificate(session.socket as CertifiedSocket));
+    session.once("close", () => this.#sessions.delete(session));
+  }
+
+  #onHttp2(stream: ServerHttp2Stream, headers: RequestHeaders, flags: number): void {
+    const certificate = stream.session === undefined ? undefined : this.#sessions.get(stream.session);
+    // Flag 1 is END_STREAM: nothing follows the headers.
+    const input = (flags & 1) === 1 ? undefined : stream;
+    const method = String(headers[":method"]);
+    this.#run(new Http2Reply(stream), method, String(headers[":path"]), headers, certificate, input);
+  }
+
+  #onHttp1(request: IncomingMessage, response: unknown): void {
+    const certificate = clientCertificate(request.socket as CertifiedSocket);
+    // "request" is only emitted for HTTP/1.1 here (see the constructor), so this is its response.
+    const reply = new Http1Reply(response as ServerResponse);
+    this.#run(reply, request.method ?? "GET", request.url ?? "/", request.headers, certificate, request);
+  }
+
+  #run(
+    reply: Reply,
+    method: string,
+    target: string,
+    headers: RequestHeaders,
+    certificate: CertificateSubject | "unknown" | undefined,
+    input: Readable | undefined,
+  ): void {
+    const exchange = new Exchange(reply, { method, target, headers, certificate, input });
+    this.#exchanges.add(exchange);
+    const { host, authenticate } = this.#options;
+    void exchange.run(this.#handler, authenticate, host).finally(() => {
+      this.#exchanges.delete(exchange);
+      if (this.#exchanges.size === 0) this.#idle?.();
+    });
+  }
+
+  #onUpgrade(message: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { upgrade } = this.#options;
+    if (upgrade === undefined) {
+      socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+      return;
+    }
+    void upgrade({ message, socket, head, certificate: clientCertificate(socket as CertifiedSocket) });
+  }
+}
+
+function createServer({ tls }: ServeOptions): Http2SecureServer {
+  return createSecureServer({
+    allowHTTP1: true,
+    cert: tls.certificate,
+    key: tls.key,
+    ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
+    maxSessionMemory: sessionMegabytesMax,
+    settings: { maxConcurrentStreams: streamsMax, initialWindowSize: streamWindowBytes },
+  });
+}

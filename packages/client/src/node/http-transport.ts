@@ -1,0 +1,305 @@
+/** The Transport over HTTPS: one HTTP/2 connection for everything, HTTP/1.1 where the server knows nothing better. */
+import { request as requestHttp } from "node:http";
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  type IncomingHttpHeaders,
+} from "node:http2";
+import { Agent, request as requestHttps } from "node:https";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { type ApiRequest, type ApiResponse, SetpointError, type Transport } from "@setpoint/apimachinery";
+import type { Timer } from "@setpoint/host";
+import {
+  type ClientCredential,
+  fixedHeaders,
+  type HttpConnection,
+  tlsOptions,
+  TokenSource,
+} from "./connection-options.ts";
+import { type AnswerHead, connectionLost, readAnswer } from "./read-answer.ts";
+
+export interface HttpTransportOptions extends HttpConnection {
+  /** Ask for compressed lists; default true. */
+  readonly gzip?: boolean;
+}
+
+/** A Transport that holds connections; dispose of it to close them. */
+export type HttpTransport = Transport & AsyncDisposable;
+
+/** A connection that is silent for this long is asked whether it still lives. */
+const pingIntervalMs = 30_000;
+const pingTimeoutMs = 15_000;
+const connectTimeoutMs = 10_000;
+/** What the server may send ahead of our reading: enough for full speed on a list, bounded for a watch. */
+const streamWindowBytes = 4 * 1024 * 1024;
+const sessionWindowBytes = 16 * 1024 * 1024;
+const sessionMegabytesMax = 1_000;
+
+type Wire = { readonly kind: "http2"; readonly session: ClientHttp2Session } | { readonly kind: "http1" };
+
+/**
+ * Connects when the first request comes, and again when a connection was lost.
+ *
+ * Errors: `ERR_CONNECTION_LOST` when an answer did not come or not to its end, `ERR_CONNECTION_FAILED` when there was no
+ * connection; the reason of the signal when it aborts.
+ */
+export function httpTransport(options: HttpTransportOptions): HttpTransport {
+  return new HttpTransportImplementation(options);
+}
+
+class HttpTransportImplementation implements HttpTransport {
+  readonly #options: HttpTransportOptions;
+  readonly #prefix: string;
+  readonly #authority: URL;
+  readonly #headers: Record<string, string | string[]>;
+  readonly #token: TokenSource;
+  #wire: Promise<Wire> | undefined;
+  /** The connection without the promise around it, for the usual case. */
+  #session: ClientHttp2Session | undefined;
+  #agent: Agent | undefined;
+  #credential: ClientCredential = {};
+  #refreshCredential = false;
+  #ping: Timer | undefined;
+  #closed = false;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#authority = new URL(options.server);
+    this.#prefix = this.#authority.pathname.replace(/\/$/, "");
+    this.#headers = { ...fixedHeaders(options), accept: "application/json" };
+    this.#token = new TokenSource(options);
+  }
+
+  async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    signal?.throwIfAborted();
+    const session = this.#session;
+    const wire: Wire = session === undefined ? await this.#connected() : { kind: "http2", session };
+    signal?.throwIfAborted();
+    const response = await (wire.kind === "http2"
+      ? this.#sendHttp2(wire.session, request, signal)
+      : this.#sendHttp1(request, signal));
+    if (response.status === 401) this.#onUnauthorized();
+    return response;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#ping?.cancel();
+    this.#agent?.destroy();
+    const wire = await this.#wire?.catch(() => undefined);
+    if (wire?.kind !== "http2" || wire.session.destroyed) return;
+    const closed = new Promise<void>((resolve) => wire.session.once("close", () => resolve()));
+    wire.session.destroy();
+    await closed;
+  }
+
+  /** The next request brings a token read anew, or a new connection with a new credential. */
+  #onUnauthorized(): void {
+    this.#token.expire();
+    if (this.#options.credential === undefined) return;
+    this.#refreshCredential = true;
+    this.#forget();
+  }
+
+  #connected(): Promise<Wire> {
+    if (this.#closed) {
+      const message = `Cannot send to "${this.#options.server}": the transport is closed, wanted an open one`;
+      return Promise.reject(new SetpointError("ERR_TRANSPORT_CLOSED", message));
+    }
+    if (this.#wire === undefined) {
+      const wire = this.#connect();
+      this.#wire = wire;
+      // A failed attempt must not be kept: the next request tries again.
+      wire.catch(() => {
+        if (this.#wire === wire) this.#wire = undefined;
+      });
+    }
+    return this.#wire;
+  }
+
+  async #connect(): Promise<Wire> {
+    if (this.#options.credential !== undefined) {
+      this.#credential = await this.#options.credential(this.#refreshCredential);
+      this.#refreshCredential = false;
+    }
+    if (this.#authority.protocol === "http:") return { kind: "http1" };
+    const socket = await this.#handshake();
+    if (socket.alpnProtocol !== "h2") {
+      socket.destroy();
+      this.#agent ??= new Agent({ keepAlive: true, ...tlsOptions(this.#options, this.#credential) });
+      return { kind: "http1" };
+    }
+    return { kind: "http2", session: this.#open(socket) };
+  }
+
+  #handshake(): Promise<TLSSocket> {
+    const { hostname, port } = this.#authority;
+    const host = hostname.replace(/^\[|\]$/g, "");
+    return new Promise((resolve, reject) => {
+      const socket = connectTls({
+        host,
+        port: port === "" ? 443 : Number(port),
+        ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
+        ALPNProtocols: ["h2", "http/1.1"],
+        ...tlsOptions(this.#options, this.#credential),
+      });
+      const fail = (cause: unknown): void => {
+        timer.cancel();
+        socket.destroy();
+        reject(this.#connectionFailed(cause));
+      };
+      const timer = this.#options.clock.setTimer(
+        () => fail(new Error("the handshake took too long")),
+        connectTimeoutMs,
+      );
+      socket.once("error", fail);
+      socket.once("secureConnect", () => {
+        timer.cancel();
+        socket.off("error", fail);
+        resolve(socket);
+      });
+    });
+  }
+
+  #connectionFailed(cause: unknown): SetpointError {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const message = `Cannot connect to "${this.#options.server}": ${text}`;
+    return new SetpointError("ERR_CONNECTION_FAILED", message, { cause });
+  }
+
+  #open(socket: TLSSocket): ClientHttp2Session {
+    socket.setNoDelay(true);
+    const session = connectHttp2(this.#authority.origin, {
+      createConnection: () => socket,
+      maxSessionMemory: sessionMegabytesMax,
+      settings: { initialWindowSize: streamWindowBytes, enablePush: false },
+    });
+    session.setLocalWindowSize(sessionWindowBytes);
+    const forget = (): void => {
+      if (this.#session === session) this.#forget();
+    };
+    session.once("close", forget);
+    session.once("goaway", forget);
+    session.on("error", forget);
+    this.#session = session;
+    this.#schedulePing(session);
+    return session;
+  }
+
+  /** Streams under way keep the old connection; new requests get a new one. */
+  #forget(): void {
+    const session = this.#session;
+    this.#session = undefined;
+    this.#wire = undefined;
+    this.#ping?.cancel();
+    if (session !== undefined && !session.destroyed) session.close();
+  }
+
+  #schedulePing(session: ClientHttp2Session): void {
+    const { clock } = this.#options;
+    this.#ping = clock.setTimer(
+      () => {
+        if (session.destroyed) return;
+        const late = clock.setTimer(() => session.destroy(connectionLost()), pingTimeoutMs, { unref: true });
+        session.ping(() => {
+          late.cancel();
+          if (this.#session === session) this.#schedulePing(session);
+        });
+      },
+      pingIntervalMs,
+      { unref: true },
+    );
+  }
+
+  #requestHeaders(request: ApiRequest, body: string | Uint8Array | undefined): Record<string, string | string[]> {
+    const headers: Record<string, string | string[]> = { ...this.#headers };
+    const token = this.#credential.token ?? this.#token.current();
+    if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+    if (body !== undefined) headers["content-type"] = "application/json";
+    if (this.#options.gzip !== false && request.method === "GET" && request.query?.["watch"] === undefined) {
+      headers["accept-encoding"] = "gzip";
+    }
+    return request.headers === undefined ? headers : Object.assign(headers, request.headers);
+  }
+
+  #sendHttp2(session: ClientHttp2Session, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    const body = encodeBody(request.body);
+    const headers = this.#requestHeaders(request, body);
+    headers[":method"] = request.method;
+    headers[":path"] = this.#prefix + target(request);
+    return new Promise((resolve, reject) => {
+      let stream: ClientHttp2Stream;
+      try {
+        stream = session.request(headers, { endStream: body === undefined });
+      } catch (cause) {
+        // The connection went away between our look at it and now.
+        this.#forget();
+        return reject(connectionLost(cause));
+      }
+      const fail = (cause?: unknown): void => reject(signal?.aborted ? signal.reason : connectionLost(cause));
+      const onAbort = (): void => stream.close(8);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      stream.on("error", fail);
+      stream.once("close", () => {
+        signal?.removeEventListener("abort", onAbort);
+        fail();
+      });
+      stream.once("response", (incoming) => {
+        const cut = (): boolean => stream.aborted || stream.rstCode !== 0;
+        resolve(readAnswer(request, headOf(Number(incoming[":status"]), incoming), stream, cut, signal));
+      });
+      if (body !== undefined) stream.end(body);
+    });
+  }
+
+  #sendHttp1(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    const body = encodeBody(request.body);
+    const { hostname, port, protocol } = this.#authority;
+    const options = {
+      method: request.method,
+      path: this.#prefix + target(request),
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port),
+      headers: this.#requestHeaders(request, body),
+      ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = protocol === "http:" ? requestHttp(options) : requestHttps(options);
+      outgoing.once("error", (cause) => reject(signal?.aborted ? signal.reason : connectionLost(cause)));
+      outgoing.once("response", (incoming) => {
+        incoming.on("error", () => undefined);
+        const head = headOf(incoming.statusCode ?? 0, incoming.headers);
+        resolve(readAnswer(request, head, incoming, () => !incoming.complete, signal));
+      });
+      outgoing.end(body);
+    });
+  }
+}
+
+function encodeBody(body: unknown): string | Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array || typeof body === "string") return body;
+  return JSON.stringify(body);
+}
+
+/** Path and query of a request. */
+export function target({ path, query }: ApiRequest): string {
+  if (query === undefined) return path;
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    const values = typeof value === "string" ? [value] : value;
+    for (const each of values) parts.push(`${encodeURIComponent(name)}=${encodeURIComponent(each)}`);
+  }
+  return parts.length === 0 ? path : `${path}?${parts.join("&")}`;
+}
+
+function headOf(status: number, incoming: IncomingHttpHeaders): AnswerHead {
+  const headers: Record<string, string> = {};
+  for (const name in incoming) {
+    const value = incoming[name];
+    if (value === undefined || name.startsWith(":")) continue;
+    headers[name] = Array.isArray(value) ? value.join(", ") : String(value);
+  }
+  return { status, headers };
+}

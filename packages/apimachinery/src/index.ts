@@ -66,3 +66,8 @@ export {
 } from "./field-path.ts";
 export type { FieldsTree } from "./field-set.ts";
 export { FieldSet, fieldsLeaf, fieldsTreeDepthMax } from "./field-set.ts";
+
+// patches
+export type { JsonPatchOperation } from "./json-patch.ts";
+export { jsonPatch, jsonPatchOperationsMax, parseJsonPatch } from "./json-patch.ts";
+export { createMergePatch, mergePatch } from "./merge-patch.ts";

@@ -1,0 +1,154 @@
+/** JSON patches (RFC 6902) as the API server takes them. */
+import { cloneJson, deepEqual, isJsonObject } from "./json-value.ts";
+import { ApiError, failure } from "./status.ts";
+
+/** More operations in one patch are refused, as upstream does, to bound the work of one request. */
+export const jsonPatchOperationsMax = 10_000;
+
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+type Container = Record<string, unknown> | unknown[];
+
+function failed(why: string): ApiError {
+  // The API tells clients only this much (they look at the code); the reason stays in the cause.
+  const message = "the server rejected our request due to an error in our request";
+  return new ApiError(failure(422, "Invalid", message, {}), { cause: new Error(why) });
+}
+
+function malformed(why: string): ApiError {
+  return new ApiError(failure(400, "BadRequest", `error decoding patch: ${why}`));
+}
+
+const operations: ReadonlySet<unknown> = new Set(["add", "replace", "test", "remove", "move", "copy"]);
+
+/** Checks the form of a patch. Errors: 400 when it is no list of objects, 413 when it is too long. */
+export function parseJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
+  if (!Array.isArray(patch)) throw malformed("a JSON patch is a list of operations");
+  if (patch.length > jsonPatchOperationsMax) {
+    const text = `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${patch.length}`;
+    throw new ApiError(failure(413, "RequestEntityTooLarge", `Request entity too large: ${text}`));
+  }
+  if (!patch.every(isJsonObject)) throw malformed("an operation of a JSON patch is an object");
+  // What an operation needs is checked when it is applied: upstream answers 422 then.
+  return patch as readonly unknown[] as readonly JsonPatchOperation[];
+}
+
+/**
+ * The document with the patch applied; neither argument is changed.
+ *
+ * Errors: `ApiError` 400 for a malformed patch, 413 for too many operations, 422 when an operation cannot be done or a
+ * `test` fails.
+ */
+export function jsonPatch(document: unknown, patch: unknown): unknown {
+  const root: { value: unknown } = { value: cloneJson(document) };
+  for (const operation of parseJsonPatch(patch)) applyOperation(root, operation);
+  return root.value;
+}
+
+function applyOperation(root: { value: unknown }, operation: JsonPatchOperation): void {
+  if (!operations.has(operation.op)) throw failed(`unexpected kind: ${String(operation.op)}`);
+  if (typeof operation.path !== "string") throw failed("operation without path");
+  if (operation.op === "remove") return removeAt(root, operation.path);
+  if (operation.op === "move" || operation.op === "copy") return transfer(root, operation);
+  if (operation.op === "add") return addAt(root, operation.path, cloneJson(valueOf(operation)));
+  const current = lookup(root, operation.path);
+  if (operation.op === "replace") {
+    if (current === undefined) throw failed(`replace operation does not apply: missing path ${operation.path}`);
+    return replaceAt(root, operation.path, cloneJson(valueOf(operation)));
+  }
+  // A test for null also holds for an absent path, as in upstream's library.
+  if (!deepEqual(current ?? null, operation.value ?? null)) throw failed(`testing path ${operation.path} failed`);
+}
+
+/** The value to write; an operation without one writes null. */
+function valueOf(operation: { readonly value: unknown }): unknown {
+  return operation.value ?? null;
+}
+
+type Transfer = Extract<JsonPatchOperation, { readonly from: string }>;
+
+function transfer(root: { value: unknown }, { op, from, path }: Transfer): void {
+  if (typeof from !== "string") throw failed(`${op} operation without from`);
+  const value = lookup(root, from);
+  if (value === undefined) throw failed(`${op} operation does not apply: missing from path ${from}`);
+  if (op === "move" && path.startsWith(`${from}/`)) throw failed("cannot move a value into itself");
+  if (op === "move") removeAt(root, from);
+  addAt(root, path, op === "copy" ? cloneJson(value) : value);
+}
+
+/** The tokens of a JSON pointer. */
+function parsePointer(path: string): readonly string[] {
+  if (path === "") return [];
+  if (!path.startsWith("/")) throw failed(`path ${JSON.stringify(path)} does not start with a slash`);
+  return path
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function childOf(container: unknown, token: string): unknown {
+  if (Array.isArray(container)) return container[indexOf(token, container.length)];
+  return isJsonObject(container) && Object.hasOwn(container, token) ? container[token] : undefined;
+}
+
+/** An index of a list; negative ones count from the end, as in upstream's library. NaN when it is none. */
+function indexOf(token: string, length: number): number {
+  if (!/^(0|-?[1-9]\d*)$/.test(token)) return Number.NaN;
+  const index = Number(token);
+  return index < 0 ? index + length : index;
+}
+
+function lookup(root: { value: unknown }, path: string): unknown {
+  return parsePointer(path).reduce(childOf, root.value);
+}
+
+interface Place {
+  readonly parent: Container;
+  readonly token: string;
+}
+
+function placeOf(root: { value: unknown }, path: string): Place {
+  const tokens = parsePointer(path);
+  const parent = tokens.slice(0, -1).reduce(childOf, root.value);
+  const isContainer = Array.isArray(parent) || isJsonObject(parent);
+  if (!isContainer) throw failed(`doc is missing path: ${path}`);
+  // The document is our own mutable copy.
+  return { parent: parent as Container, token: tokens.at(-1) ?? "" };
+}
+
+function setKey(object: Record<string, unknown>, key: string, value: unknown): void {
+  // Plain assignment of `__proto__` would change the prototype instead of adding a key.
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function addAt(root: { value: unknown }, path: string, value: unknown): void {
+  if (path === "") {
+    root.value = value;
+    return;
+  }
+  const { parent, token } = placeOf(root, path);
+  if (!Array.isArray(parent)) return setKey(parent, token, value);
+  const index = token === "-" ? parent.length : indexOf(token, parent.length + 1);
+  if (!(index >= 0 && index <= parent.length)) throw failed(`unable to access invalid index: ${token}`);
+  parent.splice(index, 0, value);
+}
+
+function replaceAt(root: { value: unknown }, path: string, value: unknown): void {
+  if (path === "") {
+    root.value = value;
+    return;
+  }
+  const { parent, token } = placeOf(root, path);
+  if (Array.isArray(parent)) parent[indexOf(token, parent.length)] = value;
+  else setKey(parent, token, value);
+}
+
+function removeAt(root: { value: unknown }, path: string): void {
+  const { parent, token } = placeOf(root, path);
+  if (childOf(parent, token) === undefined) throw failed(`unable to remove nonexistent key: ${path}`);
+  if (Array.isArray(parent)) parent.splice(indexOf(token, parent.length), 1);
+  else delete parent[token];
+}

@@ -1,0 +1,99 @@
+/** Decides by the stored Roles and bindings; compiled once, and again after they changed. */
+import type { UserInfo } from "@setpoint/apimachinery";
+import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { Storage } from "../storage/storage.ts";
+import { type PolicyRule, ruleAllows } from "./policy-rule.ts";
+import { compileBindings, type Grant, grantOf, rbacGroup, type SubjectIndex } from "./role-bindings.ts";
+
+export interface RbacAuthorizerOptions {
+  readonly reader: ObjectReader;
+  /** Tells when roles and bindings change. */
+  readonly storage: Pick<Storage, "watch" | "revision">;
+}
+
+/** Members of this group may do everything, whatever is stored. */
+export const mastersGroup = "system:masters";
+/**
+ * Upstream lets nodes do what its node authorizer derives from the pods on them; here every member of the group has the
+ * rules of the ClusterRole of this name, which upstream keeps for the same purpose.
+ */
+const nodesGroup = "system:nodes";
+const nodeRole = { kind: "ClusterRole", name: "system:node" };
+
+const allowed: AuthorizationDecision = { allowed: true };
+
+export class RbacAuthorizer implements Authorizer {
+  readonly #reader: ObjectReader;
+  readonly #watches: readonly { cancel(): void }[];
+  /** By namespace; "" has the ClusterRoleBindings. */
+  readonly #indexes = new Map<string, SubjectIndex>();
+  #nodeGrant: Grant | undefined;
+
+  constructor(options: RbacAuthorizerOptions) {
+    this.#reader = options.reader;
+    const { storage } = options;
+    const watch = (resource: string, onChange: (path: string) => void): { cancel(): void } =>
+      storage.watch(`/${rbacGroup}/${resource}`, storage.revision, (event) => onChange(event.path));
+    const forgetNamespace = (path: string): void => void this.#indexes.delete(path.slice(0, path.indexOf("/")));
+    this.#watches = [
+      watch("clusterroles", () => this.#forgetAll()),
+      watch("clusterrolebindings", () => this.#indexes.delete("")),
+      watch("roles", forgetNamespace),
+      watch("rolebindings", forgetNamespace),
+    ];
+  }
+
+  [Symbol.dispose](): void {
+    for (const each of this.#watches) each.cancel();
+  }
+
+  authorize(attributes: RequestAttributes): AuthorizationDecision {
+    const { user, namespace } = attributes;
+    if (user.groups.includes(mastersGroup)) return allowed;
+    const missing: string[] = [];
+    for (const grant of this.#grants(user, namespace)) {
+      for (const rule of grant.rules) if (ruleAllows(rule, attributes)) return allowed;
+      missing.push(...grant.missing);
+    }
+    if (missing.length === 0) return { allowed: false };
+    const list = missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`;
+    return { allowed: false, reason: `RBAC: ${list}` };
+  }
+
+  /** Everything that the user may do in a namespace ("" for the cluster). */
+  rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
+    const grants = [...this.#grants(user, namespace)].flatMap((grant) => grant.rules);
+    if (!user.groups.includes(mastersGroup)) return grants;
+    const all = { resourceNames: [], verbs: ["*"] };
+    return [
+      { ...all, apiGroups: ["*"], resources: ["*"], nonResourceURLs: [] },
+      { ...all, apiGroups: [], resources: [], nonResourceURLs: ["*"] },
+      ...grants,
+    ];
+  }
+
+  * #grants(user: UserInfo, namespace: string): Generator<Grant> {
+    yield* grantsOf(this.#index(""), user);
+    if (namespace !== "") yield* grantsOf(this.#index(namespace), user);
+    if (user.groups.includes(nodesGroup)) yield (this.#nodeGrant ??= grantOf(this.#reader, nodeRole, ""));
+  }
+
+  #index(namespace: string): SubjectIndex {
+    const known = this.#indexes.get(namespace);
+    if (known !== undefined) return known;
+    const index = compileBindings(this.#reader, namespace);
+    this.#indexes.set(namespace, index);
+    return index;
+  }
+
+  #forgetAll(): void {
+    this.#indexes.clear();
+    this.#nodeGrant = undefined;
+  }
+}
+
+function* grantsOf(index: SubjectIndex, user: UserInfo): Generator<Grant> {
+  yield* index.get(`User:${user.username}`) ?? [];
+  for (const group of user.groups) yield* index.get(`Group:${group}`) ?? [];
+}

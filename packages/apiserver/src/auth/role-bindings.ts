@@ -1,0 +1,81 @@
+/** Roles and bindings as stored, compiled to rules by subject. */
+import { matchesLabels, readLabelSelectors } from "./aggregation.ts";
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+import type { ObjectReader } from "../admission/admission-plugin.ts";
+import { type PolicyRule, readRules } from "./policy-rule.ts";
+
+export const rbacGroup = "rbac.authorization.k8s.io";
+
+/** What the bindings of one scope grant to one subject; `missing` names roles that are bound but not there. */
+export interface Grant {
+  readonly rules: readonly PolicyRule[];
+  readonly missing: readonly string[];
+}
+
+/** `User:bob`, `Group:ops`; service accounts are users by their long name. */
+export type SubjectIndex = ReadonlyMap<string, readonly Grant[]>;
+
+export interface RoleRef {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace. */
+export function compileBindings(reader: ObjectReader, namespace: string): SubjectIndex {
+  const index = new Map<string, Grant[]>();
+  const resource = namespace === "" ? "clusterrolebindings" : "rolebindings";
+  for (const binding of reader.list(rbacGroup, resource, namespace === "" ? undefined : namespace)) {
+    const grant = grantOf(reader, readRoleRef(binding), namespace);
+    for (const subject of subjectKeys(binding, namespace)) {
+      const grants = index.get(subject);
+      if (grants === undefined) index.set(subject, [grant]);
+      else grants.push(grant);
+    }
+  }
+  return index;
+}
+
+export function grantOf(reader: ObjectReader, ref: RoleRef, namespace: string): Grant {
+  const isCluster = ref.kind === "ClusterRole";
+  const role = isCluster
+    ? reader.get(rbacGroup, "clusterroles", "", ref.name)
+    : reader.get(rbacGroup, "roles", namespace, ref.name);
+  if (role === undefined) {
+    const kind = isCluster ? "clusterrole" : "role";
+    return { rules: [], missing: [`${kind}.${rbacGroup} ${JSON.stringify(ref.name)} not found`] };
+  }
+  return { rules: isCluster ? rulesOfClusterRole(reader, role) : readRules(role), missing: [] };
+}
+
+/** The rules of a cluster role; those of an aggregated one are those of the roles that its selectors pick. */
+export function rulesOfClusterRole(reader: ObjectReader, role: UnstructuredObject): readonly PolicyRule[] {
+  return aggregate(reader, role, new Set([role.metadata.name ?? ""]));
+}
+
+function aggregate(reader: ObjectReader, role: UnstructuredObject, seen: Set<string>): readonly PolicyRule[] {
+  const selectors = readLabelSelectors(role);
+  if (selectors.length === 0) return readRules(role);
+  const rules: PolicyRule[] = [];
+  for (const candidate of reader.list(rbacGroup, "clusterroles")) {
+    const name = candidate.metadata.name ?? "";
+    if (seen.has(name) || !selectors.some((each) => matchesLabels(each, candidate.metadata.labels ?? {}))) continue;
+    seen.add(name);
+    rules.push(...aggregate(reader, candidate, seen));
+  }
+  return rules;
+}
+
+export function readRoleRef(binding: UnstructuredObject): RoleRef {
+  const ref = (binding["roleRef"] ?? {}) as Readonly<Record<string, unknown>>;
+  return { kind: String(ref["kind"]), name: String(ref["name"]) };
+}
+
+function subjectKeys(binding: UnstructuredObject, namespace: string): readonly string[] {
+  const subjects = binding["subjects"];
+  if (!Array.isArray(subjects)) return [];
+  return subjects.map((subject: Readonly<Record<string, unknown>>) => {
+    const { kind, name } = subject;
+    if (kind !== "ServiceAccount") return `${String(kind)}:${String(name)}`;
+    return `User:system:serviceaccount:${String(subject["namespace"] ?? namespace)}:${String(name)}`;
+  });
+}

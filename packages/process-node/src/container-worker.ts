@@ -1,0 +1,386 @@
+import { type Clock, sleep, timestamp } from "@setpoint/host";
+import type { ContainerSpec, RunningContainer } from "./container-runtime.ts";
+import type { LocalImage } from "./images/image.ts";
+import { messageOf } from "./errors.ts";
+import type { Container, ContainerState, ContainerStatus, Probe, ProbeHandler } from "./pod/pod.ts";
+import { Prober } from "./probes/prober.ts";
+import type { ProbeResult } from "./probes/probe-runner.ts";
+import { nextBackOff, noBackOff, type RestartBackOff } from "./status/restart-back-off.ts";
+
+/** What a container worker needs of its pod and node. */
+export interface ContainerParts {
+  readonly clock: Clock;
+  /** For messages: `main pod=web-0_default(uid)`. */
+  readonly podLabel: string;
+  hasImage(image: string): boolean;
+  pullImage(image: string, signal: AbortSignal): Promise<LocalImage>;
+  /** Everything that a start needs but the image; throws ERR_CONTAINER_CONFIG. */
+  describe(container: Container, image: LocalImage, attempt: number): Promise<ContainerSpec>;
+  start(spec: ContainerSpec): Promise<RunningContainer>;
+  probe(
+    container: Container,
+    running: RunningContainer,
+    handler: ProbeHandler,
+    timeoutMs: number,
+  ): Promise<ProbeResult>;
+  event(type: "Normal" | "Warning", reason: string, message: string, container: string): void;
+  /** Something changed that the pod's status shows. */
+  changed(): void;
+  ended(container: Container, attempt: number): void;
+}
+
+type Phase =
+  | { readonly kind: "waiting"; readonly reason: string; readonly message?: string; readonly notBeforeMs: number }
+  | { readonly kind: "starting"; readonly reason: string; readonly message?: string }
+  | {
+      readonly kind: "running";
+      readonly running: RunningContainer;
+      readonly prober: Prober;
+      readonly startedAt: string;
+      readonly startedMs: number;
+      readonly image: string;
+    }
+  | {
+      readonly kind: "terminated";
+      readonly state: NonNullable<ContainerState["terminated"]>;
+      readonly restartAfterMs: number;
+    };
+
+const imageDelayMsFirst = 10_000;
+const imageDelayMsMax = 300_000;
+
+/** One container of a pod: starts it, watches it, ends it, and knows its status. The pod worker decides what it should do. */
+export class ContainerWorker {
+  readonly #parts: ContainerParts;
+  #container: Container;
+  #phase: Phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
+  #lastState: ContainerState = {};
+  #restartCount = 0;
+  #attempt = -1;
+  #backOff: RestartBackOff = noBackOff;
+  #imageDelayMs = 0;
+  #imageId = "";
+  #containerId: string | undefined;
+  #stopping: Promise<void> | undefined;
+  readonly #abort = new AbortController();
+
+  constructor(container: Container, parts: ContainerParts, recorded?: ContainerStatus) {
+    this.#container = container;
+    this.#parts = parts;
+    if (recorded !== undefined) this.#recover(recorded);
+  }
+
+  get name(): string {
+    return this.#container.name;
+  }
+
+  get running(): RunningContainer | undefined {
+    return this.#phase.kind === "running" ? this.#phase.running : undefined;
+  }
+
+  get exitCode(): number | undefined {
+    return this.#phase.kind === "terminated" ? this.#phase.state.exitCode : undefined;
+  }
+
+  get isStarting(): boolean {
+    return this.#phase.kind === "starting";
+  }
+
+  get started(): boolean {
+    return this.#phase.kind === "running" && this.#phase.prober.started;
+  }
+
+  get attempt(): number {
+    return Math.max(this.#attempt, 0);
+  }
+
+  /** Brings the container nearer to running; returns when to look again, if time alone brings a change. */
+  ensureRunning(container: Container, restart: (exitCode: number) => boolean): number | undefined {
+    this.#container = container;
+    const phase = this.#phase;
+    const nowMs = this.#parts.clock.monotonic();
+    if (phase.kind === "running") {
+      if (phase.image === (container.image ?? "") || this.#stopping !== undefined) return undefined;
+      this.#parts.event("Normal", "Killing", `Container ${this.name} definition changed, will be restarted`, this.name);
+      void this.stop(defaultGraceMs, "image changed").then(() => this.#restartNow());
+      return undefined;
+    }
+    if (phase.kind === "starting" || this.#stopping !== undefined) return undefined;
+    if (phase.kind === "terminated") {
+      if (!restart(phase.state.exitCode)) return undefined;
+      if (nowMs < phase.restartAfterMs) return this.#crashLoop(phase);
+    }
+    if (phase.kind === "waiting" && nowMs < phase.notBeforeMs) return phase.notBeforeMs;
+    void this.#start();
+    return undefined;
+  }
+
+  /** Waiting for its turn: other containers come first. */
+  hold(reason: string): void {
+    if (this.#phase.kind === "waiting" && this.#phase.reason !== reason)
+      this.#phase = { kind: "waiting", reason, notBeforeMs: 0 };
+  }
+
+  /** Waits because the pod cannot give what it needs. */
+  fail(reason: string, message: string): void {
+    if (this.#phase.kind === "waiting") this.#phase = { kind: "waiting", reason, message, notBeforeMs: 0 };
+  }
+
+  /** preStop, SIGTERM, and SIGKILL when the grace is over. Idempotent. */
+  stop(graceMs: number, why?: string): Promise<void> {
+    this.#stopping ??= this.#stop(graceMs, why).finally(() => (this.#stopping = undefined));
+    return this.#stopping;
+  }
+
+  /** Ends the worker for good: a pull is given up, a running sandbox destroyed. */
+  destroy(): void {
+    this.#abort.abort(new Error("the pod is gone"));
+    if (this.#phase.kind === "running") this.#phase.running.destroy();
+  }
+
+  /** A shorter grace that arrives while the container is being stopped. */
+  killNow(): void {
+    if (this.#phase.kind === "running") this.#phase.running.destroy();
+  }
+
+  status(): ContainerStatus {
+    const running = this.#phase.kind === "running" ? this.#phase : undefined;
+    return {
+      name: this.name,
+      state: this.#state(),
+      lastState: this.#lastState,
+      ready: running?.prober.ready ?? false,
+      started: running?.prober.started ?? false,
+      restartCount: this.#restartCount,
+      image: running?.image ?? this.#container.image ?? "",
+      imageID: this.#imageId,
+      ...(this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` }),
+    };
+  }
+
+  #state(): ContainerState {
+    const phase = this.#phase;
+    if (phase.kind === "running") return { running: { startedAt: phase.startedAt } };
+    if (phase.kind === "terminated") return { terminated: phase.state };
+    return { waiting: { reason: phase.reason, ...(phase.message === undefined ? {} : { message: phase.message }) } };
+  }
+
+  /** The record of a run before this agent started: what ran then died with the agent. */
+  #recover(recorded: ContainerStatus): void {
+    this.#restartCount = recorded.restartCount;
+    this.#lastState = recorded.lastState;
+    this.#imageId = recorded.imageID;
+    this.#containerId = recorded.containerID?.replace("process://", "");
+    const hasRun = recorded.state.running !== undefined || recorded.state.terminated !== undefined;
+    this.#attempt = hasRun ? recorded.restartCount : recorded.restartCount - 1;
+    const { running, terminated } = recorded.state;
+    const lost = {
+      exitCode: 137,
+      reason: "Error",
+      message: "The node agent ended, and its containers with it",
+      startedAt: running?.startedAt ?? null,
+      finishedAt: timestamp(this.#parts.clock),
+      ...(recorded.containerID === undefined ? {} : { containerID: recorded.containerID }),
+    };
+    const state = terminated ?? (running === undefined ? undefined : lost);
+    if (state !== undefined) this.#phase = { kind: "terminated", state, restartAfterMs: 0 };
+    else if (recorded.lastState.terminated !== undefined) {
+      this.#phase = { kind: "terminated", state: recorded.lastState.terminated, restartAfterMs: 0 };
+    }
+  }
+
+  #restartNow(): void {
+    if (this.#phase.kind === "terminated") {
+      this.#lastState = { terminated: this.#phase.state };
+      this.#phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
+    }
+    this.#parts.changed();
+  }
+
+  /** A container that waits for its restart shows as waiting; how it ended stays in lastState. */
+  #crashLoop(phase: Extract<Phase, { kind: "terminated" }>): number {
+    const seconds = Math.round(this.#backOff.delayMs / 1_000);
+    const message = `back-off ${seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`} restarting failed container=${this.name} pod=${this.#parts.podLabel}`;
+    this.#lastState = { terminated: phase.state };
+    this.#phase = { kind: "waiting", reason: "CrashLoopBackOff", message, notBeforeMs: phase.restartAfterMs };
+    this.#parts.event(
+      "Warning",
+      "BackOff",
+      `Back-off restarting failed container ${this.name} in pod ${this.#parts.podLabel}`,
+      this.name,
+    );
+    this.#parts.changed();
+    return phase.restartAfterMs;
+  }
+
+  async #start(): Promise<void> {
+    if (this.#phase.kind === "terminated") this.#lastState = { terminated: this.#phase.state };
+    const before = this.#phase.kind === "waiting" ? this.#phase : undefined;
+    this.#phase = {
+      kind: "starting",
+      reason: before?.reason === "CrashLoopBackOff" ? "CrashLoopBackOff" : "ContainerCreating",
+      ...(before?.message === undefined ? {} : { message: before.message }),
+    };
+    const container = this.#container;
+    const image = await this.#pull(container.image ?? "");
+    if (image === undefined) return;
+    this.#imageId = image.id;
+    try {
+      const attempt = this.#attempt + 1;
+      const spec = await this.#parts.describe(container, image, attempt);
+      if (this.#abort.signal.aborted) return;
+      this.#parts.event("Normal", "Created", `Container created`, this.name);
+      const running = await this.#parts.start(spec);
+      if (this.#abort.signal.aborted) return running.destroy();
+      this.#attempt = attempt;
+      if (this.#hasRun()) this.#restartCount++;
+      this.#runs(container, running);
+    } catch (error) {
+      this.#startFailed(container, error);
+    }
+  }
+
+  #hasRun(): boolean {
+    return this.#lastState.terminated !== undefined;
+  }
+
+  async #pull(image: string): Promise<LocalImage | undefined> {
+    try {
+      const isThere = this.#parts.hasImage(image);
+      if (!isThere) this.#parts.event("Normal", "Pulling", `Pulling image "${image}"`, this.name);
+      const pulled = await this.#parts.pullImage(image, this.#abort.signal);
+      const how = isThere
+        ? `Container image "${image}" already present on machine`
+        : `Successfully pulled image "${image}"`;
+      this.#parts.event("Normal", "Pulled", how, this.name);
+      this.#imageDelayMs = 0;
+      return pulled;
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.#pullFailed(image, messageOf(error));
+      return undefined;
+    }
+  }
+
+  /** The first failure shows as ErrImagePull; while it waits for the next attempt it is ImagePullBackOff. */
+  #pullFailed(image: string, message: string): void {
+    const isFirst = this.#imageDelayMs === 0;
+    this.#imageDelayMs = Math.min(isFirst ? imageDelayMsFirst : this.#imageDelayMs * 2, imageDelayMsMax);
+    this.#parts.event("Warning", "Failed", `Failed to pull image "${image}": ${message}`, this.name);
+    const reason = isFirst ? "ErrImagePull" : "ImagePullBackOff";
+    const text = isFirst ? message : `Back-off pulling image "${image}": ErrImagePull: ${message}`;
+    this.#phase = {
+      kind: "waiting",
+      reason,
+      message: text,
+      notBeforeMs: this.#parts.clock.monotonic() + this.#imageDelayMs,
+    };
+    this.#parts.changed();
+  }
+
+  #startFailed(container: Container, error: unknown): void {
+    if (this.#abort.signal.aborted) return;
+    const message = messageOf(error);
+    this.#parts.event("Warning", "Failed", `Error: ${message}`, this.name);
+    const isConfig = (error as { code?: unknown }).code === "ERR_CONTAINER_CONFIG";
+    if (isConfig) {
+      const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
+      this.#phase = { kind: "waiting", reason: "CreateContainerConfigError", message, notBeforeMs };
+      return this.#parts.changed();
+    }
+    this.#attempt++;
+    if (this.#hasRun()) this.#restartCount++;
+    this.#terminated(container, { exitCode: 128, reason: "StartError", message, startedAt: null }, 0);
+  }
+
+  #runs(container: Container, running: RunningContainer): void {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    const startedAt = timestamp(this.#parts.clock);
+    this.#containerId = running.id;
+    const prober = new Prober({
+      clock: this.#parts.clock,
+      probes: {
+        ...(startupProbe === undefined ? {} : { startup: startupProbe }),
+        ...(livenessProbe === undefined ? {} : { liveness: livenessProbe }),
+        ...(readinessProbe === undefined ? {} : { readiness: readinessProbe }),
+      },
+      run: (probe) => this.#parts.probe(container, running, probe, (probe.timeoutSeconds ?? 1) * 1_000),
+      onChange: () => this.#parts.changed(),
+      onFailure: (name, message) =>
+        this.#parts.event("Warning", "Unhealthy", `${name} probe failed: ${message}`, this.name),
+      onUnhealthy: (name, probe) => this.#unhealthy(name, probe),
+    });
+    const startedMs = this.#parts.clock.monotonic();
+    this.#phase = { kind: "running", running, prober, startedAt, startedMs, image: container.image ?? "" };
+    this.#parts.event("Normal", "Started", `Container started`, this.name);
+    void running.exited.then(({ exitCode }) => {
+      prober.stop();
+      const signal = exitCode > 128 && exitCode < 160 ? { signal: exitCode - 128 } : {};
+      const reason = exitCode === 0 ? "Completed" : "Error";
+      this.#terminated(
+        container,
+        { exitCode, ...signal, reason, startedAt },
+        this.#parts.clock.monotonic() - startedMs,
+      );
+    });
+    const { postStart } = container.lifecycle ?? {};
+    if (postStart !== undefined) void this.#postStart(container, running, postStart);
+    this.#parts.changed();
+  }
+
+  async #postStart(container: Container, running: RunningContainer, handler: ProbeHandler): Promise<void> {
+    const result = await this.#parts.probe(container, running, handler, hookTimeoutMs);
+    if (result.ok) return;
+    this.#parts.event("Warning", "FailedPostStartHook", `PostStartHook failed: ${result.message}`, this.name);
+    await this.stop(defaultGraceMs);
+  }
+
+  #unhealthy(name: string, probe: Probe): void {
+    const what = `Container ${this.name} failed ${name.toLowerCase()} probe, will be restarted`;
+    this.#parts.event("Normal", "Killing", what, this.name);
+    void this.stop((probe.terminationGracePeriodSeconds ?? defaultGraceMs / 1_000) * 1_000);
+  }
+
+  #terminated(
+    container: Container,
+    how: { exitCode: number; signal?: number; reason: string; message?: string; startedAt: string | null },
+    ranMs: number,
+  ): void {
+    this.#backOff = nextBackOff(this.#backOff, ranMs);
+    const containerID = this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` };
+    const state = { ...how, finishedAt: timestamp(this.#parts.clock), ...containerID };
+    const restartAfterMs = this.#parts.clock.monotonic() + this.#backOff.delayMs;
+    this.#phase = { kind: "terminated", state, restartAfterMs };
+    this.#parts.ended(container, this.attempt);
+    this.#parts.changed();
+  }
+
+  async #stop(graceMs: number, why?: string): Promise<void> {
+    while (this.#phase.kind === "starting" && !this.#abort.signal.aborted) await sleep(this.#parts.clock, 10);
+    if (this.#phase.kind !== "running") return;
+    const { running, prober } = this.#phase;
+    const { clock } = this.#parts;
+    if (why === undefined) this.#parts.event("Normal", "Killing", `Stopping container ${this.name}`, this.name);
+    prober.stop();
+    const deadline = clock.setTimer(() => running.destroy(), graceMs);
+    await this.#preStop(running, graceMs);
+    running.signal("SIGTERM");
+    await running.exited;
+    deadline.cancel();
+    // Orphans of the main process end with the sandbox's first process.
+    running.destroy();
+  }
+
+  async #preStop(running: RunningContainer, graceMs: number): Promise<void> {
+    const hook = this.#container.lifecycle?.preStop;
+    if (hook === undefined || graceMs <= 0) return;
+    if (hook.sleep !== undefined) await sleep(this.#parts.clock, Math.min(hook.sleep.seconds * 1_000, graceMs));
+    const result = await this.#parts.probe(this.#container, running, hook, graceMs);
+    if (!result.ok)
+      this.#parts.event("Warning", "FailedPreStopHook", `PreStopHook failed: ${result.message}`, this.name);
+  }
+}
+
+/** Where neither pod nor probe says how long a container may take to end. */
+export const defaultGraceMs = 30_000;
+const configRetryMs = 5_000;
+const hookTimeoutMs = 60_000;

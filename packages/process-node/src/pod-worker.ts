@@ -1,0 +1,300 @@
+import { type Timer, timestamp } from "@setpoint/host";
+import { ContainerWorker } from "./container-worker.ts";
+import { describeContainer } from "./container-description.ts";
+import { messageOf } from "./errors.ts";
+import { dropOldLogs, logFile, openContainerLog, type ContainerLog } from "./logs/container-log.ts";
+import type { PodParts, PreparedVolume } from "./pod-parts.ts";
+import { type Container, isSidecar, type Pod, podIdentity, type PodStatus } from "./pod/pod.ts";
+import { runProbe } from "./probes/probe-runner.ts";
+import { podStatus, restarts } from "./status/pod-status.ts";
+
+const prepareRetryMs = 2_000;
+const reportRetryMs = 1_000;
+const defaultGraceSeconds = 30;
+
+/**
+ * One pod on this node, from the first sight of it until its last process is gone. Every change (of the pod, of a container,
+ * of time) leads to the same pass: look at the pod as it is now and do the next thing.
+ */
+export class PodWorker {
+  readonly uid: string;
+  readonly #parts: PodParts;
+  #pod: Pod;
+  readonly #containers = new Map<string, ContainerWorker>();
+  readonly #logs = new Map<string, ContainerLog>();
+  #volumes: ReadonlyMap<string, PreparedVolume> | undefined;
+  #podIP: string | undefined;
+  #pass: Promise<void> | undefined;
+  #isDirty = false;
+  #timer: Timer | undefined;
+  #written = "";
+  /** running → stopping (agent ends) or removing (pod was deleted) → done */
+  #life: "running" | "stopping" | "gone" | "done" = "running";
+  #graceTimer: Timer | undefined;
+
+  constructor(pod: Pod, parts: PodParts) {
+    this.uid = podIdentity(pod).uid;
+    this.#pod = pod;
+    this.#parts = parts;
+    this.wake();
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  get isDone(): boolean {
+    return this.#life === "done";
+  }
+
+  container(name: string): ContainerWorker | undefined {
+    return this.#containers.get(name);
+  }
+
+  /** The pod as it is now. */
+  update(pod: Pod): void {
+    const graceBefore = this.#pod.metadata.deletionGracePeriodSeconds;
+    const grace = pod.metadata.deletionGracePeriodSeconds;
+    this.#pod = pod;
+    if (grace !== undefined && graceBefore !== undefined && grace < graceBefore) this.#shortenGrace(grace);
+    this.wake();
+  }
+
+  /** The pod is gone from the API: whatever still runs has no owner. */
+  async removed(): Promise<void> {
+    if (this.#life !== "done") this.#life = "gone";
+    for (const worker of this.#containers.values()) worker.destroy();
+    this.wake();
+    await this.settled();
+  }
+
+  /** The agent ends: containers end with it, within `graceMs`, and nothing more is reported. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.#life === "running") this.#life = "stopping";
+    this.#timer?.cancel();
+    await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, graceMs)));
+    await this.settled();
+    this.#timer?.cancel();
+  }
+
+  /** Looks again soon. */
+  wake(): void {
+    this.#isDirty = true;
+    this.#pass ??= this.#passes().finally(() => {
+      this.#pass = undefined;
+      // Between the last look and here somebody may have woken it.
+      if (this.#isDirty && this.#life !== "done") this.wake();
+    });
+  }
+
+  async settled(): Promise<void> {
+    while (this.#pass !== undefined) await this.#pass;
+  }
+
+  status(): PodStatus {
+    const of = (containers: readonly Container[] | undefined) =>
+      (containers ?? []).flatMap(({ name }) => this.#containers.get(name)?.status() ?? []);
+    return podStatus({
+      pod: this.#pod,
+      now: timestamp(this.#parts.clock),
+      hostIP: this.#parts.network.nodeAddress,
+      ...(this.#podIP === undefined ? {} : { podIP: this.#podIP }),
+      containers: of(this.#pod.spec.containers),
+      initContainers: of(this.#pod.spec.initContainers),
+    });
+  }
+
+  async #passes(): Promise<void> {
+    while (this.#isDirty && this.#life !== "done") {
+      this.#isDirty = false;
+      // Changes that come together are handled together.
+      await new Promise<void>((resolve) => this.#parts.clock.defer(resolve));
+      try {
+        await this.#once();
+      } catch (error) {
+        const { namespace, name } = podIdentity(this.#pod);
+        this.#parts.log.warn("Pod could not be synced", { pod: `${namespace}/${name}`, error });
+        this.#again(reportRetryMs);
+      }
+    }
+  }
+
+  async #once(): Promise<void> {
+    if (this.#life === "stopping") return;
+    if (this.#life === "gone" || this.#pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
+    const phase = this.#pod.status?.phase;
+    if (phase === "Succeeded" || phase === "Failed") return;
+    this.#createWorkers();
+    if (await this.#prepare()) await this.#drive();
+    await this.#report();
+  }
+
+  #createWorkers(): void {
+    const recorded = [
+      ...(this.#pod.status?.initContainerStatuses ?? []),
+      ...(this.#pod.status?.containerStatuses ?? []),
+    ];
+    for (const container of [...(this.#pod.spec.initContainers ?? []), ...this.#pod.spec.containers]) {
+      if (this.#containers.has(container.name)) continue;
+      const record = recorded.find(({ name }) => name === container.name);
+      this.#containers.set(container.name, this.#createWorker(container, record));
+    }
+  }
+
+  /** Address and volumes; false when something is missing: it is tried again. */
+  async #prepare(): Promise<boolean> {
+    this.#podIP ??=
+      this.#pod.spec.hostNetwork === true ? this.#parts.network.nodeAddress : this.#parts.network.addressOf(this.uid);
+    if (this.#volumes !== undefined) {
+      await this.#parts.volumes.refresh(this.#pod);
+      return true;
+    }
+    try {
+      this.#volumes = await this.#parts.volumes.prepare(this.#pod);
+      return true;
+    } catch (error) {
+      this.#parts.reports.event(this.#pod, "Warning", "FailedMount", messageOf(error));
+      for (const worker of this.#containers.values()) worker.fail("ContainerCreating", messageOf(error));
+      this.#again(prepareRetryMs);
+      return false;
+    }
+  }
+
+  async #drive(): Promise<void> {
+    const policy = this.#pod.spec.restartPolicy ?? "Always";
+    const initPolicy = policy === "Never" ? "Never" : "OnFailure";
+    const main = this.#pod.spec.containers;
+    if (this.#isOver(main)) return this.#stopSidecars();
+    for (const container of this.#pod.spec.initContainers ?? []) {
+      const worker = this.#containers.get(container.name);
+      if (worker === undefined) continue;
+      const isDone = isSidecar(container) ? worker.started : worker.exitCode === 0;
+      if (isDone && !isSidecar(container)) continue;
+      this.#ensure(worker, container, (code) => (isSidecar(container) ? true : restarts(initPolicy, code)));
+      if (isDone) continue;
+      for (const { name } of main) this.#containers.get(name)?.hold("PodInitializing");
+      // Once the main containers run, a sidecar that restarts holds nothing back.
+      if (!main.some(({ name }) => this.#containers.get(name)?.running !== undefined)) return;
+    }
+    for (const container of main) {
+      const worker = this.#containers.get(container.name);
+      if (worker !== undefined) this.#ensure(worker, container, (code) => restarts(policy, code));
+    }
+  }
+
+  #ensure(worker: ContainerWorker, container: Container, restart: (exitCode: number) => boolean): void {
+    const againAtMs = worker.ensureRunning(container, restart);
+    if (againAtMs !== undefined) this.#again(againAtMs - this.#parts.clock.monotonic());
+  }
+
+  #isOver(main: readonly Container[]): boolean {
+    const policy = this.#pod.spec.restartPolicy ?? "Always";
+    const codes = main.map(({ name }) => this.#containers.get(name)?.exitCode);
+    return codes.every((code) => code !== undefined && !restarts(policy, code));
+  }
+
+  async #stopSidecars(): Promise<void> {
+    const sidecars = (this.#pod.spec.initContainers ?? []).filter(isSidecar).toReversed();
+    for (const { name } of sidecars) await this.#containers.get(name)?.stop(this.#graceMs());
+  }
+
+  /** Main containers end together, then sidecars in reverse order, then the pod's last word. */
+  async #terminate(): Promise<void> {
+    const graceMs = this.#life === "gone" ? 0 : this.#graceMs();
+    const inits = new Set((this.#pod.spec.initContainers ?? []).map(({ name }) => name));
+    const main = [...this.#containers.values()].filter(({ name }) => !inits.has(name));
+    await Promise.all(main.map((worker) => this.#stopContainer(worker, graceMs)));
+    for (const name of [...inits].toReversed()) {
+      const worker = this.#containers.get(name);
+      if (worker !== undefined) await this.#stopContainer(worker, graceMs);
+    }
+    if (this.#life === "running") {
+      await this.#report();
+      await this.#parts.reports.removePod(this.#pod);
+    }
+    this.#graceTimer?.cancel();
+    this.#timer?.cancel();
+    await this.#parts.volumes.remove(this.uid);
+    this.#parts.network.release(this.uid);
+    this.#life = "done";
+  }
+
+  async #stopContainer(worker: ContainerWorker, graceMs: number): Promise<void> {
+    if (worker.isStarting) worker.destroy();
+    await worker.stop(graceMs);
+  }
+
+  #graceMs(): number {
+    const { deletionGracePeriodSeconds } = this.#pod.metadata;
+    return (deletionGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
+  }
+
+  #shortenGrace(graceSeconds: number): void {
+    this.#graceTimer?.cancel();
+    this.#graceTimer = this.#parts.clock.setTimer(() => {
+      for (const worker of this.#containers.values()) worker.killNow();
+    }, graceSeconds * 1_000);
+  }
+
+  /** Writes the status when it differs from what was written last. */
+  async #report(): Promise<void> {
+    const status = this.status();
+    const text = JSON.stringify(status);
+    if (text === this.#written || text === JSON.stringify(this.#pod.status)) return;
+    await this.#parts.reports.writeStatus(this.#pod, status);
+    this.#written = text;
+  }
+
+  #again(delayMs: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#parts.clock.setTimer(() => this.wake(), Math.max(0, delayMs));
+  }
+
+  #createWorker(container: Container, recorded: ReturnType<ContainerWorker["status"]> | undefined): ContainerWorker {
+    const { clock, images, runtime, reports } = this.#parts;
+    const { namespace, name, uid } = podIdentity(this.#pod);
+    return new ContainerWorker(
+      container,
+      {
+        clock,
+        podLabel: `${name}_${namespace}(${uid})`,
+        hasImage: (image) => images.has(image),
+        pullImage: (image, signal) => images.ensure(image, signal),
+        describe: (it, image, attempt) =>
+          describeContainer(this.#parts, {
+            ...{
+              pod: this.#pod,
+              container: it,
+              image,
+              attempt,
+              podIP: this.#podIP ?? "",
+              volumes: this.#volumes ?? new Map(),
+            },
+            onOutput: (stream, chunk) => this.#log(it.name, attempt).write(stream, chunk),
+          }),
+        start: (spec) => runtime.start(spec),
+        probe: (it, running, handler, timeoutMs) =>
+          runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running }, timeoutMs),
+        event: (type, reason, message, containerName) => reports.event(this.#pod, type, reason, message, containerName),
+        changed: () => this.wake(),
+        ended: (it, attempt) => this.#closeLog(it.name, attempt),
+      },
+      recorded,
+    );
+  }
+
+  #log(container: string, attempt: number): ContainerLog {
+    const directory = this.#parts.podDirectory(this.uid);
+    const file = logFile(directory, container, attempt);
+    const open = this.#logs.get(file) ?? openContainerLog(this.#parts.clock, file);
+    if (!this.#logs.has(file)) dropOldLogs(directory, container, attempt);
+    this.#logs.set(file, open);
+    return open;
+  }
+
+  #closeLog(container: string, attempt: number): void {
+    const file = logFile(this.#parts.podDirectory(this.uid), container, attempt);
+    this.#logs.get(file)?.close();
+    this.#logs.delete(file);
+  }
+}

@@ -1,0 +1,109 @@
+/** One attempt of a probe or lifecycle handler. */
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { connect } from "node:net";
+import type { Clock } from "@setpoint/host";
+import type { RunningContainer } from "../container-runtime.ts";
+import { messageOf } from "../errors.ts";
+import type { Container, ProbeHandler } from "../pod/pod.ts";
+
+export interface ProbeTarget {
+  readonly podIP: string;
+  readonly container: Container;
+  readonly running: RunningContainer;
+}
+
+export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
+
+/** More of a command's output than this says nothing more. */
+const outputBytesMax = 1_024;
+
+export async function runProbe(
+  clock: Clock,
+  handler: ProbeHandler,
+  target: ProbeTarget,
+  timeoutMs: number,
+): Promise<ProbeResult> {
+  const abort = new AbortController();
+  const timer = clock.setTimer(() => abort.abort(new Error(`timed out after ${timeoutMs / 1_000}s`)), timeoutMs);
+  try {
+    if (handler.httpGet !== undefined) return await httpGet(handler.httpGet, target, abort.signal);
+    if (handler.tcpSocket !== undefined) return await tcpSocket(handler.tcpSocket, target, abort.signal);
+    if (handler.exec !== undefined) return await exec(handler.exec.command ?? [], target, abort.signal);
+    if (handler.grpc !== undefined) return { ok: false, message: "grpc probes are not supported by this node" };
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, message: messageOf(abort.signal.aborted ? abort.signal.reason : error) };
+  } finally {
+    timer.cancel();
+  }
+}
+
+export function portNumber(port: number | string, container: Container): number {
+  const number = typeof port === "number" ? port : Number(port);
+  return Number.isNaN(number) ? (container.ports?.find(({ name }) => name === port)?.containerPort ?? 0) : number;
+}
+
+function httpGet(
+  probe: NonNullable<ProbeHandler["httpGet"]>,
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const isSecure = probe.scheme === "HTTPS";
+  const headers = Object.fromEntries((probe.httpHeaders ?? []).map(({ name, value }) => [name, value]));
+  const options = {
+    host: probe.host ?? target.podIP,
+    port: portNumber(probe.port, target.container),
+    path: probe.path ?? "/",
+    headers: { "user-agent": "kube-probe/1.36", accept: "*/*", ...headers },
+    // A probe asks whether the program answers, not who it is.
+    rejectUnauthorized: false,
+    agent: false,
+    signal,
+  };
+  return new Promise((resolve, reject) => {
+    const request = (isSecure ? requestHttps : requestHttp)(options, (response) => {
+      const code = response.statusCode ?? 0;
+      response.resume();
+      request.destroy();
+      const ok = code >= 200 && code < 400;
+      resolve(ok ? { ok } : { ok: false, message: `HTTP probe failed with statuscode: ${code}` });
+    });
+    request.once("error", reject);
+    request.end();
+  });
+}
+
+function tcpSocket(
+  probe: NonNullable<ProbeHandler["tcpSocket"]>,
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: probe.host ?? target.podIP, port: portNumber(probe.port, target.container) });
+    const onAbort = (): void => void socket.destroy(new Error(messageOf(signal.reason)));
+    signal.addEventListener("abort", onAbort, { once: true });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve({ ok: true });
+    });
+    socket.once("error", reject);
+  });
+}
+
+async function exec(command: readonly string[], target: ProbeTarget, signal: AbortSignal): Promise<ProbeResult> {
+  const child = target.running.exec(command);
+  child.stdin.end();
+  let output = "";
+  const collect = (chunk: Buffer): void => {
+    if (output.length < outputBytesMax) output += chunk.toString();
+  };
+  child.stdout.on("data", collect);
+  child.stderr.on("data", collect);
+  signal.addEventListener("abort", () => child.kill(), { once: true });
+  const { exitCode } = await child.exited;
+  if (signal.aborted) return { ok: false, message: messageOf(signal.reason) };
+  return exitCode === 0
+    ? { ok: true }
+    : { ok: false, message: output.trim() || `command ended with exit code ${exitCode}` };
+}

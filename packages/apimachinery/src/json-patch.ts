@@ -52,7 +52,7 @@ function applyOperation(root: { value: unknown }, operation: JsonPatchOperation)
   if (!operations.has(operation.op)) throw failed(`unexpected kind: ${String(operation.op)}`);
   if (typeof operation.path !== "string") throw failed("operation without path");
   if (operation.op === "remove") return removeAt(root, operation.path);
-  if (operation.op === "move" || operation.op === "copy") return transfer(root, operation);
+  if (isTransfer(operation)) return transfer(root, operation);
   if (operation.op === "add") return addAt(root, operation.path, cloneJson(valueOf(operation)));
   const current = lookup(root, operation.path);
   if (operation.op === "replace") {
@@ -69,6 +69,10 @@ function valueOf(operation: { readonly value: unknown }): unknown {
 }
 
 type Transfer = Extract<JsonPatchOperation, { readonly from: string }>;
+
+function isTransfer(operation: JsonPatchOperation): operation is Transfer {
+  return operation.op === "move" || operation.op === "copy";
+}
 
 function transfer(root: { value: unknown }, { op, from, path }: Transfer): void {
   if (typeof from !== "string") throw failed(`${op} operation without from`);

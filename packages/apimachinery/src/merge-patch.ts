@@ -1,16 +1,25 @@
 /** JSON merge patches (RFC 7386): apply one, or make the one that leads from one value to another. */
 import { cloneJson, deepEqual, isJsonObject, type JsonObject } from "./json-value.ts";
 
-/** The target with the patch applied: null deletes, objects merge, everything else replaces. Neither argument is changed. */
+/**
+ * The target with the patch applied: null deletes, objects merge, everything else replaces. Neither argument is changed and
+ * the result shares nothing with them.
+ */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return cloneJson(patch);
-  const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
-  for (const key of Object.keys(patch)) {
-    const change = patch[key];
-    if (change === null) delete result[key];
-    else if (change !== undefined) result[key] = mergePatch(result[key], change);
+  const before = isJsonObject(target) ? target : {};
+  // Only what the patch leaves alone is copied here; the rest is copied where it is merged.
+  const kept = Object.entries(before).filter(([key]) => patch[key] === undefined);
+  const result: Record<string, unknown> = Object.fromEntries(kept.map(([key, value]) => [key, cloneJson(value)]));
+  for (const [key, change] of Object.entries(patch)) {
+    if (change !== null && change !== undefined) setOwn(result, key, mergePatch(before[key], change));
   }
   return result;
+}
+
+/** Sets a key that may be `__proto__`. */
+function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /**

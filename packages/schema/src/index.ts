@@ -1,2 +1,39 @@
 /** Declare a kind once; see the package's README. */
+
+// kinds
+export type { DefinedKind, KindInit, KindObject, KindOptions, KindPath } from "./define-kind.ts";
+export { defineKind } from "./define-kind.ts";
+export type { FieldOptions, RuleOptions } from "./field.ts";
+export { field, immutable, rule } from "./field.ts";
+export type { JsonPathColumn, PathColumn, PrinterColumn } from "./printer-column.ts";
+export { age, conditionColumn } from "./printer-column.ts";
+export type { DeepReadonly, FieldPath } from "./field-paths.ts";
+export type {
+  CustomResourceColumn,
+  CustomResourceDefinitionManifest,
+  CustomResourceVersion,
+} from "./custom-resource-definition.ts";
+
+// fields that zod has no word for
+export type { LabelSelector, LabelSelectorRequirement, PodMetadata } from "./zod-fields.ts";
+export {
+  conditions,
+  duration,
+  embeddedObject,
+  intOrString,
+  labelSelector,
+  podMetadata,
+  preserved,
+  quantity,
+  timestamp,
+} from "./zod-fields.ts";
+
+// schemas
 export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
+export { structuralFromZod } from "./from-zod.ts";
+
+// values
+export type { DecodeOptions, Decoded } from "./decode.ts";
+export type { JsonType } from "./decode-report.ts";
+export { decode, DecodeError, isDecodeError } from "./decode.ts";
+export { applyDefaults } from "./defaults.ts";

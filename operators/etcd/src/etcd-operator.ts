@@ -3,7 +3,7 @@ import { controller, defineOperator, type Operator } from "setpoint";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
-import { etcdStatus } from "./controller/status.ts";
+import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
@@ -15,6 +15,7 @@ export function etcdOperator(gateway: EtcdGateway): Operator {
     plan,
     actions: etcdActions(gateway),
     status: etcdStatus,
+    conditions: etcdConditions,
   });
   return defineOperator({ name: "etcd", controllers: [etcdClusters] });
 }

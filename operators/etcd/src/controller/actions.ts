@@ -10,17 +10,17 @@ import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
-  readonly [Name in keyof Actions]: (args: Actions[Name], seen: Seen, context: ReconcileContext) => Promise<void>;
+  readonly [Name in keyof Actions]: (args: Actions[Name], context: ReconcileContext, seen: Seen) => Promise<void>;
 };
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   return {
-    async applyServices(_, { cluster }, { apply }) {
+    async applyServices(_, { apply }, { cluster }) {
       await apply(peerService(cluster));
       await apply(clientService(cluster));
     },
 
-    async startMember({ member, initialCluster, state }, { cluster, targetVersion, members }, { create, event }) {
+    async startMember({ member, initialCluster, state }, { create, event }, { cluster, targetVersion, members }) {
       const volume = memberVolume(cluster, member);
       const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
       // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
@@ -29,40 +29,40 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       event("Normal", "MemberStarted", `Started member ${member} with etcd ${targetVersion}`);
     },
 
-    async deletePod({ member }, seen, context) {
+    async deletePod({ member }, context, seen) {
       const pod = find(seen, member).pod;
       if (pod !== undefined) await context.delete(pod, { unchanged: true });
     },
 
-    async deleteVolume({ member }, seen, context) {
+    async deleteVolume({ member }, context, seen) {
       const volume = find(seen, member).volume;
       if (volume !== undefined) await context.delete(volume);
     },
 
-    async addLearner(_, seen, { random, signal, event }) {
+    async addLearner(_, { random, signal, event }, seen) {
       const { name = "", namespace = "" } = seen.cluster.metadata;
       const member = newMemberName(name, random);
       await gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), signal);
       event("Normal", "LearnerAdded", `Added ${member} to etcd as a learner`);
     },
 
-    async promote({ member, id }, seen, { signal, event }) {
+    async promote({ member, id }, { signal, event }, seen) {
       await gateway.promote(endpointForChanges(seen), id, signal);
       event("Normal", "MemberPromoted", `Promoted ${member} to a voting member`);
     },
 
-    async removeMember({ member, id }, seen, { signal, event }) {
+    async removeMember({ member, id }, { signal, event }, seen) {
       await gateway.remove(endpointForChanges(seen, member), id, signal);
       event("Normal", "MemberRemoved", `Removed ${member} (${id}) from etcd`);
     },
 
-    async moveLeader({ from, id, to }, seen, { signal, event }) {
+    async moveLeader({ from, id, to }, { signal, event }, seen) {
       const endpoint = endpointOf(find(seen, from));
       if (endpoint !== undefined) await gateway.moveLeader(endpoint, id, signal);
       event("Normal", "LeaderMoved", `Moved the leadership from ${from} to ${to}`);
     },
 
-    async upgradeMember({ member, version }, seen, { patch, event }) {
+    async upgradeMember({ member, version }, { patch, event }, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;
       const image = memberImage(seen.cluster, version);

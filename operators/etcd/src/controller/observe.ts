@@ -1,6 +1,6 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
 import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
-import type { ReconcileContext } from "setpoint";
+import type { KubeObject, ReconcileContext } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
@@ -52,7 +52,7 @@ function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly Pe
   return claims.filter((claim) => claim.metadata.annotations?.[labels.clusterUid] === uid);
 }
 
-function byMember<T extends Pod | PersistentVolumeClaim>(objects: readonly T[]): ReadonlyMap<string, T> {
+function byMember<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> {
   return new Map(objects.map((object) => [object.metadata.labels?.[labels.member] ?? "", object]));
 }
 

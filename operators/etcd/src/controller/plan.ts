@@ -2,8 +2,7 @@
  * Decides the next step for an etcd cluster. Pure: a table of situations tests it. The order of the checks is the policy:
  * never act on two members at once, heal before resizing, resize before upgrading, and touch the leader last.
  */
-import type { Step } from "setpoint";
-import type { EtcdCluster } from "../etcd-cluster.ts";
+import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
 import { isBootstrapped, isHealthy, isLeader, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 
@@ -31,7 +30,7 @@ const lookAgainMs = 2_000;
 const recheckMs = 10_000;
 
 export function plan(seen: Seen, nowMs: number): EtcdStep {
-  if (seen.cluster.spec.paused) return { kind: "rest", recheckMs };
+  if (seen.cluster.spec.paused) return rest(recheckMs);
   if (seen.serviceTaken !== undefined)
     return wait(`Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`, recheckMs);
   if (seen.servicesToApply.length > 0) return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
@@ -39,16 +38,16 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.clusterIds.length > 1)
     return wait(`members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`, recheckMs);
   if (!seen.quorum) return planWithoutQuorum(seen);
-  return planCleanup(seen) ?? planHealing(seen, nowMs) ?? planLearners(seen) ?? planWaitForHealth(seen) ?? planSize(seen) ?? planUpgrade(seen) ?? { kind: "rest", recheckMs };
+  return planCleanup(seen) ?? planHealing(seen, nowMs) ?? planLearners(seen) ?? planWaitForHealth(seen) ?? planSize(seen) ?? planUpgrade(seen) ?? atRest(seen);
 }
 
 function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
-  // The union over action names cannot be rebuilt from a generic name.
-  return { kind: "act", action, args, reason } as EtcdStep;
+  return actOn<Actions, Name>(action, args, reason);
 }
 
-function wait(reason: string, delayMs: number): EtcdStep {
-  return { kind: "wait", reason, delayMs };
+/** Nothing to do; a refused version is said for as long as it is wanted. */
+function atRest(seen: Seen): EtcdStep {
+  return seen.versionRefusal === undefined ? rest(recheckMs) : wait(seen.versionRefusal, recheckMs);
 }
 
 /** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
@@ -199,13 +198,4 @@ function planUpgrade(seen: Seen): EtcdStep | undefined {
   const heir = members.find((each) => each.name !== leader.name && each.listed?.learner === false);
   if (heir?.listed !== undefined) return act("moveLeader", { from: leader.name, to: heir.name, id: heir.listed.id }, `${leader.name} is the last with ${podVersion(leader.pod)} and leads; ${heir.name} takes over before it restarts`);
   return act("upgradeMember", { member: leader.name, version: seen.targetVersion }, `${leader.name} is the only member`);
-}
-
-/** Whether this cluster lacks what it needs to serve, for the status. */
-export function isAvailable(seen: Seen): boolean {
-  return seen.quorum && isBootstrapped(seen.cluster);
-}
-
-export function wantedSize(cluster: EtcdCluster): number {
-  return cluster.spec.size;
 }

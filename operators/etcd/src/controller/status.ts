@@ -1,6 +1,5 @@
 /** What the EtcdCluster's status says of a snapshot and the step that was decided; pure. */
-import type { Condition } from "@setpoint/apimachinery";
-import { setCondition } from "setpoint";
+import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
@@ -11,15 +10,15 @@ import { isBootstrapped, isHealthy, isLeader, type Seen, type SeenMember } from 
 
 type Status = NonNullable<EtcdCluster["status"]>;
 
-export function etcdStatus(seen: Seen, step: EtcdStep, nowMs: number): Record<string, unknown> {
+export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<Status, "conditions"> {
   const { cluster } = seen;
-  const members = seen.members.filter((member) => belongs(seen, member)).map((member) => memberStatus(member, nowMs));
+  const members = seen.members.filter((member) => belongs(seen, member)).map((member) => memberStatus(member, facts.now));
   const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
   const currentVersion = versions[0] ?? cluster.status?.currentVersion;
   const leader = seen.members.find(isLeader)?.name;
   const clusterID = cluster.status?.clusterID ?? (isComplete(seen) ? seen.clusterIds[0] : undefined);
   const phase = phaseOf(seen, step, currentVersion);
-  const waitingFor = waiting(cluster.status, step, nowMs);
+  const waitingFor = waiting(cluster.status, step, facts);
   return {
     phase,
     ...(cluster.metadata.generation === undefined ? {} : { observedGeneration: cluster.metadata.generation }),
@@ -34,7 +33,6 @@ export function etcdStatus(seen: Seen, step: EtcdStep, nowMs: number): Record<st
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members,
     ...(waitingFor === undefined ? {} : { waitingFor }),
-    conditions: conditions(seen, step, phase, nowMs),
   };
 }
 
@@ -44,7 +42,7 @@ function belongs(seen: Seen, member: SeenMember): boolean {
   return member.recorded !== undefined || member.pod !== undefined;
 }
 
-function memberStatus(member: SeenMember, nowMs: number): Status["members"][number] {
+function memberStatus(member: SeenMember, now: string): Status["members"][number] {
   const healthy = isHealthy(member);
   const id = member.listed?.id ?? member.status?.memberId ?? member.recorded?.id;
   const version = member.status?.version;
@@ -54,7 +52,7 @@ function memberStatus(member: SeenMember, nowMs: number): Status["members"][numb
     ...(version === undefined ? {} : { version }),
     role: roleOf(member),
     healthy,
-    ...(healthy ? {} : { unhealthySince: member.recorded?.unhealthySince ?? rfc3339(nowMs) }),
+    ...(healthy ? {} : { unhealthySince: member.recorded?.unhealthySince ?? now }),
   };
 }
 
@@ -92,53 +90,34 @@ function isUpgrading(seen: Seen, member: SeenMember): boolean {
 const nextTryStaleMs = 10_000;
 
 /** What is waited for; `since` stays while the subject stays, so that a person sees how long it takes. */
-function waiting(previous: Status | undefined, step: EtcdStep, nowMs: number): Status["waitingFor"] {
+function waiting(previous: Status | undefined, step: EtcdStep, facts: StepFacts): Status["waitingFor"] {
   if (step.kind !== "wait") return undefined;
-  const nextTry = rfc3339(nowMs + step.delayMs);
+  const { now, nextTry = now } = facts;
   const same = previous?.waitingFor?.what === step.reason ? previous.waitingFor : undefined;
-  if (same === undefined) return { what: step.reason, since: rfc3339(nowMs), nextTry };
-  const stale = same.nextTry === undefined || nowMs - Date.parse(same.nextTry) > nextTryStaleMs;
+  if (same === undefined) return { what: step.reason, since: facts.since, nextTry };
+  const stale = same.nextTry === undefined || Date.parse(now) - Date.parse(same.nextTry) > nextTryStaleMs;
   return stale ? { ...same, nextTry } : same;
 }
 
-function conditions(seen: Seen, step: EtcdStep, phase: Status["phase"], nowMs: number): readonly Condition[] {
+/** Available and Degraded; the runtime adds Progressing from the step. */
+export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionInit[] {
+  const bootstrapped = isBootstrapped(seen.cluster);
+  const available = seen.quorum && bootstrapped;
+  const why = step.kind === "rest" ? "No quorum answers" : step.reason;
+  return [
+    available
+      ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
+      : { type: "Available", status: "False", reason: bootstrapped ? "NoQuorum" : "FirstStart", message: why },
+    degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion)),
+  ];
+}
+
+function degraded(seen: Seen, phase: Status["phase"]): ConditionInit {
   const healthy = seen.members.filter((member) => member.listed !== undefined && isHealthy(member)).length;
-  const available = seen.quorum && isBootstrapped(seen.cluster);
-  const generation = seen.cluster.metadata.generation;
-  const wanted = [
-    {
-      type: "Available",
-      status: available ? "True" : "False",
-      reason: available ? "QuorumAnswers" : isBootstrapped(seen.cluster) ? "NoQuorum" : "FirstStart",
-      message: available ? `A quorum answers` : step.kind === "rest" ? "No quorum answers" : step.reason,
-    },
-    progressing(seen, step, phase),
-    degraded(seen, phase, healthy),
-  ] as const;
-  let list = (seen.cluster.status?.conditions ?? []) as readonly Condition[];
-  for (const condition of wanted) list = setCondition(list, { ...condition, ...(generation === undefined ? {} : { observedGeneration: generation }) }, rfc3339(nowMs));
-  return list;
-}
-
-type Wanted = Pick<Condition, "type" | "status" | "reason" | "message">;
-
-function progressing(seen: Seen, step: EtcdStep, phase: Status["phase"]): Wanted {
-  if (seen.versionRefusal !== undefined) return { type: "Progressing", status: "False", reason: "VersionRefused", message: seen.versionRefusal };
-  if (phase === "Paused") return { type: "Progressing", status: "False", reason: "Paused", message: "spec.paused is true: nothing is changed" };
-  if (step.kind === "rest") return { type: "Progressing", status: "False", reason: "AsWanted", message: "Everything is as wanted" };
-  const reason = step.kind === "act" ? step.action[0]?.toUpperCase() + step.action.slice(1) : "Waiting";
-  return { type: "Progressing", status: "True", reason, message: step.reason };
-}
-
-function degraded(seen: Seen, phase: Status["phase"], healthy: number): Wanted {
   if (seen.serviceTaken !== undefined) return { type: "Degraded", status: "True", reason: "ServiceNameTaken", message: `Service "${seen.serviceTaken}" belongs to somebody else` };
   if (seen.clusterIds.length > 1) return { type: "Degraded", status: "True", reason: "SplitBrain", message: `Members report the cluster IDs ${seen.clusterIds.join(", ")}` };
   if (phase === "Recovering") return { type: "Degraded", status: "True", reason: seen.quorum ? "MembersUnhealthy" : "NoQuorum", message: seen.quorum ? `${healthy} members answer` : "No quorum answers" };
   const alarms = seen.members.flatMap((member) => member.status?.errors ?? []);
   if (alarms.length > 0) return { type: "Degraded", status: "True", reason: "Alarm", message: alarms.join("; ") };
   return { type: "Degraded", status: "False", reason: "AllHealthy", message: "No member is known to be ill" };
-}
-
-function rfc3339(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

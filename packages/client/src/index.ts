@@ -1,6 +1,7 @@
 /** Typed requests to any Kubernetes API; see the package's README. */
 
 // the client
+export { createClient } from "./create-client.ts";
 export type { Client, FullList } from "./client.ts";
 export type { KindRef } from "./kind-ref.ts";
 export type { Stored, StoredMeta } from "./stored.ts";

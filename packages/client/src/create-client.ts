@@ -1,0 +1,166 @@
+/** Makes a client of a transport: each verb is a path, a query and a body. */
+import {
+  isExpired,
+  SetpointError,
+  type ApiRequest,
+  type ApiResponse,
+  type KubeList,
+  type KubeObject,
+  type NamespacedName,
+  type Status,
+  type Transport,
+  type UnstructuredObject,
+  type WatchFrame,
+} from "@setpoint/apimachinery";
+import type { Client, FullList } from "./client.ts";
+import { discover } from "./discover.ts";
+import { errUnexpectedAnswer } from "./errors.ts";
+import type { KindRef } from "./kind-ref.ts";
+import { deleteBody, deleteQuery, listQuery, patchTypes, watchQuery, writeQuery } from "./request-query.ts";
+import { countingTransport } from "./request-metrics.ts";
+import type { ClientOptions, ListAllOptions, ListPageOptions, RequestOptions, WriteOptions } from "./request-options.ts";
+import { collectionPath, objectPath } from "./resource-path.ts";
+import { RetryingSender } from "./retry.ts";
+import type { Stored } from "./stored.ts";
+
+/** Large enough to be few requests, small enough to be gentle to the server; as client-go's pager. */
+const pageSizeDefault = 500;
+/** How often a paged list begins again because its revision was compacted on the way. */
+const listRestartsMax = 3;
+
+const metadataOnlyHeaders = {
+  accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+};
+const metadataOnlyWatchHeaders = {
+  accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+};
+
+export function createClient(transport: Transport, options: ClientOptions): Client {
+  const counted = options.metrics === undefined ? transport : countingTransport(transport, options.metrics);
+  const sender = new RetryingSender(counted, options);
+
+  const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> => sender.send(request, options?.signal);
+  const sendForObject = async <T>(request: ApiRequest, options?: RequestOptions): Promise<T> => objectOf<T>(request, await send(request, options));
+
+  const write = <T extends KubeObject>(
+    method: "POST" | "PUT",
+    path: string,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<Stored<T>> => sendForObject({ method, path, query: writeQuery(options), body: object }, options);
+
+  const patchAs = <T extends KubeObject>(
+    contentType: string,
+    path: string,
+    body: unknown,
+    options: WriteOptions & { readonly force?: boolean },
+  ): Promise<Stored<T>> =>
+    sendForObject({ method: "PATCH", path, query: writeQuery(options), headers: { "content-type": contentType }, body }, options);
+
+  const list = <T extends KubeObject>(kind: KindRef<T>, options: ListPageOptions = {}): Promise<KubeList<Stored<T>>> =>
+    sendForObject(
+      {
+        method: "GET",
+        path: collectionPath(kind, options.namespace),
+        query: listQuery(options),
+        ...(options.metadataOnly === true ? { headers: metadataOnlyHeaders } : {}),
+      },
+      options,
+    );
+
+  return {
+    transport,
+    request: send,
+    get: (kind, key, options = {}) =>
+      sendForObject(
+        {
+          method: "GET",
+          path: objectPath(kind, key),
+          ...(options.resourceVersion === undefined ? {} : { query: { resourceVersion: options.resourceVersion } }),
+        },
+        options,
+      ),
+    list,
+    listAll: (kind, options = {}) => listAll(list, kind, options),
+    async watch(kind, options = {}): Promise<AsyncIterable<WatchFrame>> {
+      const request: ApiRequest = {
+        method: "GET",
+        path: collectionPath(kind, options.namespace),
+        query: watchQuery(options),
+        ...(options.metadataOnly === true ? { headers: metadataOnlyWatchHeaders } : {}),
+      };
+      const response = await send(request, options);
+      if (response.kind !== "watch") throw unexpected(request, "a watch", response);
+      return response.frames;
+    },
+    create: (kind, object, options) => write("POST", collectionPath(kind, namespaceOf(kind, object)), object, options),
+    update: (kind, object, options) => write("PUT", objectPath(kind, keyOf(object)), object, options),
+    updateStatus: (kind, object, options) => write("PUT", objectPath(kind, keyOf(object), "status"), object, options),
+    patch: (kind, key, patch, options = {}) =>
+      patchAs(patchTypes[options.type ?? "merge"], objectPath(kind, key, options.subresource), patch, options),
+    apply: (kind, object, options) => patchAs(patchTypes.apply, objectPath(kind, keyOf(object)), object, options),
+    applyStatus: (kind, object, options) => patchAs(patchTypes.apply, objectPath(kind, keyOf(object), "status"), object, options),
+    delete: (kind, key, options = {}): Promise<UnstructuredObject | Status> =>
+      sendForObject({ method: "DELETE", path: objectPath(kind, key), query: deleteQuery(options), body: deleteBody(options) }, options),
+    async deleteCollection(kind, options = {}): Promise<void> {
+      const query = { ...listQuery(options), ...deleteQuery(options) };
+      await send({ method: "DELETE", path: collectionPath(kind, options.namespace), query, body: deleteBody(options) }, options);
+    },
+    async scale(kind, key, replicas, options = {}): Promise<void> {
+      await patchAs(patchTypes.merge, objectPath(kind, key, "scale"), { spec: { replicas } }, options);
+    },
+    discover: (options) => discover(send, options),
+  };
+}
+
+async function listAll<T extends KubeObject>(list: Client["list"], kind: KindRef<T>, options: ListAllOptions): Promise<FullList<T>> {
+  for (let restarts = 0; ; restarts++) {
+    try {
+      return await listPages(list, kind, options);
+    } catch (error) {
+      // The token's revision is gone. A list pieced together from two revisions would be no list, so it begins again.
+      if (!isExpired(error) || restarts >= listRestartsMax) throw error;
+    }
+  }
+}
+
+async function listPages<T extends KubeObject>(
+  list: Client["list"],
+  kind: KindRef<T>,
+  { pageSize = pageSizeDefault, resourceVersion, resourceVersionMatch, ...options }: ListAllOptions,
+): Promise<FullList<T>> {
+  // A resource version is not allowed beside a continue token, which has its own.
+  const start = {
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+  };
+  let page = await list(kind, { ...options, ...start, limit: pageSize });
+  const items = [...page.items];
+  while (page.metadata.continue !== undefined && page.metadata.continue !== "") {
+    page = await list(kind, { ...options, limit: pageSize, continue: page.metadata.continue });
+    for (const item of page.items) items.push(item);
+  }
+  return { items, resourceVersion: page.metadata.resourceVersion ?? "" };
+}
+
+function keyOf(object: KubeObject): NamespacedName {
+  const { name, namespace } = object.metadata;
+  if (name === undefined) throw new SetpointError("ERR_NAME_MISSING", `Cannot write ${object.kind}: it has no metadata.name`);
+  return namespace === undefined ? { name } : { namespace, name };
+}
+
+/** Where a new object goes: the path needs a namespace also when the object names none. */
+function namespaceOf(kind: KindRef, object: KubeObject): string | undefined {
+  return kind.namespaced ? (object.metadata.namespace ?? "default") : undefined;
+}
+
+function objectOf<T>(request: ApiRequest, response: ApiResponse): T {
+  if (response.kind !== "object") throw unexpected(request, "an object", response);
+  // The parsing border: what the server calls this resource has the type that the kind names.
+  return response.object as T;
+}
+
+function unexpected(request: ApiRequest, wanted: string, response: ApiResponse): SetpointError {
+  const message = `Cannot use the answer to ${request.method} ${request.path}: it is ${response.kind}, wanted ${wanted}`;
+  return new SetpointError(errUnexpectedAnswer, message);
+}

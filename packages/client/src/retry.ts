@@ -1,0 +1,159 @@
+/** Decides which requests may be sent again, and when. */
+import {
+  failure,
+  isStatus,
+  SetpointError,
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  type Status,
+  type Transport,
+} from "@setpoint/apimachinery";
+import { sleep } from "@setpoint/host";
+import { errNoAnswer, outcomeUnknown } from "./errors.ts";
+import type { ClientOptions } from "./request-options.ts";
+
+const attemptsMaxDefault = 5;
+const retryDelayMsMaxDefault = 30_000;
+/** What a server means that says 429 without a time. */
+const retryAfterMsDefault = 1_000;
+const backoffMsFirst = 100;
+
+/** Errors of a connection that was never made, so nothing was sent over it. */
+const notSentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** Sends requests until they have an answer that counts. */
+export class RetryingSender {
+  readonly #transport: Transport;
+  readonly #options: ClientOptions;
+  readonly #attemptsMax: number;
+
+  constructor(transport: Transport, options: ClientOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
+  }
+
+  /** Resolves with a success; throws ApiError, `ERR_OUTCOME_UNKNOWN`, `ERR_NO_ANSWER` or the signal's reason. */
+  async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    for (let attempt = 1; ; attempt++) {
+      signal?.throwIfAborted();
+      const result = await this.#sendOnce(request, signal);
+      if (result.kind === "answered") return result.response;
+      if (!result.mayRepeat || attempt >= this.#attemptsMax) throw result.error;
+      await sleep(this.#options.clock, this.#delayMs(result.retryAfterMs, attempt), signal);
+    }
+  }
+
+  async #sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Attempt> {
+    try {
+      const response = await this.#transport.send(request, signal);
+      return response.status < 400 ? { kind: "answered", response } : judgeAnswer(request, response, await statusOf(response));
+    } catch (error) {
+      return judgeSilence(request, error, signal);
+    }
+  }
+
+  #delayMs(retryAfterMs: number | undefined, attempt: number): number {
+    const baseMs = retryAfterMs ?? backoffMsFirst * 2 ** (attempt - 1);
+    // Jitter goes upwards only: a server's Retry-After is the earliest time that it allows.
+    const delayMs = baseMs * (1 + this.#options.random.next() / 4);
+    return Math.min(delayMs, this.#options.retryDelayMsMax ?? retryDelayMsMaxDefault);
+  }
+}
+
+type Attempt =
+  | { readonly kind: "answered"; readonly response: ApiResponse }
+  | { readonly kind: "failed"; readonly error: unknown; readonly mayRepeat: boolean; readonly retryAfterMs?: number };
+
+/** 429 is a refusal before anything happened; so is 503 with a time to come back. A 504 to a write may have happened. */
+function judgeAnswer(request: ApiRequest, response: ApiResponse, status: Status): Attempt {
+  const error = new ApiError(status);
+  const retryAfterMs = retryAfterOf(response, status);
+  if (response.status === 429) {
+    // An eviction that a disruption budget refuses is a 429 too, an answer for the caller.
+    const isBudget = status.details?.causes?.some((cause) => cause.reason === "DisruptionBudget") ?? false;
+    return { kind: "failed", error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
+  }
+  if (response.status === 503 || response.status === 504) {
+    if (isRead(request)) return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    if (response.status === 503 && retryAfterMs !== undefined) return { kind: "failed", error, mayRepeat: true, retryAfterMs };
+    if (response.status === 504) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
+  }
+  return { kind: "failed", error, mayRepeat: false };
+}
+
+function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Attempt {
+  if (wasNotSent(error)) return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
+  if (!isRead(request)) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
+  if (signal?.aborted) return { kind: "failed", error: signal.reason, mayRepeat: false };
+  return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
+}
+
+function isRead(request: ApiRequest): boolean {
+  return request.method === "GET" || request.method === "HEAD";
+}
+
+function nameOf(request: ApiRequest): string {
+  return `${request.method} ${request.path}`;
+}
+
+function noAnswer(request: ApiRequest, cause: unknown): SetpointError {
+  return new SetpointError(errNoAnswer, `Cannot ${nameOf(request)}: the server gave no answer`, { cause });
+}
+
+function wasNotSent(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return (typeof code === "string" && notSentCodes.has(code)) || wasNotSent(cause);
+}
+
+function retryAfterOf(response: ApiResponse, status: Status): number | undefined {
+  const header = Number(response.headers["retry-after"]);
+  const seconds = header > 0 ? header : status.details?.retryAfterSeconds;
+  return seconds === undefined || seconds <= 0 ? undefined : seconds * 1_000;
+}
+
+/** The Status of an error answer; one is made up for answers that have none (a proxy's page). */
+async function statusOf(response: ApiResponse): Promise<Status> {
+  if (response.kind === "object" && isStatus(response.object)) return { ...response.object, code: response.object.code ?? response.status };
+  if (response.kind === "watch") for await (const _ of response.frames) break;
+  const text = response.kind === "bytes" ? await textOf(response.bytes) : "";
+  return failure(response.status, reasonOf(response.status), text === "" ? `the server answered with status ${response.status}` : text);
+}
+
+/** Longest foreign error page that is kept as a message. */
+const messageLengthMax = 2_048;
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of bytes) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > messageLengthMax) break;
+  }
+  return text.slice(0, messageLengthMax).trim();
+}
+
+function reasonOf(code: number): Status["reason"] & string {
+  switch (code) {
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "NotFound";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 429:
+      return "TooManyRequests";
+    case 503:
+      return "ServiceUnavailable";
+    case 504:
+      return "Timeout";
+    default:
+      return code >= 500 ? "InternalError" : "BadRequest";
+  }
+}

@@ -33,13 +33,15 @@ export type ProtobufMessage = Readonly<Record<string, readonly [name: string, ty
 
 /**
  * How the Go struct of a message is encoded: `p` are pointers, `k` are kept when they are zero (no `omitempty`), `z` are left
- * out when zero even though they are structs (`omitzero`), `i` are embedded structs whose fields stand in the parent.
+ * out when zero even though they are structs (`omitzero`), `i` are embedded structs whose fields stand in the parent, `n` are
+ * the JSON names of fields that protobuf calls something else.
  */
 export interface GoFields {
   readonly p?: readonly string[];
   readonly k?: readonly string[];
   readonly z?: readonly string[];
   readonly i?: readonly string[];
+  readonly n?: Readonly<Record<string, string>>;
 }
 
 const parsed = new Map<string, unknown>();

@@ -1,0 +1,28 @@
+/** The plugins that are on in every cluster, in the order in which upstream runs them. */
+import type { AdmissionPlugin } from "./admission-plugin.ts";
+import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
+import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { priorityAdmission } from "./priority-admission.ts";
+import { serviceAccountAdmission } from "./service-account-admission.ts";
+import { serviceIpAllocator } from "./service-ip-allocator.ts";
+import { defaultStorageClass, storageObjectInUseProtection, taintNodesByCondition } from "./storage-admission.ts";
+
+export interface DefaultAdmissionOptions {
+  /** Where cluster addresses of Services come from; default `127.96.0.0/12`. */
+  readonly serviceCidr?: string;
+  /** Whether pods need a service account that exists and get its token; default true. Off, there is no other way to run pods without controllers. */
+  readonly serviceAccounts?: boolean;
+}
+
+export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonly AdmissionPlugin[] {
+  return [
+    namespaceLifecycle,
+    ...(options.serviceAccounts === false ? [] : [serviceAccountAdmission]),
+    taintNodesByCondition,
+    priorityAdmission,
+    defaultTolerationSeconds,
+    defaultStorageClass,
+    storageObjectInUseProtection,
+    serviceIpAllocator(options.serviceCidr),
+  ];
+}

@@ -1,0 +1,28 @@
+/** Pods stay five minutes on a node that is not ready or unreachable, unless they say otherwise. */
+import { ensureObject, type JsonObject, objectsAt } from "../builtin/json-fields.ts";
+import type { AdmissionPlugin } from "./admission-plugin.ts";
+import { isPodCreation } from "./service-account-admission.ts";
+
+const tolerationSeconds = 300;
+const keys = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+function tolerates(toleration: JsonObject, key: string): boolean {
+  const matchesKey = toleration["key"] === key || toleration["key"] === undefined || toleration["key"] === "";
+  return (
+    matchesKey &&
+    (toleration["effect"] === undefined || toleration["effect"] === "" || toleration["effect"] === "NoExecute")
+  );
+}
+
+export const defaultTolerationSeconds: AdmissionPlugin = {
+  name: "DefaultTolerationSeconds",
+  admit(request) {
+    if (!isPodCreation(request) || request.object === undefined) return;
+    const spec = ensureObject(request.object as unknown as JsonObject, "spec");
+    const present = objectsAt(spec, "tolerations");
+    const missing = keys.filter((key) => !present.some((each) => tolerates(each, key)));
+    if (missing.length === 0) return;
+    const added = missing.map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }));
+    spec["tolerations"] = [...present, ...added];
+  },
+};

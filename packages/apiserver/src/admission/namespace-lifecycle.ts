@@ -1,0 +1,56 @@
+/** Nothing is created in a namespace that does not exist or is going away, and the namespaces of the system stay. */
+import { ApiError, failure, groupResource, type StatusDetails } from "@setpoint/apimachinery";
+import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+
+const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
+/** Reviews only ask; they are answered for namespaces that do not exist too. */
+const reviews: ReadonlySet<string> = new Set(["localsubjectaccessreviews"]);
+
+/** A 403 in upstream's form: `pods "web" is forbidden: why`. */
+export function forbiddenByAdmission(
+  request: AdmissionRequest,
+  why: string,
+  more?: Pick<StatusDetails, "causes">,
+): ApiError {
+  const { group, resource } = request.definition;
+  const name = request.name === "" ? (request.object?.metadata.generateName ?? "") : request.name;
+  const subject =
+    name === "" ? groupResource({ group, resource }) : `${groupResource({ group, resource })} ${JSON.stringify(name)}`;
+  const details = { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind: resource, ...more };
+  return new ApiError(failure(403, "Forbidden", `${subject} is forbidden: ${why}`, details));
+}
+
+function checkNamespace(request: AdmissionRequest): void {
+  const { namespace, definition, reader } = request;
+  if (
+    request.operation === "DELETE" &&
+    definition.group === "" &&
+    definition.resource === "namespaces" &&
+    immortal.has(request.name)
+  ) {
+    throw forbiddenByAdmission(request, "this namespace may not be deleted");
+  }
+  if (request.operation !== "CREATE" || !definition.namespaced || namespace === "" || reviews.has(definition.resource))
+    return;
+  const found = reader.get("", "namespaces", "", namespace);
+  if (found === undefined) {
+    throw new ApiError(
+      failure(404, "NotFound", `namespaces ${JSON.stringify(namespace)} not found`, {
+        name: namespace,
+        kind: "namespaces",
+      }),
+    );
+  }
+  // A subresource of something that exists (a binding, an eviction) may still happen while the namespace ends.
+  if (found.metadata.deletionTimestamp === undefined || request.subresource !== "") return;
+  const message = `namespace ${namespace} is being terminated`;
+  throw forbiddenByAdmission(
+    request,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    {
+      causes: [{ reason: "NamespaceTerminating", message, field: "metadata.namespace" }],
+    },
+  );
+}
+
+export const namespaceLifecycle: AdmissionPlugin = { name: "NamespaceLifecycle", admit: checkNamespace };

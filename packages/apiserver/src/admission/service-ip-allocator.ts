@@ -1,0 +1,171 @@
+/**
+ * Gives Services their cluster addresses and node ports. What is taken is read from the stored Services: writes run one after
+ * another, so no second book is kept that could disagree with them.
+ */
+import { ApiError, type FieldError, invalid } from "@setpoint/apimachinery";
+import { invalidValue } from "../builtin/field-errors.ts";
+import { ensureObject, type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+
+/** The block that pods and Services of the process node live in: loopback addresses. */
+export const defaultServiceCidr = "127.96.0.0/12";
+const nodePortFirst = 30_000;
+const nodePortLast = 32_767;
+/** Random probes before the range is searched in order. */
+const maxProbes = 16;
+
+interface AddressRange {
+  readonly cidr: string;
+  /** The network address as a number; usable addresses are `base + 1` … `base + size - 2`. */
+  readonly base: number;
+  readonly size: number;
+}
+
+function parseRange(cidr: string): AddressRange {
+  const [address = "", bits = "32"] = cidr.split("/");
+  return { cidr, base: toNumber(address) ?? 0, size: 2 ** (32 - Number(bits)) };
+}
+
+function toNumber(address: string): number | undefined {
+  const parts = address.split(".").map(Number);
+  if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255)) return undefined;
+  return parts.reduce((sum, part) => sum * 256 + part, 0);
+}
+
+function toAddress(value: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
+}
+
+/** The first address of a range, which the Service `kubernetes` has. */
+export function firstServiceAddress(cidr: string): string {
+  return toAddress(parseRange(cidr).base + 1);
+}
+
+/** The plugin for one address range. */
+export function serviceIpAllocator(cidr: string = defaultServiceCidr): AdmissionPlugin {
+  const range = parseRange(cidr);
+  return {
+    name: "ServiceIpAllocator",
+    admit(request) {
+      const { definition, object } = request;
+      if (
+        definition.group !== "" ||
+        definition.resource !== "services" ||
+        request.subresource !== "" ||
+        object === undefined
+      )
+        return;
+      if (request.operation !== "CREATE" && request.operation !== "UPDATE") return;
+      allocate(request, ensureObject(object as unknown as JsonObject, "spec"), range);
+    },
+  };
+}
+
+function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRange): void {
+  const type = stringAt(spec, "type") || "ClusterIP";
+  if (type === "ExternalName") return;
+  const others = lazyOthers(request);
+  if (
+    stringAt(spec, "clusterIP") === "" &&
+    Array.isArray(spec["clusterIPs"]) &&
+    typeof spec["clusterIPs"][0] === "string"
+  )
+    spec["clusterIP"] = spec["clusterIPs"][0];
+  const wanted = stringAt(spec, "clusterIP") || stringAt(request.old, "spec", "clusterIP");
+  if (wanted === "") spec["clusterIP"] = freeAddress(request, others(), range);
+  else if (wanted !== "None" && wanted !== stringAt(request.old, "spec", "clusterIP"))
+    checkAddress(request, wanted, others(), range);
+  if (wanted !== "") spec["clusterIP"] = wanted;
+  spec["clusterIPs"] = [spec["clusterIP"]];
+  spec["ipFamilies"] ??= ["IPv4"];
+  spec["ipFamilyPolicy"] ??= "SingleStack";
+  const automatic = type === "NodePort" || (type === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
+  if (automatic) allocateNodePorts(request, spec, others());
+  else if (type === "ClusterIP") for (const port of objectsAt(spec, "ports")) delete port["nodePort"];
+}
+
+type Services = ReturnType<AdmissionRequest["reader"]["list"]>;
+
+function lazyOthers(request: AdmissionRequest): () => Services {
+  let others: Services | undefined;
+  return () => {
+    others ??= request.reader
+      .list("", "services")
+      .filter(
+        ({ metadata }) =>
+          metadata.namespace !== request.namespace || metadata.name !== request.name || request.operation === "CREATE",
+      );
+    return others;
+  };
+}
+
+function freeAddress(request: AdmissionRequest, others: Services, range: AddressRange): string {
+  const taken = new Set(others.map((service) => stringAt(service, "spec", "clusterIP")));
+  const usable = range.size - 3;
+  // The first address is reserved for the Service `kubernetes`.
+  for (let probe = 0; probe < maxProbes; probe++) {
+    const address = toAddress(range.base + 2 + request.random.int(usable));
+    if (!taken.has(address)) return address;
+  }
+  for (let offset = 2; offset < range.size - 1; offset++) {
+    const address = toAddress(range.base + offset);
+    if (!taken.has(address)) return address;
+  }
+  throw refused(request, {
+    type: "InternalError",
+    field: "spec.clusterIPs",
+    message: "Internal error: failed to allocate a serviceIP: range is full",
+  });
+}
+
+function checkAddress(request: AdmissionRequest, wanted: string, others: Services, range: AddressRange): void {
+  const value = toNumber(wanted);
+  const detail = (text: string): FieldError =>
+    invalidValue("spec.clusterIPs", [wanted], `failed to allocate IP ${wanted}: ${text}`);
+  if (value === undefined)
+    throw refused(
+      request,
+      invalidValue("spec.clusterIPs[0]", wanted, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+    );
+  if (value <= range.base || value >= range.base + range.size - 1)
+    throw refused(request, detail(`the provided network does not match the current range: ${range.cidr}`));
+  if (others.some((service) => stringAt(service, "spec", "clusterIP") === wanted))
+    throw refused(request, detail("provided IP is already allocated"));
+}
+
+function allocateNodePorts(request: AdmissionRequest, spec: JsonObject, others: Services): void {
+  const taken = new Set(
+    others.flatMap((service) => objectsAt(service, "spec", "ports").map((port) => port["nodePort"])),
+  );
+  objectsAt(spec, "ports").forEach((port, index) => {
+    const wanted = port["nodePort"];
+    const at = `spec.ports[${index}].nodePort`;
+    if (typeof wanted === "number" && wanted !== 0) {
+      if (wanted < nodePortFirst || wanted > nodePortLast)
+        throw refused(
+          request,
+          invalidValue(at, wanted, "provided port is not in the valid range. The range of valid ports is 30000-32767"),
+        );
+      if (taken.has(wanted)) throw refused(request, invalidValue(at, wanted, "provided port is already allocated"));
+    } else port["nodePort"] = freePort(request, taken);
+    taken.add(port["nodePort"]);
+  });
+}
+
+function freePort(request: AdmissionRequest, taken: ReadonlySet<unknown>): number {
+  const count = nodePortLast - nodePortFirst + 1;
+  const start = request.random.int(count);
+  for (let step = 0; step < count; step++) {
+    const port = nodePortFirst + ((start + step) % count);
+    if (!taken.has(port)) return port;
+  }
+  throw refused(request, {
+    type: "InternalError",
+    field: "spec.ports",
+    message: "Internal error: failed to allocate a nodePort: range is full",
+  });
+}
+
+function refused(request: AdmissionRequest, error: FieldError): ApiError {
+  return invalid({ group: "", kind: "Service" }, request.name, [error]);
+}

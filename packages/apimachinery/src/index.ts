@@ -71,3 +71,46 @@ export { FieldSet, fieldsLeaf, fieldsTreeDepthMax } from "./field-set.ts";
 export type { JsonPatchOperation } from "./json-patch.ts";
 export { jsonPatch, jsonPatchOperationsMax, parseJsonPatch } from "./json-patch.ts";
 export { createMergePatch, mergePatch } from "./merge-patch.ts";
+
+// selectors
+export type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
+export { createLabelRequirement, formatRequirement, matchesRequirement } from "./label-requirement.ts";
+export type { LabelSelectorExpression, LabelSelectorObject } from "./label-selector.ts";
+export { LabelSelector, labelSelectorOf, parseLabelSelector } from "./label-selector.ts";
+export type { FieldRequirement, FieldSelector } from "./field-selector.ts";
+export { formatFieldSelector, matchesFields, parseFieldSelector } from "./field-selector.ts";
+
+// quantities and times
+export type { Quantity, QuantityFormat } from "./quantity.ts";
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityValue,
+  subtractQuantities,
+} from "./quantity.ts";
+export { formatDuration, parseDuration } from "./duration.ts";
+export { formatAge, formatHumanDuration } from "./age.ts";
+
+// parts of objects
+export type { ConditionInit } from "./conditions.ts";
+export { findCondition, isConditionTrue, setCondition } from "./conditions.ts";
+export type { OwnerReferenceOptions } from "./owner-references.ts";
+export { controllerOf, isControlledBy, isOwnedBy, ownerReferenceTo } from "./owner-references.ts";
+
+// names
+export {
+  dns1123LabelLengthMax,
+  dns1123SubdomainLengthMax,
+  labelValueLengthMax,
+  validateConfigKey,
+  validateDns1035Label,
+  validateDns1123Label,
+  validateDns1123Subdomain,
+  validateLabelKey,
+  validateLabelValue,
+  validatePathSegment,
+  validateQualifiedName,
+} from "./names.ts";

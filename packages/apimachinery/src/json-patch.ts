@@ -49,7 +49,7 @@ export function jsonPatch(document: unknown, patch: unknown): unknown {
 }
 
 function applyOperation(root: { value: unknown }, operation: JsonPatchOperation): void {
-  if (!operations.has(operation.op)) throw failed(`unexpected kind: ${String(operation.op)}`);
+  if (!operations.has(operation.op)) throw failed(`unexpected kind: ${operation.op}`);
   if (typeof operation.path !== "string") throw failed("operation without path");
   if (operation.op === "remove") return removeAt(root, operation.path);
   if (isTransfer(operation)) return transfer(root, operation);

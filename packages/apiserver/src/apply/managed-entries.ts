@@ -28,7 +28,7 @@ export function decodeOwnEntries(managedFields: unknown): readonly ManagedEntry[
 
 /** Reads entries that a client wrote; undefined when one of them is not valid. */
 export function decodeForeignEntries(managedFields: unknown): readonly ManagedEntry[] | undefined {
-  return decode(managedFields, FieldSet.fromJson);
+  return decode(managedFields, (json) => FieldSet.fromJson(json));
 }
 
 type ReadFields = (json: ReturnType<FieldSet["toJson"]>) => FieldSet | undefined;

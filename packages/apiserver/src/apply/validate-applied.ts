@@ -66,17 +66,12 @@ function goTypeOf(value: unknown): string {
 
 /** A value as structured-merge-diff prints it. */
 function formatGo(value: unknown): string {
-  return typeof value === "object"
-    ? JSON.stringify(value)
-    : typeof value === "string"
-      ? JSON.stringify(value)
-      : String(value);
+  return JSON.stringify(value);
 }
 
 /** A value as Go's `%#v` prints a wrapped one. */
 function formatGoVerbose(value: unknown): string {
-  if (typeof value === "boolean") return `&value.valueUnstructured{Value:${value}}`;
-  return `&value.valueUnstructured{Value:${typeof value === "object" ? JSON.stringify(value) : String(value)}}`;
+  return `&value.valueUnstructured{Value:${JSON.stringify(value)}}`;
 }
 
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {

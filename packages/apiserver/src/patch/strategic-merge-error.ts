@@ -42,7 +42,7 @@ function goTypeOf(value: unknown): string {
 export function formatGo(value: unknown): string {
   if (value === null) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(formatGo).join(" ")}]`;
-  if (!isJsonObject(value)) return String(value);
+  if (!isJsonObject(value)) return typeof value === "string" ? value : JSON.stringify(value);
   const keys = Object.keys(value).sort();
   return `map[${keys.map((key) => `${key}:${formatGo(value[key])}`).join(" ")}]`;
 }

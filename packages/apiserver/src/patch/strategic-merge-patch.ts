@@ -38,7 +38,7 @@ export function strategicMergePatch(
   original: UnstructuredObject,
   patch: JsonObject,
 ): UnstructuredObject {
-  const merged = mergeMap(cloneJson(original) as MutableMap, cloneJson(patch) as MutableMap, schema);
+  const merged = mergeMap(cloneJson(original) as MutableMap, cloneJson<MutableMap>(patch), schema);
   // A patch may leave out or null what makes an object; the registry checks the result as it checks every request.
   return merged as UnstructuredObject;
 }

@@ -1,0 +1,41 @@
+/** Conditions of a status, as the API conventions want them kept. */
+import type { Condition } from "./object.ts";
+
+export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;
+
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** Whether a condition is there with status True. */
+export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+  return findCondition(conditions, type)?.status === "True";
+}
+
+/**
+ * The list with this condition set. Its lastTransitionTime moves only when its status does; the same list comes back when
+ * nothing changes, so that an unchanged status stays unchanged.
+ *
+ * @param now RFC 3339 in seconds
+ * @param generation the metadata.generation that was looked at
+ */
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  condition: ConditionInit,
+  now: string,
+  generation: number | undefined,
+): readonly Condition[] {
+  const before = findCondition(conditions, condition.type);
+  const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : now;
+  const { type, status, reason, message } = condition;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const next: Condition = { type, status, ...observed, lastTransitionTime, reason, message };
+  if (before === undefined) return [...(conditions ?? []), next];
+  const isSame =
+    before.status === status &&
+    before.reason === reason &&
+    before.message === message &&
+    before.observedGeneration === generation;
+  if (isSame && conditions !== undefined) return conditions;
+  return (conditions ?? []).map((each) => (each === before ? next : each));
+}

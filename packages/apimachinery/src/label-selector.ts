@@ -1,0 +1,82 @@
+/** Label selectors: the string form of requests (`app=web,tier in (a,b),!old`) and the object form of specs. */
+import { parseRequirements } from "./label-selector-parser.ts";
+import {
+  createLabelRequirement,
+  formatRequirement,
+  type LabelOperator,
+  type LabelRequirement,
+  matchesRequirement,
+} from "./label-requirement.ts";
+
+/** The selector of a spec (meta/v1 LabelSelector). */
+export interface LabelSelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly LabelSelectorExpression[];
+}
+
+export interface LabelSelectorExpression {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+/** A selector: all requirements must hold. */
+export class LabelSelector {
+  /** Selects every object. */
+  static readonly everything: LabelSelector = new LabelSelector([]);
+  /** Selects no object at all; the meaning of an absent selector in most specs. */
+  static readonly nothing: LabelSelector = new LabelSelector([], true);
+
+  readonly requirements: readonly LabelRequirement[];
+  readonly #isNothing: boolean;
+
+  constructor(requirements: readonly LabelRequirement[], isNothing = false) {
+    this.requirements = requirements;
+    this.#isNothing = isNothing;
+  }
+
+  /** Whether every set of labels matches. */
+  get isEverything(): boolean {
+    return this.requirements.length === 0 && !this.#isNothing;
+  }
+
+  matches(labels: Readonly<Record<string, string>> | undefined): boolean {
+    if (this.#isNothing) return false;
+    return this.requirements.every((requirement) => matchesRequirement(requirement, labels ?? {}));
+  }
+
+  /** The string form, requirements sorted by key. */
+  toString(): string {
+    return this.requirements.map(formatRequirement).join(",");
+  }
+}
+
+function byKey(a: LabelRequirement, b: LabelRequirement): number {
+  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+}
+
+/** Parses the string form. Errors: `Error` in the words of upstream, for a 400's message. */
+export function parseLabelSelector(text: string): LabelSelector {
+  if (text.trim() === "") return LabelSelector.everything;
+  return new LabelSelector([...parseRequirements(text)].sort(byKey));
+}
+
+const operators: ReadonlyMap<string, LabelOperator> = new Map([
+  ["In", "in"],
+  ["NotIn", "notin"],
+  ["Exists", "exists"],
+  ["DoesNotExist", "!"],
+]);
+
+/** The selector of a spec; an absent one selects nothing, an empty one everything. Errors: `Error` when it is not valid. */
+export function labelSelectorOf(object: LabelSelectorObject | undefined | null): LabelSelector {
+  if (object === undefined || object === null) return LabelSelector.nothing;
+  const labels = Object.entries(object.matchLabels ?? {});
+  const requirements = labels.map(([key, value]) => createLabelRequirement(key, "=", [value]));
+  for (const { key, operator, values } of object.matchExpressions ?? []) {
+    const known = operators.get(operator);
+    if (known === undefined) throw new Error(`${JSON.stringify(operator)} is not a valid label selector operator`);
+    requirements.push(createLabelRequirement(key, known, values ?? []));
+  }
+  return new LabelSelector(requirements.sort(byKey));
+}

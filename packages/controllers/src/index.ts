@@ -1,2 +1,8 @@
-/** See the package README. */
-export {};
+/** Kubernetes' own controllers, written on our runtime; see the package's README. */
+export { deployments } from "./deployment/deployment-controller.ts";
+export { endpoints } from "./endpoints/endpoints-controller.ts";
+export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
+export { namespaces } from "./namespace/namespace-controller.ts";
+export { replicaSets } from "./replica-set/replica-set-controller.ts";
+export { scheduler } from "./scheduler/scheduler.ts";
+export { serviceAccounts } from "./service-account/service-account-controller.ts";

@@ -1,0 +1,150 @@
+import { CustomResourceDefinition } from "@setpoint/api";
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Client, DiscoveredResource, KindRef, RestMapper, Stored } from "@setpoint/client";
+import type { Host, Timer } from "@setpoint/host";
+import { Informer, WorkQueue } from "@setpoint/runtime";
+import { collect } from "./collect.ts";
+import { OwnerGraph, ownersOf } from "./owner-graph.ts";
+
+/** Kinds come in bursts (a chart installs ten at once): look once after the last. */
+const rediscoverAfterMs = 50;
+const workers = 8;
+/** They never own anything, and there are many. */
+const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
+
+interface Watched {
+  readonly informer: Informer;
+  readonly stopper: AbortController;
+  readonly running: Promise<void>;
+}
+
+/**
+ * Deletes objects whose owners are gone, for all kinds that the server serves now or later.
+ *
+ * Guarantees: an object is deleted only after the server itself said that its owner is not there; always by UID.
+ */
+export class GarbageCollector implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #host: Host;
+  readonly #graph = new OwnerGraph();
+  readonly #queue: WorkQueue;
+  readonly #watched = new Map<string, Watched>();
+  readonly #stopper = new AbortController();
+  readonly #working = new Set<Promise<void>>();
+  #mapper: RestMapper | undefined;
+  #rediscover: Timer | undefined;
+  #discovering: Promise<void> = Promise.resolve();
+
+  constructor(client: Client, host: Host) {
+    this.#client = client;
+    this.#host = host;
+    this.#queue = new WorkQueue({ clock: host.clock, random: host.random, metrics: host.metrics, name: "garbagecollector" });
+    this.#queue.onReady(() => this.#work());
+  }
+
+  /** Resolves when all present kinds are watched. */
+  async start(): Promise<void> {
+    await this.#discover();
+    const crds = this.#watch(CustomResourceDefinition);
+    crds.informer.addHandler({ onAdd: () => this.#rediscoverSoon(), onUpdate: () => this.#rediscoverSoon(), onDelete: () => this.#rediscoverSoon() });
+    await Promise.all([...this.#watched.values()].map(({ informer }) => informer.synced));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#rediscover?.cancel();
+    this.#stopper.abort(new Error("the garbage collector has been stopped"));
+    this.#queue.close();
+    for (const { stopper } of this.#watched.values()) stopper.abort(this.#stopper.signal.reason);
+    await Promise.all([this.#discovering, ...this.#working, ...[...this.#watched.values()].map(({ running }) => running)]);
+  }
+
+  #rediscoverSoon(): void {
+    this.#rediscover?.cancel();
+    if (this.#stopper.signal.aborted) return;
+    this.#rediscover = this.#host.clock.setTimer(() => {
+      this.#discovering = this.#discover().catch((error: unknown) => {
+        if (this.#stopper.signal.aborted) return;
+        this.#host.log.warn("Could not look for new kinds, will try again", { error });
+        this.#rediscoverSoon();
+      });
+    }, rediscoverAfterMs);
+  }
+
+  async #discover(): Promise<void> {
+    this.#mapper = await this.#client.discover({ signal: this.#stopper.signal });
+    const wanted = this.#mapper.resources.filter(isCollectable);
+    for (const resource of wanted) this.#watch(resource);
+    const keys = new Set(wanted.map(keyOfKind)).add(keyOfKind(CustomResourceDefinition));
+    for (const [key, { stopper }] of this.#watched) {
+      if (keys.has(key)) continue;
+      stopper.abort(new Error("the kind is not served any more"));
+      this.#watched.delete(key);
+    }
+  }
+
+  #watch(kind: KindRef): Watched {
+    const key = keyOfKind(kind);
+    const known = this.#watched.get(key);
+    if (known !== undefined) return known;
+    const informer = new Informer(this.#client, this.#host, kind, { metadataOnly: true });
+    const stopper = new AbortController();
+    informer.addHandler({
+      onAdd: (object) => this.#seen(kind, object),
+      onUpdate: (_old, object) => this.#seen(kind, object),
+      onDelete: (object) => this.#gone(object),
+    });
+    const watched = { informer, stopper, running: informer.run(stopper.signal) };
+    this.#watched.set(key, watched);
+    return watched;
+  }
+
+  #seen(kind: KindRef, object: Stored<KubeObject>): void {
+    this.#graph.set(kind, object);
+    if (ownersOf(object).length > 0 || object.metadata.deletionTimestamp !== undefined) this.#queue.add(object.metadata.uid);
+    // A dependent that is going or was released may be what a waiting owner waits for.
+    if (object.metadata.deletionTimestamp !== undefined) for (const { object: dependent } of this.#graph.dependentsOf(object.metadata.uid)) this.#queue.add(dependent.metadata.uid);
+  }
+
+  #gone(object: Stored<KubeObject>): void {
+    const dependents = this.#graph.dependentsOf(object.metadata.uid);
+    this.#graph.delete(object.metadata.uid);
+    for (const dependent of dependents) this.#queue.add(dependent.object.metadata.uid);
+    for (const owner of ownersOf(object)) this.#queue.add(owner.uid);
+  }
+
+  #work(): void {
+    while (this.#working.size < workers && !this.#stopper.signal.aborted) {
+      const uid = this.#queue.take();
+      if (uid === undefined) return;
+      const working = this.#collect(uid).finally(() => {
+        this.#working.delete(working);
+        this.#work();
+      });
+      this.#working.add(working);
+    }
+  }
+
+  async #collect(uid: string): Promise<void> {
+    const node = this.#graph.get(uid);
+    try {
+      if (node !== undefined && this.#mapper !== undefined)
+        await collect(node, { client: this.#client, log: this.#host.log, graph: this.#graph, mapper: this.#mapper, enqueue: (other) => this.#queue.add(other) });
+      this.#queue.forget(uid);
+    } catch (error) {
+      if (!this.#stopper.signal.aborted) {
+        this.#host.log.warn("Could not collect an object, will try again", { kind: node?.kind.kind, name: node?.object.metadata.name, error });
+        this.#queue.addRateLimited(uid);
+      }
+    } finally {
+      this.#queue.done(uid);
+    }
+  }
+}
+
+function keyOfKind(kind: KindRef): string {
+  return `${kind.group}/${kind.plural}`;
+}
+
+function isCollectable({ verbs, plural, preferred }: DiscoveredResource): boolean {
+  return preferred && !ignored.has(plural) && verbs.includes("list") && verbs.includes("watch") && verbs.includes("delete");
+}

@@ -1,0 +1,35 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { DiscoveredResource } from "@setpoint/client";
+import type { ReconcileContext } from "@setpoint/runtime";
+
+/**
+ * Deletes everything in a namespace, pods first (OrderedNamespaceDeletion), and says what is still there:
+ * `pods. has 1 resource instances`.
+ */
+export async function deleteContent(namespace: string, { client, signal }: ReconcileContext): Promise<readonly string[]> {
+  const { resources } = await client.discover({ signal });
+  const deletable = resources.filter((each) => each.namespaced && each.preferred && isDeletable(each));
+  const pods = deletable.filter((each) => each.group === "" && each.plural === "pods");
+  const others = deletable.filter((each) => !pods.includes(each));
+  for (const group of [pods, others]) {
+    const remaining: string[] = [];
+    for (const resource of group) {
+      const count = await emptyResource(resource);
+      if (count > 0) remaining.push(`${resource.plural}.${resource.group} has ${count} resource instances`);
+    }
+    if (remaining.length > 0) return remaining;
+  }
+  return [];
+
+  async function emptyResource(resource: DiscoveredResource): Promise<number> {
+    const options = { namespace, signal };
+    const present = await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true });
+    if (present.items.length === 0) return 0;
+    if (present.items.some((each) => each.metadata.deletionTimestamp === undefined)) await client.deleteCollection(resource, options);
+    return (await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true })).items.length;
+  }
+}
+
+function isDeletable({ verbs }: DiscoveredResource): boolean {
+  return verbs.includes("list") && verbs.includes("delete") && verbs.includes("deletecollection");
+}

@@ -1,0 +1,118 @@
+import { Pod, ReplicaSet } from "@setpoint/api";
+import type { Stored } from "@setpoint/client";
+import { randomSuffix } from "@setpoint/host";
+import { controller, outcome, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import { matchesLabelSelector } from "../matches-selector.ts";
+import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
+import { inDeletionOrder } from "./deletion-order.ts";
+
+/** Pods created in one pass; the next pass follows at once, so this only bounds what one mistake can do. */
+const burstReplicas = 500;
+
+/** Keeps as many pods as a ReplicaSet asks for, and adopts matching pods that nobody owns. */
+export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
+  name: "replicaset",
+  owns: [Pod],
+  watches: [
+    {
+      of: Pod,
+      // An orphan that matches is adopted, so it must wake the sets that could take it.
+      wakes: (pod, cache) =>
+        pod.metadata.ownerReferences?.some((owner) => owner.controller)
+          ? []
+          : cache
+              .list(ReplicaSet, { namespace: pod.metadata.namespace ?? "" })
+              .filter((set) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}))
+              .map((set) => ({ namespace: set.metadata.namespace ?? "", name: set.metadata.name ?? "" })),
+    },
+  ],
+  async reconcile(set, context) {
+    await adopt(set, context);
+    const pods = context.owned(Pod);
+    const active = pods.filter(isActive);
+    const wanted = set.spec?.replicas ?? 1;
+    const failure = await scale(set, active, wanted, context);
+    return reportStatus(set, active, failure, context);
+  },
+});
+
+async function adopt(set: Stored<ReplicaSet>, context: ReconcileContext): Promise<void> {
+  const candidates = context
+    .list(Pod, { namespace: set.metadata.namespace ?? "" })
+    .filter((pod) => isActive(pod) && !pod.metadata.ownerReferences?.some((owner) => owner.controller))
+    .filter((pod) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}));
+  for (const pod of candidates) {
+    const ownerReferences = [...(pod.metadata.ownerReferences ?? []), ownerReference(set)];
+    await context.patch(pod, { metadata: { ownerReferences } }, { unchanged: true });
+  }
+}
+
+function ownerReference(set: Stored<ReplicaSet>): object {
+  const { name, uid } = set.metadata;
+  return { apiVersion: "apps/v1", kind: "ReplicaSet", name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+interface Failure {
+  readonly reason: "FailedCreate" | "FailedDelete";
+  readonly message: string;
+}
+
+/** Creates or deletes the difference; the first refusal ends the pass and becomes the condition ReplicaFailure. */
+async function scale(
+  set: Stored<ReplicaSet>,
+  active: readonly Stored<Pod>[],
+  wanted: number,
+  context: ReconcileContext,
+): Promise<Failure | undefined> {
+  const missing = Math.min(wanted - active.length, burstReplicas);
+  for (let i = 0; i < missing; i++) {
+    const name = `${(set.metadata.name ?? "").slice(0, 57)}-${randomSuffix(context.random, 5)}`;
+    const result = await outcome(context.create(podOf(set, name)));
+    if (result.kind === "done") context.event("Normal", "SuccessfulCreate", `Created pod: ${name}`);
+    else return failed(context, { reason: "FailedCreate", message: result.error.message }, "Error creating");
+  }
+  for (const pod of inDeletionOrder(active).slice(0, Math.max(0, active.length - wanted))) {
+    const result = await outcome(context.delete(pod));
+    if (result.kind === "done") context.event("Normal", "SuccessfulDelete", `Deleted pod: ${pod.metadata.name}`);
+    else return failed(context, { reason: "FailedDelete", message: result.error.message }, "Error deleting");
+  }
+  return undefined;
+}
+
+function failed(context: ReconcileContext, failure: Failure, words: string): Failure {
+  context.event("Warning", failure.reason, `${words}: ${failure.message}`);
+  return failure;
+}
+
+function podOf(set: Stored<ReplicaSet>, name: string): Pod {
+  const { metadata: { labels = {}, annotations = {}, finalizers = [] } = {}, spec } = set.spec?.template ?? {};
+  const pod = Pod({ name, namespace: set.metadata.namespace ?? "", labels, annotations, finalizers });
+  return spec === undefined ? pod : { ...pod, spec };
+}
+
+/** A refused creation is tried again after this. */
+const retryMs = 1_000;
+
+async function reportStatus(
+  set: Stored<ReplicaSet>,
+  active: readonly Stored<Pod>[],
+  failure: Failure | undefined,
+  context: ReconcileContext,
+): Promise<Result | void> {
+  const minReadySeconds = set.spec?.minReadySeconds ?? 0;
+  const untilAvailable = active.map((pod) => untilAvailableMs(pod, minReadySeconds, context.clock.now()));
+  const templateLabels = set.spec?.template?.metadata?.labels ?? {};
+  await context.status({
+    replicas: active.length,
+    fullyLabeledReplicas: active.filter((pod) => matchesLabelSelector({ matchLabels: templateLabels }, pod.metadata.labels ?? {})).length,
+    readyReplicas: active.filter(isReady).length,
+    availableReplicas: untilAvailable.filter((ms) => ms === 0).length,
+    observedGeneration: set.metadata.generation ?? 0,
+    ...(failure === undefined
+      ? {}
+      : { conditions: [{ type: "ReplicaFailure", status: "True", reason: failure.reason, message: failure.message }] }),
+  });
+  if (failure !== undefined) return requeueAfter(retryMs, failure.message);
+  const next = Math.min(...untilAvailable.filter((ms) => ms !== undefined && ms > 0).map(Number));
+  if (Number.isFinite(next)) return requeueAfter(next, "a ready pod is not yet available");
+}

@@ -1,0 +1,74 @@
+import { Node, Pod } from "@setpoint/api";
+import { apiVersionOf } from "@setpoint/apimachinery";
+import { timestamp } from "@setpoint/host";
+import type { Stored } from "@setpoint/client";
+import { controller, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import { isFinished } from "../pod-state.ts";
+import { misfit } from "./fits-node.ts";
+
+export const schedulerName = "default-scheduler";
+/** An unschedulable pod is looked at again after this even if no node changed. */
+const retryMs = 30_000;
+
+/** Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. */
+export const scheduler: ControllerDefinition = controller(Pod, {
+  name: "scheduler",
+  watches: [
+    {
+      of: Node,
+      wakes: (_node, cache) =>
+        cache.list(Pod).filter(isPending).map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" })),
+    },
+  ],
+  async reconcile(pod, context) {
+    if (!isPending(pod)) return;
+    const counts = podsByNode(context.list(Pod));
+    const verdicts = context.list(Node).map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
+    const fitting = verdicts.filter(({ why }) => why === undefined).map(({ node }) => node.metadata.name ?? "");
+    fitting.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1));
+    const [best] = fitting;
+    if (best === undefined) return refuse(pod, verdicts.flatMap(({ why }) => why ?? []), context);
+    await bind(pod, best, context);
+  },
+});
+
+function isPending(pod: Stored<Pod>): boolean {
+  const { nodeName, schedulerName: wanted, schedulingGates = [] } = pod.spec ?? {};
+  if (pod.metadata.deletionTimestamp !== undefined || isFinished(pod)) return false;
+  return (nodeName ?? "") === "" && wanted === schedulerName && schedulingGates.length === 0;
+}
+
+function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const pod of pods) {
+    const node = pod.spec?.nodeName ?? "";
+    if (node !== "" && !isFinished(pod)) counts.set(node, (counts.get(node) ?? 0) + 1);
+  }
+  return counts;
+}
+
+async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): Promise<void> {
+  const { name = "", namespace = "", uid } = pod.metadata;
+  const body = {
+    apiVersion: apiVersionOf({ group: "", version: "v1" }),
+    kind: "Binding",
+    metadata: { name, namespace, uid },
+    target: { apiVersion: "v1", kind: "Node", name: node },
+  };
+  await context.client.request({ method: "POST", path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+  context.event("Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
+}
+
+/** Says on the pod why no node took it: `0/2 nodes are available: 1 node(s) were unschedulable, 1 Too many pods.` */
+async function refuse(pod: Stored<Pod>, reasons: readonly string[], context: ReconcileContext): Promise<Result> {
+  const counted = [...new Set(reasons)].map((reason) => `${reasons.filter((each) => each === reason).length} ${reason}`);
+  const message = reasons.length === 0 ? "no nodes available to schedule pods" : `0/${reasons.length} nodes are available: ${counted.join(", ")}.`;
+  const present = pod.status?.conditions?.find((each) => each.type === "PodScheduled");
+  if (present?.message !== message) {
+    const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime: timestamp(context.clock) };
+    const options = { subresource: "status", type: "strategic" as const, signal: context.signal };
+    await context.client.patch(Pod, { name: pod.metadata.name ?? "", namespace: pod.metadata.namespace ?? "" }, { status: { conditions: [condition] } }, options);
+    context.event("Warning", "FailedScheduling", message);
+  }
+  return requeueAfter(retryMs, message);
+}

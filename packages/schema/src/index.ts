@@ -37,3 +37,13 @@ export type { DecodeOptions, Decoded } from "./decode.ts";
 export type { JsonType } from "./decode-report.ts";
 export { decode, DecodeError, isDecodeError } from "./decode.ts";
 export { applyDefaults } from "./defaults.ts";
+export type { ValidateOptions } from "./validate-schema.ts";
+export { validateSchema } from "./validate-schema.ts";
+export type { RuleCompiler, RuleEvaluator } from "./rule-evaluator.ts";
+
+// texts of messages
+export { goJson, goQuote, goValue } from "./go-value.ts";
+
+// patterns
+export type { Pattern } from "./pattern.ts";
+export { compilePattern } from "./pattern.ts";

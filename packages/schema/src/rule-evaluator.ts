@@ -1,0 +1,14 @@
+/** Where CEL plugs in: schemas carry rules as text, and whoever validates hands in what understands them. */
+import type { FieldError } from "@setpoint/apimachinery";
+import type { StructuralSchema } from "./structural-schema.ts";
+
+/** All rules of one schema, compiled. */
+export interface RuleEvaluator {
+  /** What is wrong with the rules themselves; a CRD with any is refused. */
+  readonly errors: readonly FieldError[];
+  /** Checks an object; `old` is absent on create, and transition rules are then skipped. */
+  evaluate(value: unknown, old: unknown): readonly FieldError[];
+}
+
+/** Compiles the rules of a whole object's schema. Costly: the result is kept as long as the schema. */
+export type RuleCompiler = (schema: StructuralSchema) => RuleEvaluator;

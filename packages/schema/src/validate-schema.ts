@@ -1,0 +1,181 @@
+/** Validates an object of a custom kind against its schema, with the errors that kube-apiserver gives. */
+import type { FieldError } from "@setpoint/apimachinery";
+import { indexPath, joinPath, keyPath } from "./field-path.ts";
+import { jsonEqual } from "./json-equal.ts";
+import { isJsonObject } from "./json-copy.ts";
+import { itemKey, validateLists } from "./list-types.ts";
+import { hasRules } from "./has-rules.ts";
+import { isEmbedded } from "./object-meta-schema.ts";
+import type { RuleEvaluator } from "./rule-evaluator.ts";
+import type { StructuralSchema } from "./structural-schema.ts";
+import { checkCount, checkEnum, checkNumber, checkString, checkType, noField, reporter } from "./value-checks.ts";
+
+export interface ValidateOptions {
+  /** The object as it is stored: what was wrong there already and has not changed is not an error of this update. */
+  readonly old?: unknown;
+  /** The compiled rules of this very schema; without them rules are not checked. */
+  readonly rules?: RuleEvaluator;
+}
+
+/** The value is decoded and defaulted. Errors come in the order of kube-apiserver, except that fields are in schema order. */
+export function validateSchema(
+  schema: StructuralSchema,
+  value: unknown,
+  options: ValidateOptions = {},
+): readonly FieldError[] {
+  const { old, rules } = options;
+  const errors: FieldError[] = [];
+  validateNode(schema, value, old, "", errors);
+  validateEmbedded(schema, value, "", errors);
+  const oldWasValid = old === undefined || validateLists(schema, old).length === 0;
+  if (oldWasValid) errors.push(...validateLists(schema, value));
+  if (rules === undefined || !hasRules(schema)) return errors;
+  if (errors.some(isBlocking)) return [...errors, rulesSkipped];
+  return [...errors, ...rules.evaluate(value, old)];
+}
+
+const rulesSkipped: FieldError = {
+  type: "FieldValueInvalid",
+  field: noField,
+  message:
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+};
+
+const blockingTypes: ReadonlySet<string> = new Set([
+  "FieldValueRequired",
+  "FieldValueNotSupported",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+function isBlocking(error: FieldError): boolean {
+  return blockingTypes.has(error.type);
+}
+
+function validateNode(
+  schema: StructuralSchema,
+  value: unknown,
+  old: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (value === null && schema.nullable === true) return;
+  if (old !== undefined && jsonEqual(value, old)) return;
+  const report = reporter(errors);
+  checkType(schema, value, path, report);
+  validateJunctors(schema, value, old, path, errors);
+  if (typeof value === "string") checkString(schema, value, path, report);
+  else if (typeof value === "number") checkNumber(schema, value, path, report);
+  else if (Array.isArray(value)) validateItems(schema, value, old, path, errors);
+  checkEnum(schema, value, path, report);
+  if (isJsonObject(value)) validateFields(schema, value, old, path, errors);
+}
+
+function validateItems(
+  schema: StructuralSchema,
+  value: readonly unknown[],
+  old: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { items, minItems, maxItems } = schema;
+  if (items !== undefined) {
+    const oldItems = correlatedItems(schema, old);
+    for (const [index, item] of value.entries()) {
+      const oldItem = oldItems?.get(itemKey(schema, item));
+      validateNode(items, item, oldItem, indexPath(path, index), errors);
+    }
+  }
+  checkCount(value.length, { min: minItems, max: maxItems, noun: "items" }, path, reporter(errors));
+}
+
+/** Only items of `map` lists have a past of their own; elsewhere a place in a list says nothing. */
+function correlatedItems(schema: StructuralSchema, old: unknown): Map<string, unknown> | undefined {
+  if (schema["x-kubernetes-list-type"] !== "map" || !Array.isArray(old)) return undefined;
+  return new Map(old.map((item: unknown) => [itemKey(schema, item), item]));
+}
+
+function validateFields(
+  schema: StructuralSchema,
+  value: Record<string, unknown>,
+  old: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { required = [], properties = {}, additionalProperties, minProperties, maxProperties } = schema;
+  const report = reporter(errors);
+  const oldFields = isJsonObject(old) ? old : undefined;
+  const names = Object.keys(value);
+  checkCount(names.length, { min: minProperties, max: maxProperties, noun: "properties" }, path, report);
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) report("FieldValueRequired", joinPath(path, name), "Required value");
+  }
+  for (const name of names) {
+    const child = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    if (typeof child === "object") validateNode(child, value[name], oldFields?.[name], keyPath(path, name), errors);
+  }
+}
+
+function validateJunctors(
+  schema: StructuralSchema,
+  value: unknown,
+  old: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  const { allOf, anyOf, oneOf, not } = schema;
+  const attempt = (branch: StructuralSchema): FieldError[] => {
+    const found: FieldError[] = [];
+    validateNode(branch, value, old, path, found);
+    return found;
+  };
+  const fail = (must: string): void => {
+    errors.push({ type: "FieldValueInvalid", field: noField, message: `Invalid value: "": "${path}" must ${must}` });
+  };
+  if (anyOf !== undefined) {
+    const attempts = anyOf.map(attempt);
+    if (attempts.every((found) => found.length > 0)) {
+      fail("validate at least one schema (anyOf)");
+      errors.push(...(attempts[0] ?? []));
+    }
+  }
+  if (oneOf !== undefined) {
+    const attempts = oneOf.map(attempt);
+    const valid = attempts.filter((found) => found.length === 0).length;
+    if (valid !== 1) {
+      const count = valid === 0 ? "none valid" : `${valid} valid alternatives`;
+      fail(`validate one and only one schema (oneOf). Found ${count}`);
+      if (valid === 0) errors.push(...(attempts[0] ?? []));
+    }
+  }
+  if (allOf !== undefined) {
+    const attempts = allOf.map(attempt);
+    errors.push(...attempts.flat());
+    const valid = attempts.filter((found) => found.length === 0).length;
+    if (valid < allOf.length) fail(`validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`);
+  }
+  if (not !== undefined && attempt(not).length === 0) fail("not validate the schema (not)");
+}
+
+/** Objects within the object need to say what they are. */
+function validateEmbedded(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
+  const { items, properties, additionalProperties } = schema;
+  if (Array.isArray(value)) {
+    if (items === undefined) return;
+    for (const [index, item] of value.entries()) validateEmbedded(items, item, indexPath(path, index), errors);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  if (isEmbedded(schema)) {
+    for (const name of ["apiVersion", "kind"]) {
+      if (value[name] !== undefined && value[name] !== "") continue;
+      errors.push({ type: "FieldValueRequired", field: joinPath(path, name), message: "Required value" });
+    }
+  }
+  for (const [name, item] of Object.entries(value)) {
+    if (typeof item !== "object") continue;
+    const child = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
+    if (typeof child === "object") validateEmbedded(child, item, keyPath(path, name), errors);
+  }
+}

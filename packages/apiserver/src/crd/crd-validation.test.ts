@@ -15,7 +15,7 @@ interface Case {
 const cases = recorded as unknown as readonly Case[];
 
 const context: WriteContext = {
-  clock: new VirtualClock(Date.UTC(2026, 0, 1)),
+  clock: new VirtualClock(seededRandom(1)),
   random: seededRandom(1),
   user: { username: "admin", groups: [] },
   subresource: "",

@@ -1,9 +1,9 @@
 import { type UnstructuredObject } from "@setpoint/apimachinery";
 import { silentLogger } from "@setpoint/host";
-import { VirtualClock } from "@setpoint/host/simulated";
+import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { expect, onTestFinished, test } from "vitest";
 import { Registry } from "../registry/registry.ts";
-import { MemoryStorage } from "../storage/memory-storage.ts";
+import { createMemoryStorage } from "../storage/memory-storage.ts";
 import { cleanupFinalizer, crdPrefix } from "./crd-object.ts";
 import { crdStrategy } from "./crd-strategy.ts";
 import { CustomResources } from "./custom-resources.ts";
@@ -13,8 +13,8 @@ import recorded from "./fixtures/widgets.json" with { type: "json" };
 const widgets = recorded.manifest as unknown as UnstructuredObject;
 
 function setUp() {
-  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
-  const storage = new MemoryStorage({ clock, log: silentLogger });
+  const clock = new VirtualClock(seededRandom(1));
+  const storage = createMemoryStorage({ clock, log: silentLogger });
   const registry = new Registry([]);
   const replaced: string[] = [];
   const onReplaced = ({ resource }: { resource: string }): unknown => replaced.push(resource);

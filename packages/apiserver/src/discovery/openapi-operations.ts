@@ -113,6 +113,8 @@ export class OperationWriter {
   #subresource(sub: SubresourceDefinition): PathItem {
     const kind = sub.kind.version === "" ? { ...this.#kind(), kind: sub.kind.kind } : sub.kind;
     const schema = this.#components.referenceKind(this.#definition, kind);
+    // Clients find out by this mark how to patch objects; upstream marks all operations of a CRD with its own kind.
+    const marked = this.#definition.custom ? this.#kind() : kind;
     const word = groupVersionWord(this.#definition);
     const name = `${this.#scope}${this.#definition.kind}${capitalize(sub.name)}`;
     const operations: PathItem = {};
@@ -121,8 +123,8 @@ export class OperationWriter {
       if (row === undefined) continue;
       const { method } = row;
       operations[method] = connecting.has(sub.name)
-        ? this.#operation({ action: "connect", id: `connect${word}${capitalize(method)}${name}`, kind, response: schema })
-        : this.#operation({ action: row.action, id: `${row.word}${word}${name}`, kind, response: schema, body: schema });
+        ? this.#operation({ action: "connect", id: `connect${word}${capitalize(method)}${name}`, kind: marked, response: schema })
+        : this.#operation({ action: row.action, id: `${row.word}${word}${name}`, kind: marked, response: schema, body: schema });
     }
     return operations;
   }

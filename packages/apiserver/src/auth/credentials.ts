@@ -5,6 +5,8 @@ import type { UserInfo } from "@setpoint/apimachinery";
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** SHA-256 of the certificate in lower-case hex, by which audit tells credentials apart. */
+  readonly fingerprint?: string;
 }
 
 export interface Credentials {

@@ -73,7 +73,7 @@ export class RbacAuthorizer implements Authorizer {
     ];
   }
 
-  * #grants(user: UserInfo, namespace: string): Generator<Grant> {
+  *#grants(user: UserInfo, namespace: string): Generator<Grant> {
     yield* grantsOf(this.#index(""), user);
     if (namespace !== "") yield* grantsOf(this.#index(namespace), user);
     if (user.groups.includes(nodesGroup)) yield (this.#nodeGrant ??= grantOf(this.#reader, nodeRole, ""));

@@ -1,4 +1,5 @@
 /** Roles and bindings as stored, compiled to rules by subject. */
+import { asText } from "./read-json.ts";
 import { matchesLabels, readLabelSelectors } from "./aggregation.ts";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../admission/admission-plugin.ts";
@@ -76,6 +77,6 @@ function subjectKeys(binding: UnstructuredObject, namespace: string): readonly s
   return subjects.map((subject: Readonly<Record<string, unknown>>) => {
     const { kind, name } = subject;
     if (kind !== "ServiceAccount") return `${String(kind)}:${String(name)}`;
-    return `User:system:serviceaccount:${String(subject["namespace"] ?? namespace)}:${String(name)}`;
+    return `User:system:serviceaccount:${asText(subject["namespace"]) || namespace}:${String(name)}`;
   });
 }

@@ -9,10 +9,13 @@ export interface CertifiedSocket {
 }
 
 export function clientCertificate(socket: CertifiedSocket): CertificateSubject | "unknown" | undefined {
-  const subject: unknown = socket.getPeerCertificate?.()?.subject;
+  const peer = socket.getPeerCertificate?.();
+  const subject: unknown = peer?.subject;
   if (typeof subject !== "object" || subject === null) return undefined;
   if (socket.authorized !== true) return "unknown";
   const { CN, O } = subject as Readonly<Record<string, string | string[] | undefined>>;
   const organizations = O === undefined ? [] : Array.isArray(O) ? O : [O];
-  return { commonName: (Array.isArray(CN) ? CN[0] : CN) ?? "", organizations };
+  const fingerprint = peer?.fingerprint256.replaceAll(":", "").toLowerCase();
+  const commonName = (Array.isArray(CN) ? CN[0] : CN) ?? "";
+  return { commonName, organizations, ...(fingerprint === undefined ? {} : { fingerprint }) };
 }

@@ -8,6 +8,7 @@ import {
   failure,
   type HttpMethod,
   isApiError,
+  isSetpointError,
   type Status,
 } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
@@ -107,9 +108,10 @@ export class Exchange {
   async #writeFailure(error: unknown, auditId: string, host: Host): Promise<void> {
     if (this.#reply.out.destroyed || this.#controller.signal.aborted) return this.#endAfterAbort();
     const status = statusOf(error);
-    if (!isApiError(error)) host.log.error("Request failed", { path: this.#input.target, error });
+    if (isSetpointError(error, "ERR_SLOW_CLIENT")) host.log.info("Slow client dropped", { path: this.#input.target });
+    else if (!isApiError(error)) host.log.error("Request failed", { path: this.#input.target, error });
     // Half an answer must not look like a whole one.
-    if (this.#streams) return this.#reply.cut();
+    if (this.#reply.started) return this.#reply.cut();
     const retry = status.details?.retryAfterSeconds;
     const headers: Record<string, string> = retry === undefined ? {} : { "retry-after": String(retry) };
     const code = status.code ?? 500;

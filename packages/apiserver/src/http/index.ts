@@ -15,3 +15,24 @@ export type {
   ServerCertificateRequest,
 } from "../auth/certificate-authority.ts";
 export { CertificateAuthority, createCertificateAuthority } from "../auth/certificate-authority.ts";
+
+// who is calling
+export type { AuthenticatorOptions } from "../auth/authenticator.ts";
+export { createAuthenticator } from "../auth/authenticator.ts";
+export type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
+export type { ServiceAccountTokensOptions, TokenIssue, VerifiedToken } from "../auth/service-account-tokens.ts";
+export { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
+
+// who may do what
+export { forbidden, forbiddenMessage } from "../auth/forbidden-message.ts";
+export type { RbacAuthorizerOptions } from "../auth/rbac-authorizer.ts";
+export { RbacAuthorizer } from "../auth/rbac-authorizer.ts";
+export { createRbacEscalationPlugin } from "../auth/rbac-escalation.ts";
+export type { ReviewEndpointsOptions } from "../auth/review-endpoints.ts";
+export { createReviewEndpoints } from "../auth/review-endpoints.ts";
+export type { TokenEndpointsOptions } from "../auth/token-endpoints.ts";
+export { createTokenEndpoints } from "../auth/token-endpoints.ts";
+
+// node agents
+export type { NodeProxy, NodeProxyOptions } from "./node-proxy.ts";
+export { createNodeProxy } from "./node-proxy.ts";

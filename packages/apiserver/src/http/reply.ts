@@ -7,6 +7,8 @@ export type ReplyHeaders = Record<string, string | readonly string[]>;
 
 export interface Reply {
   readonly out: Writable;
+  /** Whether the head is out already. */
+  readonly started: boolean;
   /** Sends status and headers at once; the body follows on `out`. */
   head(status: number, headers: ReplyHeaders): void;
   /** Cuts the answer, so that the client notices that it is not complete. */
@@ -18,6 +20,10 @@ export class Http2Reply implements Reply {
 
   constructor(stream: ServerHttp2Stream) {
     this.out = stream;
+  }
+
+  get started(): boolean {
+    return this.out.headersSent;
   }
 
   head(status: number, headers: ReplyHeaders): void {
@@ -36,6 +42,10 @@ export class Http1Reply implements Reply {
 
   constructor(response: ServerResponse) {
     this.out = response;
+  }
+
+  get started(): boolean {
+    return this.out.headersSent;
   }
 
   head(status: number, headers: ReplyHeaders): void {

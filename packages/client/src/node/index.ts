@@ -3,3 +3,24 @@ export type { ClientCredential, HttpConnection, Impersonation } from "./connecti
 export type { HttpTransport, HttpTransportOptions } from "./http-transport.ts";
 export { httpTransport } from "./http-transport.ts";
 export { watchLineBytesMax } from "./watch-frames.ts";
+
+// where to connect and as whom
+export type { ConnectOptions, ResolvedConnection } from "./connect.ts";
+export { connect, resolveConnection } from "./connect.ts";
+export type { ExecCredentialOptions } from "./exec-credential.ts";
+export { execCredential } from "./exec-credential.ts";
+export type {
+  ExecCredentialSpec,
+  Kubeconfig,
+  KubeconfigCluster,
+  KubeconfigContent,
+  KubeconfigContext,
+  KubeconfigUser,
+  LoadKubeconfigOptions,
+  SelectedContext,
+} from "./kubeconfig.ts";
+export { loadKubeconfig, mergeKubeconfigs, parseKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
+
+// commands in pods
+export type { ExecOptions, ExecResult } from "./exec-in-pod.ts";
+export { execInPod } from "./exec-in-pod.ts";

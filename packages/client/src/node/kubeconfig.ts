@@ -1,0 +1,196 @@
+/** kubeconfig files: finding, merging, choosing a context, and writing one. */
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { SetpointError } from "@setpoint/apimachinery";
+import { parse, stringify } from "yaml";
+
+export interface KubeconfigCluster {
+  readonly server: string;
+  readonly "certificate-authority"?: string;
+  readonly "certificate-authority-data"?: string;
+  readonly "insecure-skip-tls-verify"?: boolean;
+  readonly "tls-server-name"?: string;
+  readonly "proxy-url"?: string;
+}
+
+export interface ExecCredentialSpec {
+  readonly apiVersion: string;
+  readonly command: string;
+  readonly args?: readonly string[] | null;
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
+  readonly provideClusterInfo?: boolean;
+  readonly installHint?: string;
+}
+
+export interface KubeconfigUser {
+  readonly "client-certificate"?: string;
+  readonly "client-certificate-data"?: string;
+  readonly "client-key"?: string;
+  readonly "client-key-data"?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly as?: string;
+  readonly "as-uid"?: string;
+  readonly "as-groups"?: readonly string[];
+  readonly "as-user-extra"?: Readonly<Record<string, readonly string[]>>;
+  readonly exec?: ExecCredentialSpec;
+  readonly username?: string;
+  readonly "auth-provider"?: unknown;
+}
+
+export interface KubeconfigContext {
+  readonly cluster: string;
+  readonly user: string;
+  readonly namespace?: string;
+}
+
+/** Several files merged: of equal names the first wins, as in kubectl. Paths in it are absolute. */
+export interface Kubeconfig {
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, KubeconfigCluster>;
+  readonly users: ReadonlyMap<string, KubeconfigUser>;
+  readonly contexts: ReadonlyMap<string, KubeconfigContext>;
+  /** The files that were read. */
+  readonly files: readonly string[];
+}
+
+export interface LoadKubeconfigOptions {
+  /** Read only this file. */
+  readonly path?: string;
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads `path`, or the files of KUBECONFIG, or ~/.kube/config; files of a list that do not exist are left out. */
+export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Kubeconfig {
+  const env = options.env ?? process.env;
+  if (options.path !== undefined) return mergeKubeconfigs([readKubeconfig(options.path)]);
+  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
+  const paths = listed.length > 0 ? listed : [join(env["HOME"] ?? homedir(), ".kube", "config")];
+  return mergeKubeconfigs(paths.filter((path) => existsSync(path)).map(readKubeconfig));
+}
+
+function readKubeconfig(path: string): Kubeconfig {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, wanted a file`, cause);
+  }
+  return parseKubeconfig(text, resolve(path));
+}
+
+/** Parses the text of one file; `path` is what relative paths in it are relative to. */
+export function parseKubeconfig(text: string, path: string): Kubeconfig {
+  let content: unknown;
+  try {
+    content = parse(text);
+  } catch (cause) {
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": it is not YAML`, cause);
+  }
+  const root = recordOf(content);
+  const current = root["current-context"];
+  const absolute = (value: object): object => absolutePaths(value, dirname(path));
+  return {
+    currentContext: typeof current === "string" && current !== "" ? current : undefined,
+    clusters: named<KubeconfigCluster>(root["clusters"], "cluster", absolute),
+    users: named<KubeconfigUser>(root["users"], "user", absolute),
+    contexts: named<KubeconfigContext>(root["contexts"], "context", absolute),
+    files: [path],
+  };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** The lists of a kubeconfig: `[{name, cluster: {…}}]`. The shape of an entry is checked where it is used. */
+function named<T>(list: unknown, field: string, change: (value: object) => object): ReadonlyMap<string, T> {
+  const entries = Array.isArray(list) ? list.map(recordOf) : [];
+  return new Map(entries.map((entry) => [String(entry["name"]), change(recordOf(entry[field])) as T]));
+}
+
+const pathFields = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
+
+function absolutePaths(value: object, folder: string): object {
+  const copy: Record<string, unknown> = { ...value };
+  for (const field of pathFields) {
+    const path = copy[field];
+    if (typeof path === "string" && path !== "" && !isAbsolute(path)) copy[field] = resolve(folder, path);
+  }
+  return copy;
+}
+
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const merge = <T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> =>
+    new Map(maps.toReversed().flatMap((map) => [...map]));
+  return {
+    currentContext: configs.find((each) => each.currentContext !== undefined)?.currentContext,
+    clusters: merge(configs.map((each) => each.clusters)),
+    users: merge(configs.map((each) => each.users)),
+    contexts: merge(configs.map((each) => each.contexts)),
+    files: configs.flatMap((each) => each.files),
+  };
+}
+
+export interface SelectedContext {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser;
+}
+
+/** The cluster and user of a context, the current one when none is named. */
+export function selectContext(config: Kubeconfig, context: string | undefined): SelectedContext {
+  const name = context ?? config.currentContext;
+  const files = config.files.length === 0 ? "no file" : config.files.join(", ");
+  if (name === undefined) {
+    throw kubeconfigError(
+      `Cannot choose a context: kubeconfig (${files}) has no current-context, wanted one or a name`,
+    );
+  }
+  const chosen = config.contexts.get(name);
+  if (chosen === undefined) {
+    const known = [...config.contexts.keys()].join(", ");
+    throw kubeconfigError(`Cannot use context "${name}": kubeconfig (${files}) has [${known}]`);
+  }
+  const cluster = config.clusters.get(chosen.cluster);
+  if (cluster === undefined) {
+    throw kubeconfigError(
+      `Cannot use context "${name}": its cluster "${chosen.cluster}" is not in kubeconfig (${files})`,
+    );
+  }
+  return { name, namespace: chosen.namespace, cluster, user: config.users.get(chosen.user) ?? {} };
+}
+
+export function kubeconfigError(message: string, cause?: unknown): SetpointError {
+  return new SetpointError("ERR_KUBECONFIG", message, { cause });
+}
+
+export interface KubeconfigContent {
+  readonly server: string;
+  /** PEM. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  /** The name of context, cluster and user. */
+  readonly context: string;
+  readonly namespace?: string;
+}
+
+/** The text of a kubeconfig with one context and everything in it. */
+export function writeKubeconfig({ server, ca, cert, key, context, namespace }: KubeconfigContent): string {
+  const data = (pem: string): string => Buffer.from(pem).toString("base64");
+  const inner = { cluster: context, user: context, ...(namespace === undefined ? {} : { namespace }) };
+  const user = { "client-certificate-data": data(cert), "client-key-data": data(key) };
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: context, cluster: { server, "certificate-authority-data": data(ca) } }],
+    users: [{ name: context, user }],
+    contexts: [{ name: context, context: inner }],
+    "current-context": context,
+  };
+  return stringify(config, { lineWidth: 0 });
+}

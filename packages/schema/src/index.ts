@@ -31,6 +31,7 @@ export {
 // schemas
 export type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 export { structuralFromZod } from "./from-zod.ts";
+export { validateStructural } from "./validate-structural.ts";
 
 // values
 export type { DecodeOptions, Decoded } from "./decode.ts";

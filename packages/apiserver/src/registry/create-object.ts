@@ -1,0 +1,174 @@
+import { apiVersionOf, type UnstructuredObject } from "@setpoint/apimachinery";
+import { randomSuffix, timestamp } from "@setpoint/host";
+import { trackUpdate } from "../apply/track-update.ts";
+import type { ServedRequest } from "../request/served-request.ts";
+import { alreadyExists, badRequest, plainError } from "../response/api-errors.ts";
+import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
+import { decodeObject } from "./object-codec.ts";
+import { storageKey } from "./object-key.ts";
+import type { MutableMeta, MutableObject } from "./mutable-object.ts";
+import type { RegistryContext } from "./registry-context.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { resetFieldsOf } from "./reset-fields.ts";
+import { validateObject } from "./validate-object.ts";
+import { admissionRequest, admit, decideWrite, validateAdmission, writeContext } from "./write-kit.ts";
+import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
+
+/** Attempts to find a free name for a generateName, as in upstream (RetryGenerateName). */
+const generateNameAttemptsMax = 8;
+const generatedSuffixLength = 5;
+/** A generated name is a label of at most 63 characters. */
+const generateNameBaseMax = 58;
+
+export async function createObject(
+  context: RegistryContext,
+  served: ServedRequest,
+  body: unknown,
+  duplicates: readonly string[],
+): Promise<UnstructuredObject> {
+  const { definition, request, attributes, warnings } = served;
+  const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "CreateOptions");
+  const object = decodeObject(definition, body, { fieldValidation: options.fieldValidation, warnings, duplicates });
+  checkNamespace(definition, object, attributes.namespace);
+  const generates = (object.metadata.name ?? "") === "" && (object.metadata.generateName ?? "") !== "";
+  for (let attempt = 1; ; attempt++) {
+    if (generates) object.metadata.name = generatedName(context, object.metadata.generateName ?? "");
+    // The last attempt may use up the object; earlier ones must leave it for the next.
+    const candidate = generates ? structuredClone(object) : object;
+    try {
+      return await createNamed(context, served, options, candidate);
+    } catch (error) {
+      if (!generates || !(error instanceof NameTaken)) throw error instanceof NameTaken ? error.asApiError(false) : error;
+      if (attempt === generateNameAttemptsMax) throw error.asApiError(true);
+    }
+  }
+}
+
+/** Creates an object whose name is known; takes it over. */
+async function createNamed(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  object: MutableObject,
+): Promise<UnstructuredObject> {
+  const { definition, attributes } = served;
+  const name = object.metadata.name ?? "";
+  const key = storageKey(definition, attributes.namespace, name);
+  const view = context.view(definition);
+  const { object: stored } = await decideWrite(context, key, options.dryRun, (current) => {
+    if (current !== undefined) throw new NameTaken(definition, current);
+    return view.toStored(prepareCreate(context, served, options, object));
+  });
+  if (stored === undefined) throw plainError("the created object is gone");
+  view.trust(stored);
+  return view.show(stored);
+}
+
+/** Everything that happens to a new object before it is stored, in the order of upstream. */
+export function prepareCreate(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  object: MutableObject,
+  managedFields?: MutableMeta["managedFields"],
+): MutableObject {
+  const { definition, attributes, warnings } = served;
+  const { strategy } = definition;
+  const write = writeContext(context, served, options.dryRun);
+  fillSystemFields(context, definition, object, attributes.namespace);
+  dedupeOwnerReferences(object, warnings);
+  if (hasStatus(definition)) delete object["status"];
+  trackCreate(context, served, options, object, managedFields);
+  const name = object.metadata.name ?? "";
+  const subject = { operation: "CREATE", name, object, old: undefined, dryRun: options.dryRun } as const;
+  const admission = admissionRequest(context, served, subject);
+  admit(context, admission);
+  dedupeOwnerReferences(object, warnings);
+  strategy.prepareForCreate?.(object, write);
+  if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
+  else delete object.metadata.generation;
+  validateObject(context, definition, object, undefined, write);
+  validateAdmission(context, admission);
+  return object;
+}
+
+export function hasStatus(definition: ResourceDefinition): boolean {
+  return definition.subresources.some(({ name }) => name === "status");
+}
+
+function trackCreate(
+  context: RegistryContext,
+  { definition, attributes }: ServedRequest,
+  options: WriteOptions,
+  object: MutableObject,
+  managedFields: MutableMeta["managedFields"] | undefined,
+): void {
+  if (managedFields !== undefined) {
+    object.metadata.managedFields = managedFields;
+    return;
+  }
+  object.metadata.managedFields = trackUpdate({
+    schema: definition.schema,
+    live: undefined,
+    object,
+    manager: options.fieldManager,
+    apiVersion: apiVersionOf(definition),
+    subresource: attributes.subresource,
+    time: timestamp(context.host.clock),
+    ...resetFieldsOf(definition, attributes.subresource),
+  });
+}
+
+function fillSystemFields(
+  context: RegistryContext,
+  definition: ResourceDefinition,
+  object: MutableObject,
+  namespace: string,
+): void {
+  const { metadata } = object;
+  if ((metadata.resourceVersion ?? "") !== "") throw plainError("resourceVersion should not be set on objects to be created");
+  delete metadata.resourceVersion;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  metadata.uid = context.host.random.uuid();
+  metadata.creationTimestamp = timestamp(context.host.clock);
+  if (definition.namespaced) metadata.namespace = namespace;
+  else delete metadata.namespace;
+}
+
+export function checkNamespace(definition: ResourceDefinition, object: MutableObject, namespace: string): void {
+  const given = object.metadata.namespace ?? "";
+  if (!definition.namespaced) {
+    if (given !== "") delete object.metadata.namespace;
+    return;
+  }
+  if (given !== "" && given !== namespace) {
+    throw badRequest(
+      `the namespace of the provided object does not match the namespace sent on the request`,
+    );
+  }
+}
+
+function generatedName(context: RegistryContext, base: string): string {
+  return base.slice(0, generateNameBaseMax) + randomSuffix(context.host.random, generatedSuffixLength);
+}
+
+/** The name is in use; generateName tries another one, everybody else gets a 409. */
+class NameTaken extends Error {
+  readonly #definition: ResourceDefinition;
+  readonly #existing: UnstructuredObject;
+
+  constructor(definition: ResourceDefinition, existing: UnstructuredObject) {
+    super("the name is taken");
+    this.#definition = definition;
+    this.#existing = existing;
+  }
+
+  asApiError(wasGenerated: boolean): Error {
+    const { name = "", deletionTimestamp } = this.#existing.metadata;
+    const prefix = deletionTimestamp === undefined ? "" : "object is being deleted: ";
+    const suffix = wasGenerated ? ", the server was not able to generate a unique name for the object" : "";
+    return alreadyExists(this.#definition, name, prefix, suffix);
+  }
+}

@@ -1,0 +1,88 @@
+/** From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is made, here. */
+import { apiVersionOf, type FieldError, invalid, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import { applyDefaults, decode, type Decoded, isDecodeError } from "@setpoint/schema";
+import { badRequest } from "../response/api-errors.ts";
+import type { Warnings } from "../response/warnings.ts";
+import type { MutableObject } from "./mutable-object.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import type { FieldValidation } from "./write-options.ts";
+
+export interface DecodeSettings {
+  readonly fieldValidation: FieldValidation;
+  readonly warnings: Warnings;
+  /** Found while the text was parsed: `duplicate field "spec.x"`. */
+  readonly duplicates?: readonly string[];
+  /** For the result of a patch, whose errors are a 422 of the patch. */
+  readonly isPatchResult?: boolean;
+}
+
+/** Decodes a request's object; the result is the registry's own copy, mutable until it is stored. */
+export function decodeObject(definition: ResourceDefinition, body: unknown, settings: DecodeSettings): MutableObject {
+  checkKind(definition, body);
+  const { fieldValidation } = settings;
+  const decoded = decodeValue(definition, body, fieldValidation === "Ignore" ? "prune" : "report", settings);
+  const problems = decoded.unknownFields.map((path) => `unknown field "${path}"`).concat(settings.duplicates ?? []);
+  if (problems.length > 0) reportProblems(definition, problems, settings);
+  // The schema of every kind says that it is an object; apiVersion and kind were checked above.
+  const object = decoded.value as MutableObject;
+  object.metadata ??= {};
+  return fillDefaults(definition, object);
+}
+
+/** Prunes and defaults an object that was stored under an earlier schema of its kind. */
+export function refreshObject(definition: ResourceDefinition, stored: UnstructuredObject): MutableObject {
+  const { value } = decode(definition.schema, stored, { unknown: "prune", wrongTypes: "keep" });
+  return fillDefaults(definition, value as MutableObject);
+}
+
+/** Fills defaults in place: those of the schema, then those that only the kind knows. */
+export function fillDefaults(definition: ResourceDefinition, object: MutableObject): MutableObject {
+  applyDefaults(definition.schema, object);
+  definition.strategy.setDefaults?.(object);
+  return object;
+}
+
+function checkKind({ group, version, kind }: ResourceDefinition, body: unknown): asserts body is UnstructuredObject {
+  if (!isJsonObject(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind})`);
+  const apiVersion = apiVersionOf({ group, version });
+  const { apiVersion: givenVersion, kind: givenKind } = body;
+  if (givenVersion === apiVersion && givenKind === kind) return;
+  if (typeof givenKind !== "string" || givenKind === "") {
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing`);
+  }
+  if (givenVersion !== apiVersion) {
+    const found = typeof givenVersion === "string" ? givenVersion : "";
+    throw badRequest(`the API version in the data (${found}) does not match the expected API version (${apiVersion})`);
+  }
+  throw badRequest(`${givenKind} in version "${version}" cannot be handled as a ${kind}: no kind "${givenKind}" is registered`);
+}
+
+function decodeValue(
+  definition: ResourceDefinition,
+  body: unknown,
+  unknown: "prune" | "report",
+  settings: DecodeSettings,
+): Decoded {
+  try {
+    return decode(definition.schema, body, { unknown, wrongTypes: definition.custom ? "keep" : "throw" });
+  } catch (error) {
+    if (!isDecodeError(error)) throw error;
+    throw settings.isPatchResult === true ? invalidPatch(definition, error.message) : unhandled(definition, error.message);
+  }
+}
+
+function reportProblems(definition: ResourceDefinition, problems: readonly string[], settings: DecodeSettings): void {
+  if (settings.fieldValidation === "Warn") for (const problem of problems) settings.warnings.add(problem);
+  if (settings.fieldValidation !== "Strict") return;
+  const text = `strict decoding error: ${problems.join(", ")}`;
+  throw settings.isPatchResult === true ? invalidPatch(definition, text) : unhandled(definition, text);
+}
+
+function unhandled({ kind, version }: ResourceDefinition, why: string): Error {
+  return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+}
+
+function invalidPatch(definition: ResourceDefinition, why: string): Error {
+  const error: FieldError = { type: "FieldValueInvalid", field: "patch", message: `Invalid value: ${why}` };
+  return invalid(definition, "", [error]);
+}

@@ -1,0 +1,39 @@
+import { type UnstructuredObject } from "@setpoint/apimachinery";
+import type { ServedRequest } from "../request/served-request.ts";
+import { badRequest } from "../response/api-errors.ts";
+import { checkNamespace } from "./create-object.ts";
+import { decodeObject } from "./object-codec.ts";
+import type { RegistryContext } from "./registry-context.ts";
+import { type UpdateAnswer, updateObject } from "./update-object.ts";
+import { parseWriteOptions } from "./write-options.ts";
+
+/** PUT of an object or of its status. */
+export async function putObject(
+  context: RegistryContext,
+  served: ServedRequest,
+  body: unknown,
+  duplicates: readonly string[],
+): Promise<UpdateAnswer> {
+  const { definition, attributes, request, warnings } = served;
+  const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "UpdateOptions");
+  const object = decodeObject(definition, body, { fieldValidation: options.fieldValidation, warnings, duplicates });
+  checkName(object, attributes.name);
+  checkNamespace(definition, object, attributes.namespace);
+  const mayCreate = definition.strategy.allowsCreateOnUpdate === true && attributes.subresource === "";
+  const create = (): { readonly object: typeof object } => {
+    context.authorize({ ...attributes, verb: "create" });
+    return { object };
+  };
+  return updateObject(context, served, options, {
+    needsResourceVersion: true,
+    change: () => ({ object }),
+    ...(mayCreate ? { create } : {}),
+  });
+}
+
+export function checkName(object: UnstructuredObject, name: string): void {
+  const given = object.metadata.name ?? "";
+  if (given === name) return;
+  if (given === "") throw badRequest("name must be provided");
+  throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+}

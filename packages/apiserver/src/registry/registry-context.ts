@@ -1,0 +1,31 @@
+import type { Host } from "@setpoint/host";
+import type { AdmissionPlugin, ObjectReader } from "../admission/admission-plugin.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { RequestAttributes } from "./request-attributes.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+import { ResourceView } from "./resource-view.ts";
+
+/** What every operation of the registry works with. */
+export interface RegistryContext {
+  readonly host: Host;
+  readonly storage: Storage;
+  readonly reader: ObjectReader;
+  readonly admission: readonly AdmissionPlugin[];
+  view(definition: ResourceDefinition): ResourceView;
+  /** Throws a 403. */
+  authorize(attributes: RequestAttributes): void;
+}
+
+/** Views by definition; they go with the definition when a CRD changes. */
+export class ResourceViews {
+  readonly #views = new WeakMap<ResourceDefinition, ResourceView>();
+
+  get(definition: ResourceDefinition): ResourceView {
+    let view = this.#views.get(definition);
+    if (view === undefined) {
+      view = new ResourceView(definition);
+      this.#views.set(definition, view);
+    }
+    return view;
+  }
+}

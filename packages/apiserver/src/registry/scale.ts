@@ -1,0 +1,143 @@
+/** The scale subresource: an autoscaling/v1 Scale that reads and writes a few fields of its parent. */
+import { cloneJson, type FieldError, invalid, isJsonObject, mergePatch, jsonPatch, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { DecodedBody } from "../request/body-decoder.ts";
+import type { ServedRequest } from "../request/served-request.ts";
+import { badRequest, internalError, unknownResource, unsupportedMediaType } from "../response/api-errors.ts";
+import type { MutableObject } from "./mutable-object.ts";
+import { checkName } from "./put-object.ts";
+import { getObject } from "./read-objects.ts";
+import type { RegistryContext } from "./registry-context.ts";
+import type { ResourceDefinition, ScalePaths } from "./resource-definition.ts";
+import { updateObject } from "./update-object.ts";
+import { parseWriteOptions } from "./write-options.ts";
+
+interface Scale extends UnstructuredObject {
+  readonly spec: { readonly replicas?: number };
+  readonly status: { readonly replicas: number; readonly selector?: string };
+}
+
+const scaleGroupKind = { group: "autoscaling", kind: "Scale" };
+
+export async function getScale(context: RegistryContext, served: ServedRequest): Promise<Scale> {
+  return scaleOf(pathsOf(served.definition), await getObject(context, served));
+}
+
+/** PUT and PATCH; a patch is made on the Scale, not on the parent. */
+export async function writeScale(context: RegistryContext, served: ServedRequest, body: DecodedBody): Promise<Scale> {
+  const { definition, request, attributes } = served;
+  const paths = pathsOf(definition);
+  const isPatch = attributes.verb === "patch";
+  const kind = isPatch ? "PatchOptions" : "UpdateOptions";
+  const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", kind);
+  const { object } = await updateObject(context, served, options, {
+    needsResourceVersion: false,
+    change(old) {
+      const scale = parseScale(isPatch ? patchedScale(scaleOf(paths, old), body) : body.value, attributes.name);
+      return { object: withScale(paths, old, scale) };
+    },
+  });
+  return scaleOf(paths, object);
+}
+
+function pathsOf({ scale }: ResourceDefinition): ScalePaths {
+  if (scale === undefined) throw unknownResource();
+  return scale;
+}
+
+function scaleOf(paths: ScalePaths, parent: UnstructuredObject): Scale {
+  const replicas = valueAt(parent, paths.specReplicasPath);
+  if (typeof replicas !== "number") {
+    throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`);
+  }
+  const current = valueAt(parent, paths.statusReplicasPath);
+  const selector = paths.labelSelectorPath === undefined ? "" : selectorText(valueAt(parent, paths.labelSelectorPath));
+  const { name = "", namespace, uid = "", resourceVersion = "", creationTimestamp = null } = parent.metadata;
+  const inNamespace = namespace === undefined ? {} : { namespace };
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...inNamespace, uid, resourceVersion, creationTimestamp },
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: typeof current === "number" ? current : 0, ...(selector === "" ? {} : { selector }) },
+  };
+}
+
+function patchedScale(scale: Scale, { mediaType, value }: DecodedBody): unknown {
+  if (mediaType === "application/json-patch+json") return jsonPatch(scale, value);
+  // A Scale has no lists, so a strategic merge and an apply of it are merges.
+  if (mediaType.includes("merge-patch") || mediaType.includes("apply-patch")) return mergePatch(scale, value);
+  throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
+}
+
+interface WantedScale {
+  readonly replicas: number;
+  readonly resourceVersion: string;
+  readonly uid: string;
+}
+
+function parseScale(value: unknown, name: string): WantedScale {
+  if (!isJsonObject(value) || value["kind"] !== "Scale" || !isJsonObject(value["metadata"])) {
+    throw badRequest("the object provided is unrecognized (must be of type Scale)");
+  }
+  // The checks above are all that checkName needs.
+  checkName(value as unknown as UnstructuredObject, name);
+  const { resourceVersion = "", uid = "" } = value["metadata"];
+  const replicas = isJsonObject(value["spec"]) ? (value["spec"]["replicas"] ?? 0) : 0;
+  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
+    throw badRequest("Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is not an integer");
+  }
+  if (replicas < 0) throw invalid(scaleGroupKind, name, [negativeReplicas(replicas)]);
+  return { replicas, resourceVersion: String(resourceVersion), uid: String(uid) };
+}
+
+function negativeReplicas(replicas: number): FieldError {
+  const message = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+  return { type: "FieldValueInvalid", field: "spec.replicas", message };
+}
+
+function withScale(paths: ScalePaths, old: UnstructuredObject, scale: WantedScale): MutableObject {
+  const object: MutableObject = cloneJson(old);
+  setAt(object, paths.specReplicasPath, scale.replicas);
+  object.metadata.resourceVersion = scale.resourceVersion;
+  if (scale.uid !== "") object.metadata.uid = scale.uid;
+  return object;
+}
+
+/** The value at a path of the form `.spec.replicas`. */
+function valueAt(object: UnstructuredObject, path: string): unknown {
+  let value: unknown = object;
+  for (const field of path.split(".").slice(1)) value = isJsonObject(value) ? value[field] : undefined;
+  return value;
+}
+
+function setAt(object: MutableObject, path: string, value: unknown): void {
+  const fields = path.split(".").slice(1);
+  const last = fields.pop() ?? "";
+  let parent: Record<string, unknown> = object;
+  for (const field of fields) {
+    if (!isJsonObject(parent[field])) parent[field] = {};
+    // The line above made sure that it is an object, and the whole copy is mutable.
+    parent = parent[field] as Record<string, unknown>;
+  }
+  parent[last] = value;
+}
+
+/** A selector as a string; CRDs store it so already, built-in kinds have a LabelSelector or a map. */
+function selectorText(selector: unknown): string {
+  if (typeof selector === "string") return selector;
+  if (!isJsonObject(selector)) return "";
+  const { matchLabels, matchExpressions } = selector;
+  const isLabelSelector = matchLabels !== undefined || matchExpressions !== undefined;
+  const labels = isLabelSelector ? (isJsonObject(matchLabels) ? matchLabels : {}) : selector;
+  const parts = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
+  if (Array.isArray(matchExpressions)) parts.push(...matchExpressions.filter(isJsonObject).map(requirementText));
+  return parts.sort().join(",");
+}
+
+function requirementText(requirement: Readonly<Record<string, unknown>>): string {
+  const { key, operator, values } = requirement;
+  const list = Array.isArray(values) ? values.map(String).sort().join(",") : "";
+  if (operator === "In") return `${String(key)} in (${list})`;
+  if (operator === "NotIn") return `${String(key)} notin (${list})`;
+  return operator === "DoesNotExist" ? `!${String(key)}` : String(key);
+}

@@ -1,0 +1,131 @@
+/** Chooses the operation for a request of a resource and shapes its answer. */
+import { type ApiResponse, apiVersionOf, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { DecodedBody } from "../request/body-decoder.ts";
+import { parameter } from "../request/query-parameters.ts";
+import type { ServedRequest } from "../request/served-request.ts";
+import { type AcceptedForm, parseAcceptedForm } from "../response/accepted-form.ts";
+import { badRequest, methodNotAllowed, notAcceptable, unknownResource } from "../response/api-errors.ts";
+import { headersWith, type Presentation, presentList, presentObject, respond } from "../response/responses.ts";
+import { parseIncludeObject } from "../response/table.ts";
+import { openWatch } from "../watch/open-watch.ts";
+import type { WatchSet } from "../watch/watch-set.ts";
+import { createObject } from "./create-object.ts";
+import { deleteCollection, deleteObject } from "./delete-object.ts";
+import { patchObject } from "./patch-object.ts";
+import { putObject } from "./put-object.ts";
+import { getObject, listObjects } from "./read-objects.ts";
+import type { RegistryContext } from "./registry-context.ts";
+import type { ResourceDefinition, Verb } from "./resource-definition.ts";
+import { getScale, writeScale } from "./scale.ts";
+
+export interface ServerParts {
+  readonly context: RegistryContext;
+  readonly watches: WatchSet;
+}
+
+export async function serveResource(parts: ServerParts, served: ServedRequest, body: DecodedBody): Promise<ApiResponse> {
+  const { definition, attributes, warnings, request } = served;
+  checkVerb(definition, attributes.verb, attributes.subresource, attributes.name);
+  checkScope(definition, attributes.verb, attributes.namespace);
+  if (definition.deprecationWarning !== undefined) warnings.add(definition.deprecationWarning);
+  const form = parseAcceptedForm(request.headers?.["accept"]);
+  const include = form.as === "Table" ? parseIncludeObject(parameter(request.query, "includeObject")) : "Metadata";
+  const presentation = { definition, form, include, clock: parts.context.host.clock };
+  if (attributes.verb === "watch") return watch(parts, served, presentation);
+  const answer = await operate(parts.context, served, body);
+  return respond(answer.code, present(presentation, answer), headersWith(warnings), form.isYaml);
+}
+
+interface Answer {
+  readonly code: number;
+  readonly kind: "object" | "list" | "raw";
+  readonly value: unknown;
+}
+
+function present(presentation: Presentation, { kind, value }: Answer): unknown {
+  // The operations below say what they answer by `kind`.
+  if (kind === "list") return presentList(presentation, value as KubeList);
+  return kind === "object" ? presentObject(presentation, value as UnstructuredObject) : value;
+}
+
+async function operate(context: RegistryContext, served: ServedRequest, body: DecodedBody): Promise<Answer> {
+  const { attributes } = served;
+  if (attributes.subresource === "scale") return scale(context, served, body);
+  switch (attributes.verb) {
+    case "get":
+      return { code: 200, kind: "object", value: await getObject(context, served) };
+    case "list":
+      return { code: 200, kind: "list", value: await listObjects(context, served) };
+    case "create":
+      return { code: 201, kind: "object", value: await createObject(context, served, body.value, body.duplicates) };
+    case "update":
+      return updated(await putObject(context, served, body.value, body.duplicates));
+    case "patch":
+      return updated(await patchObject(context, served, body.mediaType, body.value, body.duplicates));
+    case "delete":
+      return deleted(await deleteObject(context, served, body.value));
+    case "deletecollection":
+      return { code: 200, kind: "list", value: await deleteCollection(context, served, body.value) };
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function scale(context: RegistryContext, served: ServedRequest, body: DecodedBody): Promise<Answer> {
+  const { verb } = served.attributes;
+  const value = verb === "get" ? await getScale(context, served) : await writeScale(context, served, body);
+  return { code: 200, kind: "raw", value };
+}
+
+function updated({ object, created }: { readonly object: UnstructuredObject; readonly created: boolean }): Answer {
+  return { code: created ? 201 : 200, kind: "object", value: object };
+}
+
+function deleted({ code, object }: { readonly code: number; readonly object: UnstructuredObject | Status }): Answer {
+  return { code, kind: object.kind === "Status" ? "raw" : "object", value: object };
+}
+
+async function watch(parts: ServerParts, served: ServedRequest, presentation: Presentation): Promise<ApiResponse> {
+  const { form, definition } = presentation;
+  if (form.isYaml) throw notAcceptable(["application/json"]);
+  const frames = await openWatch(parts.context, served, watchForm(presentation, form, definition), parts.watches);
+  return { kind: "watch", status: 200, headers: headersWith(served.warnings), frames };
+}
+
+function watchForm(
+  presentation: Presentation,
+  form: AcceptedForm,
+  definition: ResourceDefinition,
+): Parameters<typeof openWatch>[2] {
+  const isPartial = form.as === "PartialObjectMetadata" || form.as === "PartialObjectMetadataList";
+  const kind = isPartial ? "PartialObjectMetadataList" : definition.listKind;
+  const apiVersion = isPartial ? "meta.k8s.io/v1" : apiVersionOf(definition);
+  const empty = `${JSON.stringify({ kind, apiVersion, metadata: { resourceVersion: "" }, items: isPartial ? [] : null })}\n`;
+  // A list form on a watch stands for the form of its items.
+  const each: Presentation = isPartial ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } } : presentation;
+  return { show: (object) => presentObject(each, object), listBlueprint: Buffer.from(empty).toString("base64") };
+}
+
+function checkVerb(definition: ResourceDefinition, verb: string, subresource: string, name: string): void {
+  if (subresource === "") {
+    // The verb is one of the URL grammar; `includes` only compares.
+    if (!definition.verbs.includes(verb as Verb)) throw methodNotAllowed();
+    if (verb === "create" && name !== "") throw methodNotAllowed();
+    if ((verb === "update" || verb === "patch") && name === "") throw methodNotAllowed();
+    return;
+  }
+  const found = definition.subresources.find((each) => each.name === subresource);
+  if (found === undefined) throw unknownResource();
+  if (!found.verbs.includes(verb)) throw methodNotAllowed();
+}
+
+/** Objects with a namespace are read across all of them, and written in one. */
+function checkScope(definition: ResourceDefinition, verb: string, namespace: string): void {
+  if (!definition.namespaced) {
+    if (namespace !== "" && definition.resource !== "namespaces") throw unknownResource();
+    return;
+  }
+  if (namespace !== "" || verb === "list" || verb === "watch" || verb === "deletecollection") return;
+  if (verb === "create") throw badRequest("an empty namespace may not be set during creation");
+  throw unknownResource();
+}

@@ -1,0 +1,213 @@
+import { apiVersionOf, cloneJson, deepEqual, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
+import { timestamp } from "@setpoint/host";
+import { trackUpdate } from "../apply/track-update.ts";
+import type { ServedRequest } from "../request/served-request.ts";
+import { conflict, modifiedMessage, notFound } from "../response/api-errors.ts";
+import { hasStatus, prepareCreate } from "./create-object.ts";
+import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
+import type { MutableMeta, MutableObject } from "./mutable-object.ts";
+import { storageKey } from "./object-key.ts";
+import type { RegistryContext } from "./registry-context.ts";
+import { resetFieldsOf } from "./reset-fields.ts";
+import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
+import { validateObject } from "./validate-object.ts";
+import { admissionRequest, admit, decideWrite, validateAdmission, writeContext } from "./write-kit.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+/** What a request makes of the present object. */
+export interface Change {
+  /** Decoded and defaulted; the registry's own copy. */
+  readonly object: MutableObject;
+  /** Known already when the change is an apply; otherwise they follow from the difference. */
+  readonly managedFields?: MutableMeta["managedFields"];
+}
+
+/** How one request changes an object: PUT, the patches, apply and scale differ in nothing else. */
+export interface Changer {
+  change(old: UnstructuredObject): Change;
+  /** The object to create when there is none; absent: 404. */
+  create?(): Change;
+  /** A PUT without a resourceVersion is refused unless the kind allows it; a patch is made on the newest object. */
+  readonly needsResourceVersion: boolean;
+}
+
+export interface UpdateAnswer {
+  readonly object: UnstructuredObject;
+  readonly created: boolean;
+}
+
+export async function updateObject(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  changer: Changer,
+): Promise<UpdateAnswer> {
+  const { definition, attributes } = served;
+  const { namespace, name } = attributes;
+  const view = context.view(definition);
+  let created = false;
+  let emptied: MutableObject | undefined;
+  const key = storageKey(definition, namespace, name);
+  const { object: stored } = await decideWrite(context, key, options.dryRun, (current) => {
+    if (current === undefined) {
+      if (changer.create === undefined) throw notFound(definition, name);
+      created = true;
+      const { object, managedFields } = changer.create();
+      return view.toStored(prepareCreate(context, served, options, object, managedFields));
+    }
+    const old = view.show(current);
+    const change = changer.change(old);
+    const object = prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
+    if (isEmptied(definition, object, old)) {
+      emptied = object;
+      return "delete";
+    }
+    const next = view.toStored(object);
+    return deepEqual(next, current) ? "keep" : next;
+  });
+  if (emptied !== undefined) return { object: emptied, created: false };
+  if (stored === undefined) throw notFound(definition, name);
+  view.trust(stored);
+  return { object: view.show(stored), created };
+}
+
+/** Everything that happens to a changed object before it is stored, in the order of upstream. */
+function prepareUpdate(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  old: UnstructuredObject,
+  change: Change,
+  needsResourceVersion: boolean,
+): MutableObject {
+  const { definition, attributes, warnings } = served;
+  const { subresource } = attributes;
+  const write = writeContext(context, served, options.dryRun);
+  checkPreconditions(definition, change.object, old, needsResourceVersion);
+  const object = keepBySubresource(definition, change.object, old, subresource);
+  keepMetadata(object, old);
+  dedupeOwnerReferences(object, warnings);
+  object.metadata.managedFields = managersAfter(context, served, options, old, object, change.managedFields);
+  const subject = { operation: "UPDATE", name: attributes.name, object, old, dryRun: options.dryRun } as const;
+  const admission = admissionRequest(context, served, subject);
+  admit(context, admission);
+  dedupeOwnerReferences(object, warnings);
+  definition.strategy.prepareForUpdate?.(object, old, write);
+  countGeneration(definition, object, old);
+  validateUpdate(context, definition, object, old, write);
+  validateAdmission(context, admission);
+  return object;
+}
+
+function validateUpdate(
+  context: RegistryContext,
+  definition: ResourceDefinition,
+  object: MutableObject,
+  old: UnstructuredObject,
+  write: WriteContext,
+): void {
+  // An object that is as it was stays valid, whatever became of the rules.
+  if (!deepEqual(object, old)) validateObject(context, definition, object, old, write);
+}
+
+function checkPreconditions(
+  definition: ResourceDefinition,
+  { metadata }: MutableObject,
+  old: UnstructuredObject,
+  needsResourceVersion: boolean,
+): void {
+  const { name = "", uid: oldUid } = old.metadata;
+  const { uid = "", resourceVersion = "" } = metadata;
+  if (uid !== "" && uid !== oldUid) {
+    const message = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid ?? ""}`;
+    throw conflict(definition, name, message);
+  }
+  if (resourceVersion !== "" && resourceVersion !== "0") {
+    if (resourceVersion !== old.metadata.resourceVersion) throw conflict(definition, name, modifiedMessage);
+  } else if (needsResourceVersion && definition.strategy.allowsUnconditionalUpdate !== true) {
+    const message = "Invalid value: 0x0: must be specified for an update";
+    throw invalid(definition, name, [{ type: "FieldValueInvalid", field: "metadata.resourceVersion", message }]);
+  }
+}
+
+/** Status belongs to the status subresource, everything else to the main resource. */
+function keepBySubresource(
+  definition: ResourceDefinition,
+  object: MutableObject,
+  old: UnstructuredObject,
+  subresource: string,
+): MutableObject {
+  if (subresource === "status") {
+    const { managedFields } = object.metadata;
+    const metadata: MutableMeta = definition.custom ? cloneJson(old.metadata) : object.metadata;
+    if (definition.custom && managedFields !== undefined) metadata.managedFields = managedFields;
+    const kept: MutableObject = { ...cloneJson(old), metadata };
+    delete kept["status"];
+    if (object["status"] !== undefined) kept["status"] = object["status"];
+    return kept;
+  }
+  if ((subresource === "" || subresource === "scale") && hasStatus(definition)) {
+    if (old["status"] === undefined) delete object["status"];
+    else object["status"] = cloneJson(old["status"]);
+  }
+  return object;
+}
+
+const serverFields = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink", "resourceVersion"] as const;
+
+/** What is the server's own in metadata stays as it is. */
+function keepMetadata(object: MutableObject, old: UnstructuredObject): void {
+  const metadata: Record<string, unknown> = object.metadata;
+  for (const field of serverFields) {
+    const value = old.metadata[field];
+    if (value === undefined) delete metadata[field];
+    else metadata[field] = value;
+  }
+  if ((object.metadata.namespace ?? "") === "" && old.metadata.namespace !== undefined) {
+    object.metadata.namespace = old.metadata.namespace;
+  }
+  if ((object.metadata.name ?? "") === "" && old.metadata.name !== undefined) object.metadata.name = old.metadata.name;
+}
+
+function managersAfter(
+  context: RegistryContext,
+  { definition, attributes }: ServedRequest,
+  options: WriteOptions,
+  live: UnstructuredObject,
+  object: MutableObject,
+  known: MutableMeta["managedFields"] | undefined,
+): NonNullable<MutableMeta["managedFields"]> {
+  if (known !== undefined) return known;
+  const { subresource } = attributes;
+  const time = timestamp(context.host.clock);
+  const reset = resetFieldsOf(definition, subresource);
+  const apiVersion = apiVersionOf(definition);
+  const { schema } = definition;
+  return trackUpdate({ schema, live, object, manager: options.fieldManager, apiVersion, subresource, time, ...reset });
+}
+
+function countGeneration(definition: ResourceDefinition, object: MutableObject, old: UnstructuredObject): void {
+  const before = old.metadata.generation;
+  if (definition.strategy.tracksGeneration !== true && !definition.custom) return;
+  // A strategy may have counted a change that only it knows about (annotations of a Deployment).
+  if (object.metadata.generation !== before) return;
+  if (hasDesiredChange(definition, object, old)) object.metadata.generation = (before ?? 0) + 1;
+}
+
+function hasDesiredChange(definition: ResourceDefinition, object: MutableObject, old: UnstructuredObject): boolean {
+  const ignoresStatus = !definition.custom || hasStatus(definition);
+  const fields = new Set([...Object.keys(object), ...Object.keys(old)]);
+  for (const field of fields) {
+    if (field === "metadata" || field === "apiVersion" || field === "kind") continue;
+    if (field === "status" && ignoresStatus) continue;
+    if (!deepEqual(object[field], old[field])) return true;
+  }
+  return false;
+}
+
+/** Whether the update took away the last thing that kept a deleted object. */
+function isEmptied({ strategy }: ResourceDefinition, object: MutableObject, old: UnstructuredObject): boolean {
+  if (old.metadata.deletionTimestamp === undefined) return false;
+  if ((old.metadata.deletionGracePeriodSeconds ?? 0) !== 0) return false;
+  return (object.metadata.finalizers ?? []).length === 0 && strategy.hasOtherFinalizers?.(object) !== true;
+}

@@ -1,0 +1,128 @@
+/** The rules of ObjectMeta, which hold for every kind (apimachinery's ValidateObjectMeta). */
+import { deepEqual, type FieldError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { labelValueProblems, nameProblems, qualifiedNameProblems } from "./name-rules.ts";
+import type { MutableMeta, MutableObject } from "./mutable-object.ts";
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+/** Bytes of all annotations of an object together. */
+const annotationBytesMax = 256 * 1024;
+
+/** Finalizers of the API itself, which carry no domain. */
+const standardFinalizers: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
+
+export function validateMetadata(
+  definition: ResourceDefinition,
+  object: MutableObject,
+  old: UnstructuredObject | undefined,
+  errors: FieldError[],
+): void {
+  const { metadata } = object;
+  // What an update leaves as it is was valid when it came, and must not block an update when the rules grow stricter.
+  if (old === undefined) validateName(definition, metadata, errors);
+  if (metadata.labels !== undefined && !deepEqual(metadata.labels, old?.metadata.labels)) validateLabels(metadata, errors);
+  if (metadata.annotations !== undefined) validateAnnotations(metadata, errors);
+  if (metadata.ownerReferences !== undefined) validateOwners(metadata, errors);
+  if (metadata.finalizers !== undefined) validateFinalizers(metadata, old, errors);
+  if (old !== undefined) validateImmutable(metadata, old, errors);
+}
+
+function validateName(definition: ResourceDefinition, { name = "" }: MutableMeta, errors: FieldError[]): void {
+  const field = "metadata.name";
+  if (name === "") {
+    errors.push({ type: "FieldValueRequired", field, message: "Required value: name or generateName is required" });
+    return;
+  }
+  for (const problem of nameProblems(definition.strategy.nameRule ?? "subdomain", name)) {
+    errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(name)}: ${problem}` });
+  }
+}
+
+function validateLabels({ labels = {} }: MutableMeta, errors: FieldError[]): void {
+  const field = "metadata.labels";
+  for (const [key, value] of Object.entries(labels)) {
+    for (const problem of qualifiedNameProblems(key)) errors.push(invalidValue(field, key, problem));
+    for (const problem of labelValueProblems(value)) errors.push(invalidValue(field, value, problem));
+  }
+}
+
+function validateAnnotations({ annotations = {} }: MutableMeta, errors: FieldError[]): void {
+  const field = "metadata.annotations";
+  let bytes = 0;
+  for (const key in annotations) {
+    const value = annotations[key] ?? "";
+    // A character has at most three bytes in UTF-8 per UTF-16 unit, so small ones need no counting.
+    bytes += (key.length + value.length) * 3;
+    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue(field, key, problem));
+  }
+  if (bytes <= annotationBytesMax) return;
+  let exact = 0;
+  for (const [key, value] of Object.entries(annotations)) exact += Buffer.byteLength(key) + Buffer.byteLength(value);
+  if (exact > annotationBytesMax) {
+    const message = `Too long: may not be more than ${annotationBytesMax} bytes`;
+    errors.push({ type: "FieldValueTooLong", field, message });
+  }
+}
+
+function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldError[]): void {
+  let controllers = 0;
+  for (const [index, reference] of ownerReferences.entries()) {
+    const field = `metadata.ownerReferences[${index}]`;
+    const problems: readonly (readonly [string, string, string])[] = [
+      ["apiVersion", reference.apiVersion, "version must not be empty"],
+      ["kind", reference.kind, "must not be empty"],
+      ["name", reference.name, "must not be empty"],
+      ["uid", reference.uid, "must not be empty"],
+    ];
+    for (const [name, value, problem] of problems) {
+      if ((value ?? "") === "") errors.push(invalidValue(`${field}.${name}`, "", problem));
+    }
+    if (reference.apiVersion === "v1" && reference.kind === "Event") {
+      errors.push(invalidValue(field, "v1, Kind=Event", "/v1, Kind=Event is disallowed from being an owner"));
+    }
+    if (reference.controller === true) controllers++;
+  }
+  if (controllers > 1) {
+    const problem = "Only one reference can have Controller set to true. Found \"true\" in references for";
+    const names = ownerReferences.filter(({ controller }) => controller === true).map(({ name }) => name);
+    errors.push({
+      type: "FieldValueInvalid",
+      field: "metadata.ownerReferences",
+      message: `Invalid value: ${JSON.stringify(ownerReferences)}: ${problem} ${names.join(" and ")}`,
+    });
+  }
+}
+
+function validateFinalizers(metadata: MutableMeta, old: UnstructuredObject | undefined, errors: FieldError[]): void {
+  const field = "metadata.finalizers";
+  const finalizers = metadata.finalizers ?? [];
+  for (const finalizer of finalizers) {
+    const problems = qualifiedNameProblems(finalizer);
+    for (const problem of problems) errors.push(invalidValue(field, finalizer, problem));
+    if (problems.length > 0 || finalizer.includes("/") || standardFinalizers.has(finalizer)) continue;
+    errors.push(invalidValue(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+  }
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    const problem = "finalizer orphan and foregroundDeletion cannot be both set";
+    errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(finalizers)}: ${problem}` });
+  }
+  if (old?.metadata.deletionTimestamp === undefined) return;
+  const before = old.metadata.finalizers ?? [];
+  const fresh = finalizers.filter((finalizer) => !before.includes(finalizer));
+  if (fresh.length === 0) return;
+  const found = `[]string{${fresh.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+  errors.push({ type: "FieldValueForbidden", field, message });
+}
+
+const immutableFields = ["name", "namespace", "uid"] as const;
+
+function validateImmutable(metadata: MutableMeta, old: UnstructuredObject, errors: FieldError[]): void {
+  for (const name of immutableFields) {
+    if (metadata[name] === old.metadata[name]) continue;
+    errors.push(invalidValue(`metadata.${name}`, metadata[name] ?? "", "field is immutable"));
+  }
+}
+
+function invalidValue(field: string, value: string, problem: string): FieldError {
+  return { type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value)}: ${problem}` };
+}

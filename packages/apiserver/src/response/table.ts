@@ -1,0 +1,60 @@
+/** Objects as rows of a Table (meta.k8s.io/v1), with the columns of their definition. */
+import type { KubeList, UnstructuredObject } from "@setpoint/apimachinery";
+import { relativeAge } from "../crd/relative-age.ts";
+import type { ResourceDefinition, TableColumn } from "../registry/resource-definition.ts";
+import { badRequest } from "./api-errors.ts";
+import { partialObjectMetadata } from "./partial-object-metadata.ts";
+
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+const nameColumn: TableColumn = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a " +
+    "client to request the generation of an appropriate name automatically. Name is primarily intended for creation " +
+    "idempotence and configuration definition. Cannot be updated. More info: " +
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  cell: ({ metadata }) => metadata.name ?? "",
+};
+
+const ageColumn: TableColumn = {
+  name: "Created At",
+  type: "date",
+  description:
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to " +
+    "be set in happens-before order across separate operations. Clients may not set this value. It is represented in " +
+    "RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: " +
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+  cell: ({ metadata }, now) => relativeAge(Date.parse(metadata.creationTimestamp ?? ""), now),
+};
+
+export function parseIncludeObject(value: string): IncludeObject {
+  if (value === "") return "Metadata";
+  if (value === "None" || value === "Metadata" || value === "Object") return value;
+  throw badRequest(`Unable to convert to Table as requested: unrecognized includeObject value: ${JSON.stringify(value)}`);
+}
+
+export function tableOf(
+  definition: ResourceDefinition,
+  objects: readonly UnstructuredObject[],
+  metadata: KubeList["metadata"],
+  include: IncludeObject,
+  now: number,
+): object {
+  const columns = [nameColumn, ...(definition.columns.length > 0 ? definition.columns : [ageColumn])];
+  const columnDefinitions = columns.map(({ name, type, format = "", description = "", priority = 0 }) => {
+    return { name, type, format, description, priority };
+  });
+  const rows = objects.map((object) => {
+    const cells = columns.map((column) => column.cell(object, now));
+    return { cells, object: rowObject(object, include) };
+  });
+  return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions, rows };
+}
+
+function rowObject(object: UnstructuredObject, include: IncludeObject): unknown {
+  if (include === "None") return null;
+  return include === "Object" ? object : partialObjectMetadata(object);
+}

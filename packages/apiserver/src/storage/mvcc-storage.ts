@@ -1,0 +1,250 @@
+/**
+ * The one implementation of `Storage`; durability is a parameter. Without a journal a write is visible and acknowledged at
+ * once. With one, writes are decided at the head, all writes of one turn are committed together (one sync of the disk for
+ * many writers), and only then shown and acknowledged.
+ */
+import { ApiError, failure, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { Clock, Logger } from "@setpoint/host";
+import { deepFreeze } from "@setpoint/apimachinery";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
+import { PrefixState } from "./prefix-state.ts";
+import type { Storage, StorageDecision, StorageEvent, StorageKey, StorageResult, StorageSnapshot } from "./storage.ts";
+
+export interface MvccStorageOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly journal?: Journal;
+  readonly limits?: Partial<HistoryLimits>;
+}
+
+/** A write or refusal that waits for the commit of its turn. */
+interface PendingWrite {
+  readonly state: PrefixState;
+  /** Absent when nothing is written, but the answer rests on a write that is not durable yet. */
+  readonly event?: StorageEvent;
+  readonly entry?: JournalEntry;
+  settle(): void;
+  reject(error: unknown): void;
+}
+
+interface HistoryEntry {
+  readonly state: PrefixState;
+  readonly revision: number;
+  readonly atMs: number;
+}
+
+export class MvccStorage implements Storage {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #journal: Journal | undefined;
+  readonly #limits: HistoryLimits;
+  readonly #prefixes = new Map<string, PrefixState>();
+  readonly #progress = new Set<(revision: number) => void>();
+  #history: HistoryEntry[] = [];
+  #firstHistory = 0;
+  #pending: PendingWrite[] = [];
+  #revision: number;
+  #headRevision: number;
+  #compactedRevision: number;
+  #closed = false;
+
+  constructor(options: MvccStorageOptions) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#journal = options.journal;
+    this.#limits = { ...defaultHistoryLimits, ...options.limits };
+    for (const { prefix, path, object } of options.journal?.entries ?? []) {
+      if (object !== undefined) this.#prefix(prefix).load(path, deepFreeze(object));
+    }
+    // Revision 0 means "any" in the API, so an empty store starts at 1.
+    this.#revision = Math.max(1, options.journal?.revision ?? 1);
+    this.#headRevision = this.#revision;
+    this.#compactedRevision = this.#revision - 1;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get compactedRevision(): number {
+    return this.#compactedRevision;
+  }
+
+  get(key: StorageKey): UnstructuredObject | undefined {
+    return this.#prefixes.get(key.prefix)?.objects.get(key.path);
+  }
+
+  list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot {
+    const revision = options?.revision ?? this.#revision;
+    this.#refuseCompacted(revision);
+    const state = this.#prefixes.get(prefix);
+    const pathPrefix = options?.pathPrefix ?? "";
+    if (state === undefined) return { revision, objects: [] };
+    const objects = revision >= this.#revision ? state.list(pathPrefix) : state.listAt(pathPrefix, revision);
+    return { revision, objects };
+  }
+
+  write(key: StorageKey, decide: StorageDecision): Promise<StorageResult> {
+    if (this.#closed) return Promise.reject(new SetpointError("ERR_STORAGE_CLOSED", "Cannot write: the storage is closed"));
+    const state = this.#prefix(key.prefix);
+    const isSettled = !state.head.has(key.path);
+    const current = state.atHead(key.path);
+    let decision: UnstructuredObject | "delete" | "keep";
+    try {
+      decision = decide(current);
+    } catch (error) {
+      return isSettled ? Promise.reject(error) : this.#afterCommit(state, undefined, () => Promise.reject(error));
+    }
+    if (decision === "keep" || (decision === "delete" && current === undefined)) {
+      const result = { object: current, changed: false };
+      return isSettled ? Promise.resolve(result) : this.#afterCommit(state, undefined, () => Promise.resolve(result));
+    }
+    const event = this.#eventOf(key.path, current, decision);
+    const result = { object: event.object, changed: true };
+    if (this.#journal === undefined) {
+      this.#publish(state, event);
+      return Promise.resolve(result);
+    }
+    state.head.set(key.path, event.kind === "put" ? event.object : undefined);
+    const object = event.kind === "put" ? event.object : undefined;
+    const entry = { prefix: key.prefix, path: key.path, revision: event.revision, object };
+    return this.#afterCommit(state, { event, entry }, () => Promise.resolve(result));
+  }
+
+  watch(
+    prefix: string,
+    afterRevision: number,
+    onEvent: (event: StorageEvent) => void,
+    onProgress?: (revision: number) => void,
+  ): { cancel(): void } {
+    this.#refuseCompacted(afterRevision);
+    const state = this.#prefix(prefix);
+    for (const event of state.eventsAfter(afterRevision)) onEvent(event);
+    const watcher = { onEvent };
+    state.watchers.add(watcher);
+    if (onProgress !== undefined) this.#progress.add(onProgress);
+    const cancel = (): void => {
+      state.watchers.delete(watcher);
+      if (onProgress !== undefined) this.#progress.delete(onProgress);
+    };
+    return { cancel };
+  }
+
+  compact(revision: number): void {
+    const limit = Math.min(revision, this.#revision - 1);
+    if (limit <= this.#compactedRevision) return;
+    // Being able to read at revision R needs the events after R, so those up to R + 1 may go when R cannot be read.
+    this.#dropHistory((entry) => entry.revision <= limit + 1);
+    this.#compactedRevision = Math.max(this.#compactedRevision, limit);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    this.#journal?.close();
+  }
+
+  #prefix(prefix: string): PrefixState {
+    let state = this.#prefixes.get(prefix);
+    if (state === undefined) {
+      state = new PrefixState();
+      this.#prefixes.set(prefix, state);
+    }
+    return state;
+  }
+
+  #refuseCompacted(revision: number): void {
+    if (revision > this.#compactedRevision) return;
+    const present = `the history starts after revision ${this.#compactedRevision}`;
+    throw new SetpointError("ERR_COMPACTED", `Cannot read at revision ${revision}: ${present}`);
+  }
+
+  #eventOf(path: string, current: UnstructuredObject | undefined, decision: UnstructuredObject | "delete"): StorageEvent {
+    const revision = ++this.#headRevision;
+    const previous = current === undefined ? {} : { previous: current };
+    if (decision !== "delete") return { kind: "put", revision, path, object: stamped(decision, revision), ...previous };
+    const last: UnstructuredObject = current ?? { apiVersion: "", kind: "", metadata: {} };
+    return { kind: "delete", revision, path, object: stamped(last, revision), ...previous };
+  }
+
+  #afterCommit(
+    state: PrefixState,
+    write: { readonly event: StorageEvent; readonly entry: JournalEntry } | undefined,
+    answer: () => Promise<StorageResult>,
+  ): Promise<StorageResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<StorageResult>();
+    if (this.#pending.length === 0) this.#clock.defer(() => this.#flush());
+    this.#pending.push({ state, ...write, settle: () => resolve(answer()), reject });
+    return promise;
+  }
+
+  #flush(): void {
+    const group = this.#pending;
+    if (group.length === 0) return;
+    this.#pending = [];
+    for (const { state } of group) state.head.clear();
+    const entries = group.flatMap(({ entry }) => entry ?? []);
+    try {
+      if (entries.length > 0) this.#journal?.commit(entries);
+    } catch (cause) {
+      this.#log.error("Refused writes because they could not be made durable", { writes: entries.length, error: cause });
+      for (const write of group) write.reject(notDurable(cause));
+      return;
+    }
+    for (const { state, event } of group) if (event !== undefined) this.#publish(state, event);
+    for (const write of group) write.settle();
+  }
+
+  #publish(state: PrefixState, event: StorageEvent): void {
+    this.#revision = event.revision;
+    this.#history.push({ state, revision: event.revision, atMs: this.#clock.monotonic() });
+    state.publish(event);
+    for (const onProgress of this.#progress) onProgress(event.revision);
+    const oldestMs = this.#clock.monotonic() - this.#limits.historyAgeMsMax;
+    const first = this.#history[this.#firstHistory];
+    const count = this.#history.length - this.#firstHistory;
+    if (count > this.#limits.historyEventsMax || (first !== undefined && first.atMs < oldestMs)) this.#trim(oldestMs);
+  }
+
+  /** Drops a sixteenth more than needed, so that trimming is rare. */
+  #trim(oldestMs: number): void {
+    const { historyEventsMax } = this.#limits;
+    const keep = historyEventsMax - (historyEventsMax >>> 4);
+    const surplus = this.#history.length - this.#firstHistory > historyEventsMax ? this.#history.length - keep : 0;
+    const limit = this.#history[surplus]?.revision ?? 0;
+    this.#dropHistory((entry) => entry.revision < limit || entry.atMs < oldestMs);
+  }
+
+  #dropHistory(isOld: (entry: HistoryEntry) => boolean): void {
+    const touched = new Set<PrefixState>();
+    let last: HistoryEntry | undefined;
+    for (let entry = this.#history[this.#firstHistory]; entry !== undefined && isOld(entry); ) {
+      touched.add(entry.state);
+      last = entry;
+      entry = this.#history[++this.#firstHistory];
+    }
+    if (last === undefined) return;
+    for (const state of touched) state.dropEventsUpTo(last.revision);
+    this.#compactedRevision = Math.max(this.#compactedRevision, last.revision - 1);
+    if (this.#firstHistory * 2 < this.#history.length) return;
+    this.#history = this.#history.slice(this.#firstHistory);
+    this.#firstHistory = 0;
+  }
+}
+
+/** The object with its revision as resourceVersion, frozen; the caller's object is used when it may still be changed. */
+function stamped(object: UnstructuredObject, revision: number): UnstructuredObject {
+  const metadata = { ...object.metadata, resourceVersion: String(revision) };
+  if (Object.isFrozen(object)) return deepFreeze({ ...object, metadata });
+  // The object was handed over by the decision, which is the only owner of this mutable copy.
+  (object as { metadata: unknown }).metadata = metadata;
+  return deepFreeze(object);
+}
+
+function notDurable(cause: unknown): ApiError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const message = `Internal error occurred: the write could not be made durable and was refused: ${text}`;
+  return new ApiError(failure(500, "InternalError", message), { cause });
+}

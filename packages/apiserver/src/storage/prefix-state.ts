@@ -1,0 +1,96 @@
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { SortedPaths } from "./sorted-paths.ts";
+import type { StorageEvent } from "./storage.ts";
+
+/** Where an event goes when it becomes visible. */
+export interface StorageWatcher {
+  readonly onEvent: (event: StorageEvent) => void;
+}
+
+/** The visible state of one prefix: objects, their order, the events of its recent past and its watchers. */
+export class PrefixState {
+  readonly objects = new Map<string, UnstructuredObject>();
+  readonly watchers = new Set<StorageWatcher>();
+  /** Decided but not yet durable; `undefined` is a deletion. Empty in a storage that is not durable. */
+  readonly head = new Map<string, UnstructuredObject | undefined>();
+  readonly #paths = new SortedPaths();
+  #events: StorageEvent[] = [];
+  /** Events before this index were dropped; the array is cut when half of it is dead. */
+  #firstEvent = 0;
+  #all: readonly UnstructuredObject[] | undefined;
+
+  /** The newest decided state of a path, durable or not. */
+  atHead(path: string): UnstructuredObject | undefined {
+    return this.head.size > 0 && this.head.has(path) ? this.head.get(path) : this.objects.get(path);
+  }
+
+  load(path: string, object: UnstructuredObject): void {
+    this.objects.set(path, object);
+    this.#paths.add(path);
+  }
+
+  /** Makes an event the visible state and tells the watchers. */
+  publish(event: StorageEvent): void {
+    this.#all = undefined;
+    if (event.kind === "delete") {
+      this.objects.delete(event.path);
+      this.#paths.remove(event.path);
+    } else {
+      this.objects.set(event.path, event.object);
+      if (event.previous === undefined) this.#paths.add(event.path);
+    }
+    this.#events.push(event);
+    for (const watcher of this.watchers) watcher.onEvent(event);
+  }
+
+  /** The list is shared between callers until the prefix changes. */
+  list(pathPrefix: string): readonly UnstructuredObject[] {
+    if (pathPrefix !== "") return this.#objectsAt(this.#paths.startingWith(pathPrefix));
+    this.#all ??= this.#objectsAt(this.#paths.all());
+    return this.#all;
+  }
+
+  /** The past state, by undoing the events after `revision`. */
+  listAt(pathPrefix: string, revision: number): readonly UnstructuredObject[] {
+    const undone = this.#undoneSince(revision);
+    if (undone.size === 0) return this.list(pathPrefix);
+    const paths = new Set(this.#paths.startingWith(pathPrefix));
+    for (const path of undone.keys()) if (path.startsWith(pathPrefix)) paths.add(path);
+    const objects: UnstructuredObject[] = [];
+    for (const path of [...paths].sort((a, b) => (a < b ? -1 : 1))) {
+      const object = undone.has(path) ? undone.get(path) : this.objects.get(path);
+      if (object !== undefined) objects.push(object);
+    }
+    return objects;
+  }
+
+  eventsAfter(revision: number): readonly StorageEvent[] {
+    let index = this.#events.length;
+    while (index > this.#firstEvent && (this.#events[index - 1]?.revision ?? 0) > revision) index--;
+    return this.#events.slice(index);
+  }
+
+  dropEventsUpTo(revision: number): void {
+    while (this.#firstEvent < this.#events.length && (this.#events[this.#firstEvent]?.revision ?? 0) <= revision) {
+      this.#firstEvent++;
+    }
+    if (this.#firstEvent * 2 < this.#events.length) return;
+    this.#events = this.#events.slice(this.#firstEvent);
+    this.#firstEvent = 0;
+  }
+
+  #undoneSince(revision: number): Map<string, UnstructuredObject | undefined> {
+    const undone = new Map<string, UnstructuredObject | undefined>();
+    for (const event of this.eventsAfter(revision).toReversed()) undone.set(event.path, event.previous);
+    return undone;
+  }
+
+  #objectsAt(paths: readonly string[]): readonly UnstructuredObject[] {
+    const objects: UnstructuredObject[] = [];
+    for (const path of paths) {
+      const object = this.objects.get(path);
+      if (object !== undefined) objects.push(object);
+    }
+    return objects;
+  }
+}

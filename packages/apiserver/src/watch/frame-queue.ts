@@ -1,0 +1,101 @@
+import type { WatchFrame } from "@setpoint/apimachinery";
+
+/**
+ * Live frames that wait for one slow reader. Beyond it the watch is ended, as a real server does; the client resumes from
+ * its last resourceVersion. The frames are shared with other watches, so this bounds pointers, not copies.
+ */
+export const watchFramesMax = 100_000;
+
+/**
+ * The frames of one watch: pushed by the storage, pulled by one reader. `onClose` is called exactly once, when the stream
+ * ends for whatever reason.
+ */
+export class FrameQueue implements AsyncIterableIterator<WatchFrame> {
+  #frames: WatchFrame[] = [];
+  #first = 0;
+  #waiting: PromiseWithResolvers<IteratorResult<WatchFrame>> | undefined;
+  #end: { readonly error?: unknown } | undefined;
+  readonly #onClose: () => void;
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Initial state, which may be larger than the limit for live frames. */
+  pushAll(frames: readonly WatchFrame[]): void {
+    for (const frame of frames) this.#append(frame);
+  }
+
+  push(frame: WatchFrame): void {
+    this.#append(frame);
+    if (this.#frames.length - this.#first > watchFramesMax) this.end();
+  }
+
+  /** Ends the stream after the frames that are in it. */
+  end(): void {
+    this.#close({});
+  }
+
+  /** Ends the stream at once, with an error for the reader. */
+  fail(error: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#frames = [];
+    this.#first = 0;
+    this.#close({ error });
+  }
+
+  next(): Promise<IteratorResult<WatchFrame>> {
+    const frame = this.#frames[this.#first];
+    if (frame !== undefined) {
+      if (++this.#first === this.#frames.length) {
+        this.#frames = [];
+        this.#first = 0;
+      }
+      return Promise.resolve({ done: false, value: frame });
+    }
+    if (this.#end !== undefined) return this.#ended();
+    this.#waiting ??= Promise.withResolvers();
+    return this.#waiting.promise;
+  }
+
+  return(): Promise<IteratorResult<WatchFrame>> {
+    this.#frames = [];
+    this.#first = 0;
+    this.#close({});
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #append(frame: WatchFrame): void {
+    if (this.#end !== undefined) return;
+    const waiting = this.#waiting;
+    if (waiting === undefined) this.#frames.push(frame);
+    else {
+      this.#waiting = undefined;
+      waiting.resolve({ done: false, value: frame });
+    }
+  }
+
+  #close(end: { readonly error?: unknown }): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) waiting.resolve(this.#ended());
+    this.#onClose();
+  }
+
+  /** The error is thrown once; then the stream is simply over. */
+  #ended(): Promise<IteratorResult<WatchFrame>> {
+    const error = this.#end?.error;
+    this.#end = {};
+    return error === undefined ? Promise.resolve({ done: true, value: undefined }) : Promise.reject(error);
+  }
+}

@@ -95,7 +95,8 @@ export function failure(code: number, reason: StatusReason, message: string, det
     metadata: {},
     status: "Failure",
     message,
-    reason,
+    // Plain errors of upstream have no reason, and its JSON leaves an empty one out.
+    ...(reason === "" ? {} : { reason }),
     ...(details === undefined ? {} : { details }),
     code,
   };

@@ -95,16 +95,19 @@ function plainError(message: string): ApiError {
   return new ApiError(failure(500, "", message));
 }
 
-function describe({ apiVersion, kind, metadata }: UnstructuredObject): string {
+function gvkText({ apiVersion, kind }: UnstructuredObject): string {
   const { group, version } = parseApiVersion(apiVersion);
-  const gv = group === "" ? `/${version}` : `${group}/${version}`;
-  return `${metadata.namespace ?? ""}/${metadata.name ?? ""}; ${gv}, Kind=${kind}`;
+  return `${group}/${version}, Kind=${kind}`;
+}
+
+function describe(object: UnstructuredObject): string {
+  const { namespace = "", name = "" } = object.metadata;
+  return `${namespace}/${name}; ${gvkText(object)}`;
 }
 
 function checkPatch({ schema, patch, apiVersion }: ApplyPatchOptions): void {
   if (patch.apiVersion !== apiVersion) {
-    const text = `Specified patch version: ${patch.apiVersion}, expected: ${apiVersion}`;
-    throw new ApiError(failure(400, "BadRequest", `Incorrect version specified in apply patch. ${text}`));
+    throw new ApiError(failure(400, "BadRequest", `invalid object type: ${gvkText(patch)}`));
   }
   if (patch.metadata.managedFields !== undefined && patch.metadata.managedFields !== null) {
     throw new ApiError(failure(400, "BadRequest", "metadata.managedFields must be nil"));

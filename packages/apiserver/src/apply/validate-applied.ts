@@ -1,6 +1,7 @@
 /** Checks an applied configuration against its schema, in the words of structured-merge-diff. */
 import { type FieldPathElement, formatFieldPath, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType, valueKindOf } from "./atom.ts";
+import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
 import { TypedError } from "./typed-error.ts";
 
@@ -66,7 +67,7 @@ function goTypeOf(value: unknown): string {
 
 /** A value as structured-merge-diff prints it. */
 function formatGo(value: unknown): string {
-  return JSON.stringify(value);
+  return `&{${formatGoValue(value)}}`;
 }
 
 /** A value as Go's `%#v` prints a wrapped one. */
@@ -78,12 +79,9 @@ function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: P
   for (const name of Object.keys(object)) {
     const below = [...path, `f:${name}`];
     const atom = map.field(name);
-    if (atom !== undefined) validateValue(faults, atom, object[name], below);
-    else {
-      // Upstream stops at the first undeclared field of a map.
-      fault(faults, below, "field not declared in schema");
-      return;
-    }
+    // Upstream stops at the first undeclared field, whichever its random order meets first; we name all.
+    if (atom === undefined) fault(faults, below, "field not declared in schema");
+    else validateValue(faults, atom, object[name], below);
   }
 }
 

@@ -1,0 +1,126 @@
+/** The Node object, its status and its lease: pure builders. */
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { PodCondition } from "../pod/pod.ts";
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly address: string;
+  readonly kubeletPort: number;
+  readonly podCidr: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly architecture: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly machineId: string;
+  readonly bootId: string;
+  readonly runtimeVersion: string;
+  readonly kubeletVersion: string;
+}
+
+export interface NodeObject extends KubeObject {
+  readonly spec?: { readonly podCIDR?: string; readonly podCIDRs?: readonly string[] };
+  readonly status?: { readonly conditions?: readonly NodeCondition[] };
+}
+
+export interface NodeCondition extends Omit<PodCondition, "lastProbeTime"> {
+  readonly lastHeartbeatTime?: string;
+}
+
+export interface NodeHealth {
+  readonly ready: boolean;
+  readonly message: string;
+}
+
+/** Pods that a node takes at most: as many as a kubelet's default. */
+export const podsMax = 110;
+
+export function buildNode(facts: NodeFacts): NodeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: facts.name, labels: nodeLabels(facts) },
+    spec: { podCIDR: facts.podCidr, podCIDRs: [facts.podCidr] },
+  };
+}
+
+export function nodeLabels({ name, architecture }: NodeFacts): Record<string, string> {
+  return {
+    "kubernetes.io/hostname": name,
+    "kubernetes.io/os": "linux",
+    "kubernetes.io/arch": architecture,
+    "beta.kubernetes.io/os": "linux",
+    "beta.kubernetes.io/arch": architecture,
+  };
+}
+
+export function nodeStatus(
+  facts: NodeFacts,
+  health: NodeHealth,
+  before: readonly NodeCondition[],
+  now: string,
+): object {
+  const capacity = {
+    cpu: String(facts.cpus),
+    memory: `${Math.floor(facts.memoryBytes / 1024)}Ki`,
+    pods: String(podsMax),
+    "ephemeral-storage": `${Math.floor(facts.diskBytes / 1024)}Ki`,
+  };
+  return {
+    capacity,
+    allocatable: capacity,
+    conditions: nodeConditions(health, before, now),
+    addresses: [
+      { type: "InternalIP", address: facts.address },
+      { type: "Hostname", address: facts.name },
+    ],
+    daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
+    nodeInfo: {
+      ...{ machineID: facts.machineId, systemUUID: facts.machineId, bootID: facts.bootId },
+      ...{
+        kernelVersion: facts.kernelVersion,
+        osImage: facts.osImage,
+        operatingSystem: "linux",
+        architecture: facts.architecture,
+      },
+      ...{ containerRuntimeVersion: facts.runtimeVersion, kubeletVersion: facts.kubeletVersion, kubeProxyVersion: "" },
+    },
+  };
+}
+
+function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], now: string): NodeCondition[] {
+  const pressures = [
+    ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
+    ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
+    ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
+  ] as const;
+  const wanted = [
+    ...pressures.map(([type, reason, message]) => ({ type, status: "False" as const, reason, message })),
+    {
+      ...{ type: "Ready", status: health.ready ? ("True" as const) : ("False" as const) },
+      ...{ reason: health.ready ? "KubeletReady" : "KubeletNotReady", message: health.message },
+    },
+  ];
+  return wanted.map((condition) => {
+    const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+    return { ...condition, lastHeartbeatTime: now, lastTransitionTime: same?.lastTransitionTime ?? now };
+  });
+}
+
+export const leaseDurationSeconds = 40;
+export const leaseNamespace = "kube-node-lease";
+
+export function buildLease(nodeName: string, nodeUid: string, renewTime: string): KubeObject {
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: {
+      name: nodeName,
+      namespace: leaseNamespace,
+      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }],
+    },
+    spec: { holderIdentity: nodeName, leaseDurationSeconds, renewTime },
+  };
+  return lease;
+}

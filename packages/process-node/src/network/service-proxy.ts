@@ -1,0 +1,116 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Logger } from "@setpoint/host";
+import type { Service, ServicePort } from "../cluster/kinds.ts";
+import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";
+
+interface Listener {
+  readonly server: Server;
+  readonly sockets: Set<Socket>;
+  turn: number;
+}
+
+/** Connections that a Service port's proxy holds at most at once; more are refused. */
+const connectionsMax = 10_000;
+/** How many endpoints a new connection tries before it is refused. */
+const connectAttemptsMax = 3;
+
+/**
+ * Gives Services their cluster IPs: a TCP listener for each address and port that passes connections on to ready endpoints
+ * in turn. Endpoints are looked up for each connection, so a change counts from the next one on; open ones are left alone.
+ */
+export class ServiceProxy implements AsyncDisposable {
+  readonly #table: ServiceTable;
+  readonly #log: Logger;
+  readonly #listeners = new Map<string, Listener>();
+  /** Listeners that could not be made, so that each is reported once. */
+  readonly #failed = new Set<string>();
+
+  constructor(table: ServiceTable, log: Logger) {
+    this.#table = table;
+    this.#log = log;
+  }
+
+  /** Addresses and ports that cannot be listened on here. */
+  get failures(): readonly string[] {
+    return [...this.#failed];
+  }
+
+  /** Makes listeners for new ports and ends those of ports that are gone. */
+  update(): void {
+    const wanted = new Map<string, { service: Service; port: ServicePort }>();
+    for (const service of this.#table.services()) {
+      if (!hasClusterIp(service)) continue;
+      for (const port of service.spec.ports ?? []) {
+        if ((port.protocol ?? "TCP") === "TCP") wanted.set(`${service.spec.clusterIP}:${port.port}`, { service, port });
+      }
+    }
+    for (const [key, listener] of this.#listeners) if (!wanted.has(key)) this.#close(key, listener);
+    for (const key of this.#failed) if (!wanted.has(key)) this.#failed.delete(key);
+    for (const [key, { service, port }] of wanted) {
+      if (!this.#listeners.has(key) && !this.#failed.has(key)) this.#listen(key, service, port);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const [key, listener] of this.#listeners) this.#close(key, listener);
+  }
+
+  #listen(key: string, service: Service, port: ServicePort): void {
+    const { namespace = "default", name = "" } = service.metadata;
+    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+      listener.sockets.add(socket);
+      socket.once("close", () => listener.sockets.delete(socket));
+      socket.on("error", () => socket.destroy());
+      // The Service may have changed since: what counts is its state now.
+      const current = this.#table.find(namespace, name);
+      const currentPort = current?.spec.ports?.find((each) => each.port === port.port);
+      const targets =
+        current === undefined || currentPort === undefined ? [] : backends(this.#table, current, currentPort);
+      this.#pass(socket, listener, targets, 0);
+    });
+    const listener: Listener = { server, sockets: new Set(), turn: 0 };
+    server.maxConnections = connectionsMax;
+    server.once("error", (error) => {
+      this.#listeners.delete(key);
+      this.#failed.add(key);
+      this.#log.warn("Service address could not be listened on", {
+        address: key,
+        service: `${namespace}/${name}`,
+        error,
+      });
+    });
+    server.listen(port.port, service.spec.clusterIP);
+    this.#listeners.set(key, listener);
+  }
+
+  #pass(client: Socket, listener: Listener, targets: readonly { host: string; port: number }[], attempt: number): void {
+    const target = targets[listener.turn++ % Math.max(targets.length, 1)];
+    if (target === undefined || attempt >= Math.min(connectAttemptsMax, targets.length))
+      return client.resetAndDestroy() && undefined;
+    const upstream = connect({ ...target, allowHalfOpen: true });
+    const onRefused = (): void => this.#pass(client, listener, targets, attempt + 1);
+    upstream.once("error", onRefused);
+    upstream.once("connect", () => {
+      upstream.off("error", onRefused);
+      join(client, upstream);
+    });
+    client.once("close", () => upstream.destroy());
+  }
+
+  #close(key: string, { server, sockets }: Listener): void {
+    this.#listeners.delete(key);
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+/** Each side's end is passed on by itself, so a client may finish writing and go on reading. */
+function join(client: Socket, upstream: Socket): void {
+  client.setNoDelay(true);
+  upstream.setNoDelay(true);
+  upstream.on("error", () => client.resetAndDestroy());
+  upstream.once("close", () => client.destroy());
+  client.pipe(upstream);
+  upstream.pipe(client);
+  client.resume();
+}

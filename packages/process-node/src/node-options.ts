@@ -1,0 +1,43 @@
+import type { Transport } from "@setpoint/apimachinery";
+import type { Host } from "@setpoint/host";
+import type { ImageSource } from "./images/image.ts";
+import type { ImageProgress } from "./images/image-store.ts";
+
+export interface NodeOptions {
+  readonly name: string;
+  /** To the API server, as `system:node:NAME`. */
+  readonly transport: Transport;
+  readonly host: Host;
+  /** Pods, logs, volumes and addresses lie here; one agent at a time. */
+  readonly directory: string;
+  /** Where images lie; may be shared by nodes. Default: `images` in the directory. */
+  readonly imageCache?: string;
+  /** The authority whose client certificates (the API server's) the kubelet server accepts, PEM. */
+  readonly caPem: string;
+  /** The node's serving certificate, PEM. */
+  readonly tls: { readonly cert: string; readonly key: string };
+  /** Images made on this host, by the name that manifests use. */
+  readonly localImages?: Readonly<Record<string, ImageSource>>;
+  /** Debian mirror; default: that of the host's apt sources. */
+  readonly mirror?: string;
+  readonly podCidr?: string;
+  /** Where cluster DNS listens; default 127.96.0.10, the tenth address of the service range. */
+  readonly clusterDnsAddress?: string;
+  readonly kubeletPort?: number;
+  readonly kubeletVersion?: string;
+  readonly onProgress?: (progress: ImageProgress) => void;
+}
+
+/** A running node. Disposing it ends all its containers, within a bounded time. */
+export interface NodeAgent extends AsyncDisposable {
+  readonly name: string;
+  /** The node's own address; the kubelet server listens there. */
+  readonly address: string;
+  readonly kubeletPort: number;
+  /** The main process of a container, undefined when it does not run. */
+  processOf(
+    namespace: string,
+    pod: string,
+    container: string,
+  ): { readonly pid: number; readonly sandboxPid: number } | undefined;
+}

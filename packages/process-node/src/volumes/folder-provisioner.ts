@@ -1,0 +1,142 @@
+/**
+ * Persistent volumes as folders of this node: binds claims whose class names the provisioner `setpoint.dev/folder` once one of
+ * their pods is scheduled here, and removes folder and volume when the claim is gone and the reclaim policy is Delete.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isAlreadyExists } from "@setpoint/apimachinery";
+import type { Logger } from "@setpoint/host";
+import type { ClusterApi } from "../cluster/cluster-api.ts";
+import {
+  claimKind,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  storageClassKind,
+  volumeKind,
+} from "../cluster/kinds.ts";
+import { type Pod, podIdentity } from "../pod/pod.ts";
+
+export const folderProvisionerName = "setpoint.dev/folder";
+
+export interface FolderProvisionerOptions {
+  readonly api: ClusterApi;
+  readonly log: Logger;
+  readonly nodeName: string;
+  /** The folder in which volumes lie. */
+  readonly directory: string;
+}
+
+export interface FolderProvisioner {
+  /** Binds what claims of the pod are not bound yet. */
+  provision(pod: Pod): Promise<void>;
+  /** Removes volumes of this node whose claim is gone. */
+  reclaim(): Promise<void>;
+}
+
+const provisionedBy = "pv.kubernetes.io/provisioned-by";
+
+export function createFolderProvisioner(options: FolderProvisionerOptions): FolderProvisioner {
+  return {
+    async provision(pod) {
+      const { namespace } = podIdentity(pod);
+      for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
+        if (persistentVolumeClaim === undefined) continue;
+        const claim = await options.api.find(claimKind, { namespace, name: persistentVolumeClaim.claimName });
+        if (claim !== undefined && claim.status?.phase !== "Bound") await provisionClaim(options, claim);
+      }
+    },
+    async reclaim() {
+      const { items } = await options.api.list(volumeKind, {});
+      for (const volume of items) if (isOurs(options, volume)) await reclaimVolume(options, volume);
+    },
+  };
+}
+
+async function provisionClaim(options: FolderProvisionerOptions, claim: PersistentVolumeClaim): Promise<void> {
+  const { api, log } = options;
+  const { storageClassName = "" } = claim.spec;
+  const storageClass = await api.find(storageClassKind, { name: storageClassName });
+  if (storageClass?.provisioner !== folderProvisionerName) return;
+  const { namespace, name, uid } = podIdentity(claim);
+  const volumeName = `pvc-${uid}`;
+  const path = join(options.directory, volumeName);
+  mkdirSync(path, { recursive: true });
+  try {
+    await api.create(volumeKind, buildVolume(options, claim, volumeName, path, storageClass.reclaimPolicy ?? "Delete"));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  await api.patch(volumeKind, { name: volumeName }, { status: { phase: "Bound" } }, "status");
+  await api.patch(
+    claimKind,
+    { namespace, name },
+    {
+      metadata: {
+        uid,
+        annotations: { "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes" },
+      },
+      spec: { volumeName },
+    },
+  );
+  const capacity = claim.spec.resources?.requests ?? {};
+  await api.patch(
+    claimKind,
+    { namespace, name },
+    { status: { phase: "Bound", accessModes: claim.spec.accessModes ?? [], capacity } },
+    "status",
+  );
+  log.info("Provisioned volume", { volume: volumeName, claim: `${namespace}/${name}` });
+}
+
+function buildVolume(
+  { nodeName }: FolderProvisionerOptions,
+  claim: PersistentVolumeClaim,
+  name: string,
+  path: string,
+  reclaimPolicy: string,
+): PersistentVolume {
+  const { namespace, name: claimName, uid } = podIdentity(claim);
+  const values = [{ key: "kubernetes.io/hostname", operator: "In", values: [nodeName] }];
+  const spec = {
+    capacity: claim.spec.resources?.requests ?? {},
+    accessModes: claim.spec.accessModes ?? ["ReadWriteOnce"],
+    volumeMode: "Filesystem",
+    persistentVolumeReclaimPolicy: reclaimPolicy,
+    storageClassName: claim.spec.storageClassName ?? "",
+    claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name: claimName, uid },
+    hostPath: { path, type: "DirectoryOrCreate" },
+    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: values }] } },
+  };
+  const annotations = { [provisionedBy]: folderProvisionerName, "setpoint.dev/node": nodeName };
+  return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name, annotations }, spec };
+}
+
+function isOurs({ nodeName }: FolderProvisionerOptions, { metadata }: PersistentVolume): boolean {
+  return (
+    metadata.annotations?.[provisionedBy] === folderProvisionerName &&
+    metadata.annotations["setpoint.dev/node"] === nodeName
+  );
+}
+
+async function reclaimVolume(
+  { api, log, directory }: FolderProvisionerOptions,
+  volume: PersistentVolume,
+): Promise<void> {
+  const { namespace = "default", name = "", uid } = volume.spec.claimRef ?? {};
+  const claim = await api.find(claimKind, { namespace, name });
+  // A claim that was made anew under the same name is a stranger.
+  if (claim?.metadata.uid === uid) return;
+  const volumeName = volume.metadata.name ?? "";
+  if (volume.spec.persistentVolumeReclaimPolicy !== "Delete") {
+    if (volume.status?.phase !== "Released")
+      await api.patch(volumeKind, { name: volumeName }, { status: { phase: "Released" } }, "status");
+    return;
+  }
+  rmSync(join(directory, volumeName), { recursive: true, force: true });
+  // The protection finalizer has done its work: nobody uses the folder any more.
+  await api.patch(volumeKind, { name: volumeName }, { metadata: { finalizers: null } });
+  await api
+    .delete(volumeKind, { name: volumeName }, volume.metadata.uid === undefined ? {} : { uid: volume.metadata.uid })
+    .catch(() => {});
+  log.info("Removed volume", { volume: volumeName });
+}

@@ -9,12 +9,17 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return cloneJson(patch);
   const before = isJsonObject(target) ? target : {};
   // Only what the patch leaves alone is copied here; the rest is copied where it is merged.
-  const kept = Object.entries(before).filter(([key]) => patch[key] === undefined);
+  const kept = Object.entries(before).filter(([key]) => own(patch, key) === undefined);
   const result: Record<string, unknown> = Object.fromEntries(kept.map(([key, value]) => [key, cloneJson(value)]));
   for (const [key, change] of Object.entries(patch)) {
-    if (change !== null && change !== undefined) setOwn(result, key, mergePatch(before[key], change));
+    if (change !== null && change !== undefined) setOwn(result, key, mergePatch(own(before, key), change));
   }
   return result;
+}
+
+/** Reads a key that may be `__proto__`. */
+function own(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 /** Sets a key that may be `__proto__`. */
@@ -29,14 +34,14 @@ function setOwn(object: Record<string, unknown>, key: string, value: unknown): v
  */
 export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject {
   const patch: Record<string, unknown> = {};
-  for (const key of Object.keys(from)) {
-    if (from[key] !== undefined && (to[key] === undefined || to[key] === null)) patch[key] = null;
+  for (const [key, before] of Object.entries(from)) {
+    if (before !== undefined && (own(to, key) ?? null) === null) setOwn(patch, key, null);
   }
-  for (const key of Object.keys(to)) {
-    const after = to[key];
-    const before = from[key];
+  for (const [key, after] of Object.entries(to)) {
+    const before = own(from, key);
     if (after === undefined || after === null || deepEqual(before, after)) continue;
-    patch[key] = isJsonObject(after) ? createMergePatch(isJsonObject(before) ? before : {}, after) : cloneJson(after);
+    const base = isJsonObject(before) ? before : {};
+    setOwn(patch, key, isJsonObject(after) ? createMergePatch(base, after) : cloneJson(after));
   }
   return patch;
 }

@@ -69,6 +69,7 @@ class Listener implements ListeningServer {
   readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
   readonly #sockets = new Set<Socket>();
   readonly #exchanges = new Set<Exchange>();
+  #port = 0;
   #closed: Promise<void> | undefined;
   #idle: (() => void) | undefined;
 
@@ -96,15 +97,15 @@ class Listener implements ListeningServer {
       this.#server.once("error", reject);
       this.#server.listen(port, address, () => {
         this.#server.off("error", reject);
+        this.#port = portOf(this.#server);
         resolve();
       });
     });
   }
 
+  /** Known also after closing, for whoever listens on the same port again. */
   get port(): number {
-    const address = this.#server.address();
-    assert(typeof address === "object" && address !== null, "a listening server has a port");
-    return address.port;
+    return this.#port;
   }
 
   get url(): string {
@@ -195,6 +196,12 @@ class Listener implements ListeningServer {
     }
     void upgrade({ message, socket, head, certificate: clientCertificate(socket as CertifiedSocket) });
   }
+}
+
+function portOf(server: Http2SecureServer): number {
+  const address = server.address();
+  assert(typeof address === "object" && address !== null, "a listening server has a port");
+  return address.port;
 }
 
 function createServer({ tls }: ServeOptions): Http2SecureServer {

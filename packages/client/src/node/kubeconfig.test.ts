@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@setpoint/host/system";
+import { afterAll, expect, test } from "vitest";
+import { resolveConnection } from "./connect.ts";
+import { execCredential } from "./exec-credential.ts";
+import { loadKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-kubeconfig-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const written = writeKubeconfig({
+  server: "https://127.0.0.1:6443",
+  ca: "CA",
+  cert: "CERT",
+  key: "KEY",
+  context: "setpoint",
+});
+
+test("a written kubeconfig is read back as the same connection", () => {
+  const kubeconfig = file("written", written);
+  const { connection, namespace } = resolveConnection({ clock: systemClock, kubeconfig });
+  expect(connection).toMatchObject({ server: "https://127.0.0.1:6443", ca: "CA", cert: "CERT", key: "KEY" });
+  expect(namespace).toBe("default");
+});
+
+test("of the files of KUBECONFIG the first wins, and files that do not exist are left out", () => {
+  const first = file("first", "current-context: b\nclusters: [{name: c, cluster: {server: 'https://one'}}]\n");
+  const second = file(
+    "second",
+    "current-context: a\nclusters: [{name: c, cluster: {server: 'https://two'}}]\n" +
+      "contexts: [{name: b, context: {cluster: c, user: u, namespace: shop}}]\nusers: [{name: u, user: {token: t}}]\n",
+  );
+  const config = loadKubeconfig({ env: { KUBECONFIG: `${first}:${join(folder, "none")}:${second}` } });
+  expect(selectContext(config, undefined)).toEqual({
+    name: "b",
+    namespace: "shop",
+    cluster: { server: "https://one" },
+    user: { token: "t" },
+  });
+});
+
+test("relative paths are relative to the file that names them", () => {
+  file("ca.pem", "THE CA");
+  const kubeconfig = file(
+    "relative",
+    "current-context: a\nclusters: [{name: c, cluster: {server: 'https://one', certificate-authority: ca.pem}}]\n" +
+      "contexts: [{name: a, context: {cluster: c, user: u}}]\n",
+  );
+  expect(resolveConnection({ clock: systemClock, kubeconfig }).connection.ca).toBe("THE CA");
+});
+
+test("an unknown context is refused with the names of those that are there", () => {
+  const kubeconfig = file("contexts", written);
+  expect(() => resolveConnection({ clock: systemClock, kubeconfig, context: "prod" })).toThrow(
+    `Cannot use context "prod": kubeconfig (${kubeconfig}) has [setpoint]`,
+  );
+});
+
+test("a proxy is refused in a sentence", () => {
+  const kubeconfig = file("proxy", written.replace("server:", "proxy-url: http://proxy\n      server:"));
+  expect(() => resolveConnection({ clock: systemClock, kubeconfig })).toThrow(
+    'Cannot use context "setpoint": proxies ("proxy-url") are not supported',
+  );
+});
+
+test("an exec plugin is asked once, again when told to refresh, and its error is shown", async () => {
+  const apiVersion = "client.authentication.k8s.io/v1";
+  const script = `const fs = require("fs"); const p = process.argv[1]; const n = fs.existsSync(p) ? Number(fs.readFileSync(p)) + 1 : 1;
+    fs.writeFileSync(p, String(n)); console.log(JSON.stringify({ apiVersion: "${apiVersion}", kind: "ExecCredential", status: { token: "t" + n } }))`;
+  const spec = { apiVersion, command: process.execPath, args: ["-e", script, join(folder, "counter")] };
+  const credential = execCredential({ clock: systemClock, spec });
+  expect(await credential(false)).toEqual({ token: "t1" });
+  expect(await credential(false)).toEqual({ token: "t1" });
+  expect(await credential(true)).toEqual({ token: "t2" });
+  const broken = execCredential({
+    clock: systemClock,
+    spec: { ...spec, args: ["-e", "console.error('no login'); process.exit(1)"] },
+  });
+  await expect(broken(false)).rejects.toThrow("no login");
+});

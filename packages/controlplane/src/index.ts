@@ -1,2 +1,4 @@
-/** See the package README. */
-export {};
+/** An embedded Kubernetes control plane; see the package's README. */
+export type { ControlPlane, ControlPlaneOptions } from "./control-plane.ts";
+export { startControlPlane } from "./control-plane.ts";
+export type { KeyPair } from "@setpoint/apiserver/http";

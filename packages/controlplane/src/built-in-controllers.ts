@@ -1,0 +1,26 @@
+/** Runs Kubernetes' own controllers as one manager, on an ordinary transport. */
+import type { Transport } from "@setpoint/apimachinery";
+import { createClient } from "@setpoint/client";
+import { deployments, endpoints, GarbageCollector, namespaces, replicaSets, scheduler, serviceAccounts } from "@setpoint/controllers";
+import type { Host } from "@setpoint/host";
+import { startManager } from "@setpoint/runtime";
+
+export interface BuiltInControllersOptions {
+  readonly transport: Transport;
+  readonly host: Host;
+  /** PEM of the cluster's authority, published in every namespace. */
+  readonly caPem: string;
+}
+
+/** Resolves when their caches are complete. */
+export async function startBuiltInControllers({ transport, host, caPem }: BuiltInControllersOptions): Promise<AsyncDisposable> {
+  const controllers = [deployments, replicaSets, scheduler, endpoints, namespaces, serviceAccounts({ caPem })];
+  const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
+  const collector = new GarbageCollector(createClient(transport, host), host);
+  await Promise.all([manager.ready, collector.start()]);
+  return {
+    async [Symbol.asyncDispose]() {
+      await Promise.all([manager.stop(), collector[Symbol.asyncDispose]()]);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** Starts an embedded Kubernetes control plane in this process. Wiring and nothing else. */
+import { join } from "node:path";
+import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
+import type { CertificateAuthority, KeyPair, ListeningServer } from "@setpoint/apiserver/http";
+import { createAuthenticator, createNodeProxy, serve } from "@setpoint/apiserver/http";
+import { writeKubeconfig } from "@setpoint/client/node";
+import type { Host } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
+import { startBuiltInControllers } from "./built-in-controllers.ts";
+import { publishApiServer } from "./kubernetes-service.ts";
+import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
+
+export interface ControlPlaneOptions {
+  /** Default: the system's clock, randomness and log. */
+  readonly host?: Host;
+  /** Where state and keys live; absent: in memory. */
+  readonly directory?: string;
+  /** Where to listen with HTTPS; absent: in-process only. Port 0 is any free one. */
+  readonly https?: { readonly port?: number; readonly address?: string };
+  /** Whether the built-in controllers run; default true. */
+  readonly controllers?: boolean;
+  /** The range of the Services' addresses; default 127.96.0.0/12. */
+  readonly serviceCidr?: string;
+}
+
+export interface ControlPlane extends AsyncDisposable {
+  /** As cluster-admin, without a socket. */
+  readonly transport: Transport;
+  /** As anybody, without a socket. */
+  transportAs(user: UserInfo): Transport;
+  /** Where it listens; undefined when in-process only. */
+  readonly url: string | undefined;
+  /** PEM of the cluster's authority. */
+  readonly caPem: string;
+  /** A client certificate for a user. */
+  issueClient(user: string, groups: readonly string[]): KeyPair;
+  /** A server certificate, for a node agent. */
+  issueServer(name: string, hosts: readonly string[]): KeyPair;
+  /** The text of a kubeconfig for cluster-admin. Throws when it does not listen. */
+  kubeconfig(): string;
+}
+
+const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
+const controllerManager: UserInfo = { username: "system:kube-controller-manager", groups: ["system:masters", "system:authenticated"] };
+
+/**
+ * Resolves when it serves and its controllers are in sync.
+ *
+ * Errors: `ERR_DATA_DIR_IN_USE`, `ERR_DATA_DIR_CORRUPT`; `ERR_PORT_IN_USE` when the port is taken.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const host = options.host ?? systemHost();
+  await using parts = new AsyncDisposableStack();
+  const { assembled, authority } = await assemble(host, options);
+  parts.use(assembled);
+  const listening = options.https === undefined ? undefined : parts.use(await listen(host, assembled, authority, options));
+  const transport = assembled.server.transport(admin);
+  if (options.controllers !== false) {
+    const controllers = { transport: assembled.server.transport(controllerManager), host, caPem: authority.certificate };
+    parts.use(await startBuiltInControllers(controllers));
+  }
+  if (listening !== undefined) await publishApiServer(transport, host, options.https?.address ?? "127.0.0.1", listening.port);
+  return describe(assembled, authority, listening, parts.move());
+}
+
+async function assemble(host: Host, { directory, serviceCidr }: ControlPlaneOptions): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
+  const pki = directory === undefined ? undefined : join(directory, "pki");
+  const tokenKey = loadTokenKey(pki);
+  // The storage first: it finds out whether another process uses the directory.
+  const assembled = await assembleApiServer({
+    host,
+    ...(directory === undefined ? {} : { directory: join(directory, "store") }),
+    ...(serviceCidr === undefined ? {} : { serviceCidr }),
+    ...(tokenKey === undefined ? {} : { tokenKey }),
+  });
+  const authority = loadAuthority({ clock: host.clock, random: host.random, ...(pki === undefined ? {} : { directory: pki }) });
+  saveTokenKey(pki, assembled.tokens.key);
+  return { assembled, authority };
+}
+
+/** The first address of the range is that of the Service `kubernetes`. */
+function firstAddress(serviceCidr: string): string {
+  return serviceCidr.replace(/\.\d+\/\d+$/, ".1");
+}
+
+async function listen(host: Host, { server, authorizer, tokens }: AssembledServer, authority: CertificateAuthority, options: ControlPlaneOptions): Promise<ListeningServer> {
+  const { address = "127.0.0.1", port = 0 } = options.https ?? {};
+  const names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
+  const own = authority.issueServer({ commonName: "kube-apiserver", hosts: [...names, "127.0.0.1", address, firstAddress(options.serviceCidr ?? "127.96.0.0/12")] });
+  const toNodes = authority.issueClient({ commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] });
+  const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
+  const proxy = createNodeProxy({ reader: server.reader, authorizer, authenticate, tls: { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key } });
+  server.addEndpoints(proxy.endpoints);
+  try {
+    return await serve(server, { host, address, port, tls: { ...own, clientCa: authority.certificate }, authenticate, upgrade: proxy.upgrade });
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== "EADDRINUSE") throw cause;
+    throw new SetpointError("ERR_PORT_IN_USE", `Cannot listen on ${address}:${port}: another process does; choose another port, 0 for any`, { cause });
+  }
+}
+
+function describe(assembled: AssembledServer, authority: CertificateAuthority, listening: ListeningServer | undefined, parts: AsyncDisposableStack): ControlPlane {
+  const issueClient = (user: string, groups: readonly string[]): KeyPair => authority.issueClient({ commonName: user, organizations: groups });
+  return {
+    transport: assembled.server.transport(admin),
+    transportAs: (user) => assembled.server.transport(user),
+    url: listening?.url,
+    caPem: authority.certificate,
+    issueClient,
+    issueServer: (commonName, hosts) => authority.issueServer({ commonName, hosts }),
+    kubeconfig() {
+      if (listening === undefined) throw new SetpointError("ERR_NOT_LISTENING", "Cannot write a kubeconfig: this control plane is in-process only; start it with `https`");
+      const { certificate, key } = issueClient(admin.username, ["system:masters"]);
+      return writeKubeconfig({ server: listening.url, ca: authority.certificate, cert: certificate, key, context: "setpoint" });
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}

@@ -1,0 +1,44 @@
+/** The keys of a cluster: its certificate authority and the key of its service accounts, kept in a folder or in memory. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CertificateAuthority, createCertificateAuthority } from "@setpoint/apiserver/http";
+import type { Clock, Random } from "@setpoint/host";
+
+export interface PkiOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Absent: new keys, kept nowhere. */
+  readonly directory?: string;
+}
+
+/** The cluster's authority: that of the folder, or a new one, which is then written there. */
+export function loadAuthority({ directory, ...host }: PkiOptions): CertificateAuthority {
+  if (directory === undefined) return createCertificateAuthority(host);
+  const files = { certificate: join(directory, "ca.crt"), key: join(directory, "ca.key") };
+  if (existsSync(files.certificate) && existsSync(files.key)) {
+    return new CertificateAuthority({ certificate: readFileSync(files.certificate, "utf8"), key: readFileSync(files.key, "utf8") }, host);
+  }
+  const authority = createCertificateAuthority(host);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // The key first: a certificate without its key would be of no use to the next start.
+  writeSecret(files.key, authority.key);
+  writeFileSync(files.certificate, authority.certificate);
+  return authority;
+}
+
+/** The key of the service accounts, made by `create` at the first start. */
+export function loadTokenKey(directory: string | undefined): string | undefined {
+  if (directory === undefined) return undefined;
+  const file = join(directory, "service-accounts.key");
+  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+}
+
+export function saveTokenKey(directory: string | undefined, key: string): void {
+  if (directory === undefined) return;
+  const file = join(directory, "service-accounts.key");
+  if (!existsSync(file)) writeSecret(file, key);
+}
+
+function writeSecret(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 });
+}

@@ -1,5 +1,6 @@
 /** Declares a kind once; everything else about it is derived. */
 import {
+  SetpointError,
   apiVersionOf,
   arrange,
   type KubeObject,
@@ -15,6 +16,7 @@ import { manifestOf } from "./kind-manifest.ts";
 import { parseObject } from "./parse-object.ts";
 import type { PrinterColumn } from "./printer-column.ts";
 import type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
+import { validateStructural } from "./validate-structural.ts";
 
 type Status = z.ZodObject | undefined;
 
@@ -89,6 +91,7 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
   const apiVersion = apiVersionOf(options);
   const plural = options.plural ?? pluralOf(kind);
   const schema = objectSchema(options);
+  requireStructural(kind, schema);
   const manifest = manifestOf({ ...options, plural, scope }, schema);
   const checked = { apiVersion, kind, schema, spec: options.spec, status: options.status };
   // Parsing has checked every field of T by the schemas that T is inferred from.
@@ -125,6 +128,14 @@ function objectSchema(options: KindOptions<z.ZodObject, Status>): StructuralSche
     },
     ...(rules.length === 0 ? {} : { "x-kubernetes-validations": rules }),
   };
+}
+
+/** What `field` adds may still not fit what it is added to: a list type on a string, keys that no item has. */
+function requireStructural(kind: string, schema: StructuralSchema): void {
+  const errors = validateStructural(schema);
+  if (errors.length === 0) return;
+  const texts = errors.map(({ field, message }) => `${field}: ${message}`);
+  throw new SetpointError("ERR_SCHEMA_NOT_STRUCTURAL", `Cannot define kind "${kind}": ${texts.join("; ")}`);
 }
 
 /** `Policy` → `policies`, `Proxy` → `proxies`, `Address` → `addresses`, `Gateway` → `gateways`. */

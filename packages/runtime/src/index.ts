@@ -40,3 +40,15 @@ export type {
   Manager,
   ManagerOptions,
 } from "./manager/manager-options.ts";
+export { startManager } from "./manager/start-manager.ts";
+
+// caches and queues, for what is not a controller
+export { Informer } from "./cache/informer.ts";
+export type { InformerHandler, InformerOptions, Transform } from "./cache/informer.ts";
+export { InformerFactory } from "./cache/informer-factory.ts";
+export { compareResourceVersions } from "./cache/resource-version.ts";
+export type { IndexFunction } from "./cache/store.ts";
+export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
+export type { WorkQueueOptions } from "./queue/work-queue.ts";
+export { WorkQueue } from "./queue/work-queue.ts";
+export { LeaderElector } from "./leader/leader-elector.ts";

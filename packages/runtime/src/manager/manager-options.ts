@@ -1,6 +1,7 @@
 import type { NamespacedName, Transport } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
+import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 
 /** One of several equal processes acts, the others stand by with warm caches. */
@@ -50,7 +51,10 @@ export interface Manager extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Resolves when the manager has stopped; rejects with `ERR_LEASE_LOST` when it lost its lease. */
   readonly done: Promise<void>;
+  /** Its writes check the lease. */
   readonly client: Client;
+  /** Shared caches; ask for one before or after the start. */
+  readonly informers: InformerFactory;
   /** Whether this process may write. */
   isLeader(): boolean;
   /** Whether no key is waiting to run, running, or waiting for its own writes; delayed keys do not count. */

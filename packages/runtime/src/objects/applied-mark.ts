@@ -7,11 +7,12 @@ import { fingerprint } from "./fingerprint.ts";
  */
 export const appliedAnnotation = "setpoint.dev/applied";
 
-/** The object with the mark of its own content. */
+/** The object with the mark of its own content; a plain copy, in which fields that were undefined do not exist. */
 export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: string): T {
-  const mark = `${fieldManager}/${fingerprint(JSON.stringify(object))}`;
-  const annotations = { ...object.metadata.annotations, [appliedAnnotation]: mark };
-  return { ...object, metadata: { ...object.metadata, annotations } };
+  const text = JSON.stringify(object);
+  const copy = JSON.parse(text) as T;
+  const annotations = { ...copy.metadata.annotations, [appliedAnnotation]: `${fieldManager}/${fingerprint(text)}` };
+  return { ...copy, metadata: { ...copy.metadata, annotations } };
 }
 
 export function isAppliedBy(object: KubeObject, fieldManager: string): boolean {

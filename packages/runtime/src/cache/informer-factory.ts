@@ -1,0 +1,72 @@
+import type { Client, KindRef } from "@setpoint/client";
+import type { Host } from "@setpoint/host";
+import { Informer, type InformerOptions } from "./informer.ts";
+
+/** Shares informers: one watch for a kind and selection, whoever asks. */
+export class InformerFactory {
+  readonly #client: Client;
+  readonly #host: Host;
+  readonly #informers = new Map<string, Informer>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopper = new AbortController();
+  #isStarted = false;
+
+  constructor(client: Client, host: Host) {
+    this.#client = client;
+    this.#host = host;
+  }
+
+  get informers(): readonly Informer[] {
+    return [...this.#informers.values()];
+  }
+
+  /** The informer of this kind and selection; started if the factory is. */
+  informer(kind: KindRef, options: InformerOptions = {}): Informer {
+    const id = idOf(kind, options);
+    const known = this.#informers.get(id);
+    if (known !== undefined) return known;
+    const informer = new Informer(this.#client, this.#host, kind, options);
+    this.#informers.set(id, informer);
+    if (this.#isStarted) this.#run(informer);
+    return informer;
+  }
+
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    for (const informer of this.#informers.values()) this.#run(informer);
+  }
+
+  /** Resolves when every informer that is known now has a complete list. */
+  async synced(): Promise<void> {
+    await Promise.all(this.informers.map((informer) => informer.synced));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopper.abort(new Error("the informers have been stopped"));
+    await Promise.all(this.#running);
+  }
+
+  #run(informer: Informer): void {
+    if (this.#stopper.signal.aborted) return;
+    const running = informer.run(this.#stopper.signal).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+}
+
+function idOf(kind: KindRef, { namespace, labelSelector, fieldSelector, metadataOnly, transform }: InformerOptions): string {
+  const selection = [namespace, labelSelector, fieldSelector, metadataOnly].map((each) => String(each ?? ""));
+  // Informers with a transform of their own hold other objects, so they are shared by the function's identity alone.
+  return [kind.group, kind.version, kind.plural, ...selection, transform === undefined ? "" : identityOf(transform)].join("|");
+}
+
+const identities = new WeakMap<object, string>();
+let identityCount = 0;
+
+function identityOf(value: object): string {
+  const known = identities.get(value);
+  if (known !== undefined) return known;
+  const identity = String(++identityCount);
+  identities.set(value, identity);
+  return identity;
+}

@@ -1,0 +1,38 @@
+import type { Metrics } from "@setpoint/host";
+
+/** Seconds; as controller-runtime's. */
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** How a run ended, in controller-runtime's words. */
+export type RunEnd = "success" | "error" | "requeue" | "requeue_after";
+
+export interface ControllerMetrics {
+  started(activeCount: number): void;
+  ended(end: RunEnd, durationMs: number, activeCount: number): void;
+  failed(isTerminal: boolean): void;
+}
+
+/** The metrics of one controller, under controller-runtime's names. */
+export function createControllerMetrics(metrics: Metrics, controller: string, concurrency: number): ControllerMetrics {
+  const labels = { controller };
+  const total = metrics.counter("controller_runtime_reconcile_total", "Total number of reconciliations per controller");
+  const errors = metrics.counter("controller_runtime_reconcile_errors_total", "Total number of reconciliation errors per controller");
+  const terminal = metrics.counter(
+    "controller_runtime_terminal_reconcile_errors_total",
+    "Total number of terminal reconciliation errors per controller",
+  );
+  const duration = metrics.histogram("controller_runtime_reconcile_time_seconds", "Length of time per reconciliation per controller", durationBuckets);
+  const active = metrics.gauge("controller_runtime_active_workers", "Number of currently used workers per controller");
+  metrics
+    .gauge("controller_runtime_max_concurrent_reconciles", "Maximum number of concurrent reconciles per controller")
+    .set(concurrency, labels);
+  return {
+    started: (activeCount) => active.set(activeCount, labels),
+    ended(end, durationMs, activeCount) {
+      total.add(1, { controller, result: end });
+      duration.observe(durationMs / 1_000, labels);
+      active.set(activeCount, labels);
+    },
+    failed: (isTerminal) => (isTerminal ? terminal : errors).add(1, labels),
+  };
+}

@@ -1,0 +1,155 @@
+/** What one run of a key has written: seen by its own reads at once, and waited for before the key runs again. */
+import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import type { Client, KindRef, Stored } from "@setpoint/client";
+import { sleep, type Clock, type Logger } from "@setpoint/host";
+import type { Informer } from "../cache/informer.ts";
+import { compareResourceVersions } from "../cache/resource-version.ts";
+import { storeKey } from "../cache/store.ts";
+import { kindId, type ControllerCache } from "./controller-cache.ts";
+
+/** A cache that has not shown a write for so long lists anew. */
+const barrierMsMax = 10_000;
+/** How often the server is asked about a write without an answer. */
+const askAgainMs = 1_000;
+
+interface Key {
+  readonly kind: KindRef;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}
+
+type OwnWrite = Key &
+  (
+    | { readonly state: "written"; readonly object: Stored<KubeObject> }
+    | { readonly state: "deleted"; readonly uid: string | undefined }
+    /** No answer: the server must be asked. */
+    | { readonly state: "unknown" }
+  );
+
+/** The surroundings of a barrier. */
+export interface BarrierPorts {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export class OwnWrites {
+  readonly #cache: ControllerCache;
+  readonly #writes = new Map<string, OwnWrite>();
+
+  constructor(cache: ControllerCache) {
+    this.#cache = cache;
+  }
+
+  written(kind: KindRef, object: Stored<KubeObject>): void {
+    const { name, namespace } = object.metadata;
+    this.#note({ kind, name, namespace, state: "written", object });
+  }
+
+  deleted(kind: KindRef, object: KubeObject): void {
+    const { name, namespace, uid } = object.metadata;
+    if (name !== undefined) this.#note({ kind, name, namespace, state: "deleted", uid });
+  }
+
+  unknown(kind: KindRef, object: KubeObject): void {
+    const { name, namespace } = object.metadata;
+    if (name !== undefined) this.#note({ kind, name, namespace, state: "unknown" });
+  }
+
+  /** The object as the cache has it, or as this run has written it if that is newer. */
+  overlay(kind: KindRef, key: { readonly name: string; readonly namespace?: string | undefined }, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
+    const write = this.#writes.get(idOf({ kind, ...key }));
+    if (write === undefined) return cached;
+    return newest(write, cached);
+  }
+
+  /** A list from the cache with this run's writes in it; `belongs` says which of them are part of the list. */
+  overlayList(kind: KindRef, cached: readonly Stored<KubeObject>[], belongs: (object: Stored<KubeObject>) => boolean): readonly Stored<KubeObject>[] {
+    if (this.#writes.size === 0) return cached;
+    const byId = new Map(cached.map((object) => [idOf({ kind, ...object.metadata }), object]));
+    for (const [id, write] of this.#writes) {
+      if (kindId(write.kind) !== kindId(kind)) continue;
+      const object = newest(write, byId.get(id));
+      if (object !== undefined && belongs(object)) byId.set(id, object);
+      else byId.delete(id);
+    }
+    return [...byId.values()];
+  }
+
+  /** Resolves when the cache shows all of it. */
+  async settled(ports: BarrierPorts): Promise<void> {
+    await Promise.all([...this.#writes.values()].map((write) => this.#settle(write, ports)));
+  }
+
+  get isEmpty(): boolean {
+    return this.#writes.size === 0;
+  }
+
+  #note(write: OwnWrite): void {
+    this.#writes.set(idOf(write), write);
+  }
+
+  async #settle(write: OwnWrite, ports: BarrierPorts): Promise<void> {
+    const known = write.state === "unknown" ? await ask(write, ports) : write;
+    const informer = this.#cache.informerOf(write.kind, write.namespace);
+    if (informer === undefined || ports.signal.aborted) return;
+    const isShown = (): boolean => shows(informer, known);
+    while (!isShown() && !ports.signal.aborted) {
+      const isInTime = await progressUntil(informer, isShown, ports);
+      if (isInTime || ports.signal.aborted) return;
+      ports.log.warn("Cache does not show an own write; listing anew", { resource: write.kind.plural, object: storeKey(write), waitedMs: barrierMsMax });
+      informer.refresh();
+    }
+  }
+}
+
+function idOf(key: Key): string {
+  return `${kindId(key.kind)}|${storeKey(key)}`;
+}
+
+function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
+  if (write.state === "unknown") return cached;
+  if (write.state === "deleted") return cached?.metadata.uid === write.uid ? undefined : cached;
+  if (cached === undefined) return write.object;
+  return compareResourceVersions(cached.metadata.resourceVersion, write.object.metadata.resourceVersion) >= 0 ? cached : write.object;
+}
+
+function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }>): boolean {
+  const cached = informer.store.get(storeKey(write));
+  if (write.state === "deleted") return cached === undefined || (write.uid !== undefined && cached.metadata.uid !== write.uid);
+  const { resourceVersion } = write.object.metadata;
+  return informer.hasSeen(resourceVersion) || (cached !== undefined && compareResourceVersions(cached.metadata.resourceVersion, resourceVersion) >= 0);
+}
+
+/** What became of a write without an answer: the server's state is at least as new as the write, if that happened. */
+async function ask(write: OwnWrite, { client, clock, log, signal }: BarrierPorts): Promise<Exclude<OwnWrite, { state: "unknown" }>> {
+  const { kind, name, namespace } = write;
+  const key = namespace === undefined ? { name } : { name, namespace };
+  for (;;) {
+    try {
+      const object = await client.get<KubeObject>(kind, key, { signal });
+      return { kind, name, namespace, state: "written", object };
+    } catch (error) {
+      if (isNotFound(error) || signal.aborted) return { kind, name, namespace, state: "deleted", uid: undefined };
+      log.warn("Cannot ask what became of a write", { resource: kind.plural, object: storeKey(key), error });
+      await sleep(clock, askAgainMs, signal).catch(() => {});
+    }
+  }
+}
+
+/** Whether the condition came true in time; asked again after each change of the cache. */
+function progressUntil(informer: Informer, condition: () => boolean, { clock, signal }: BarrierPorts): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const end = (value: boolean) => (): void => {
+    stopListening();
+    timer.cancel();
+    signal.removeEventListener("abort", onAbort);
+    resolve(value);
+  };
+  const onAbort = end(false);
+  const stopListening = informer.onProgress(() => condition() && end(true)());
+  const timer = clock.setTimer(end(false), barrierMsMax);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return promise;
+}

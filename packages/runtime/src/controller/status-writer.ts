@@ -1,0 +1,88 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Client, KindRef, Stored } from "@setpoint/client";
+import { timestamp, type Clock, type Logger } from "@setpoint/host";
+import { covers } from "../objects/covers.ts";
+import { isDeepEqual } from "../objects/deep-equal.ts";
+import { completeConditions, conditionsOf } from "./conditions.ts";
+import type { ConditionInit } from "./reconcile-context.ts";
+import type { ReconcileMemory } from "./reconcile-memory.ts";
+
+/** What the status writer needs of a run. */
+export interface StatusPorts {
+  readonly kind: KindRef;
+  readonly fieldManager: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly memory: ReconcileMemory;
+  /** The reconciled object as it is now, own writes included. */
+  current(): Stored<KubeObject>;
+  /** Sends the write and notes what became of it. */
+  write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
+}
+
+/** Collects the status and the conditions of one run and writes them when they differ from what is there. */
+export class StatusWriter {
+  readonly #ports: StatusPorts;
+  readonly #conditions = new Map<string, ConditionInit>();
+  #isDirty = false;
+
+  constructor(ports: StatusPorts) {
+    this.#ports = ports;
+  }
+
+  condition(condition: ConditionInit): void {
+    this.#conditions.set(condition.type, condition);
+    this.#isDirty = true;
+  }
+
+  /** Replaces the status; conditions that neither it nor this run names stay as they are. */
+  async replace(status: object): Promise<void> {
+    const named = conditionsOf(status);
+    for (const condition of named) this.#conditions.set(condition.type, condition);
+    await this.#write({ ...status }, named.length > 0);
+  }
+
+  /** Writes conditions that no `replace` has written. */
+  async flush(): Promise<void> {
+    if (this.#isDirty) await this.#write({ ...statusOf(this.#ports.current()) }, false);
+  }
+
+  async #write(status: Record<string, unknown>, isComplete: boolean): Promise<void> {
+    const { clock, kind, memory, log } = this.#ports;
+    this.#isDirty = false;
+    const object = this.#ports.current();
+    const present = statusOf(object);
+    const before = conditionsOf(present);
+    const own = completeConditions([...this.#conditions.values()], before, object.metadata.generation, timestamp(clock));
+    const others = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
+    if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
+    // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
+    const text = JSON.stringify(status);
+    const wanted: unknown = JSON.parse(text);
+    if (isDeepEqual(present ?? {}, wanted) || memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))) return;
+    // Conditions of others go back as they were read, so they must not have changed since.
+    const answer = await this.#ports.write(() => this.#apply(object, wanted, others.length > 0));
+    memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
+    if (!covers(statusOf(answer), wanted)) log.warn("Status has fields that the server did not keep: are they in the kind's schema?", { resource: kind.plural });
+  }
+
+  #apply(object: Stored<KubeObject>, status: unknown, isUnchanged: boolean): Promise<Stored<KubeObject>> {
+    const { client, kind, fieldManager, signal } = this.#ports;
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, ...(isUnchanged ? { resourceVersion } : {}) };
+    const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
+    return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
+  }
+}
+
+function statusOf(object: KubeObject): object | undefined {
+  return (object as { readonly status?: object }).status;
+}
+
+/** Keeps the order that is there, so that the same conditions are the same list. */
+function inOrder<C extends { readonly type: string }>(conditions: readonly C[], before: readonly { readonly type: string }[]): readonly C[] {
+  const place = new Map(before.map((each, index) => [each.type, index]));
+  return conditions.toSorted((a, b) => (place.get(a.type) ?? before.length) - (place.get(b.type) ?? before.length));
+}

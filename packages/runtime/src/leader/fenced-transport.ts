@@ -1,0 +1,11 @@
+import type { Transport } from "@setpoint/apimachinery";
+
+/** Lets writes pass only while `assertMayWrite` does not throw. */
+export function fencedTransport(inner: Transport, assertMayWrite: () => void): Transport {
+  return {
+    async send(request, signal) {
+      if (request.method !== "GET" && request.method !== "HEAD") assertMayWrite();
+      return inner.send(request, signal);
+    },
+  };
+}

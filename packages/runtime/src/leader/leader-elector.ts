@@ -1,0 +1,159 @@
+/** Leader election on a Lease, as client-go does it, with a fence: who may write is decided by the monotonic clock. */
+import { isNotFound, SetpointError } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
+import { microTimestamp, sleep, type Host } from "@setpoint/host";
+import { errNotLeader } from "../errors.ts";
+import type { LeaderElectionOptions } from "../manager/manager-options.ts";
+import { Lease } from "./lease.ts";
+
+const leaseDurationSecondsDefault = 15;
+const renewDeadlineSecondsDefault = 10;
+const retryPeriodSecondsDefault = 2;
+
+type Ended = "lost" | "stopped";
+
+/** A lease of somebody, and when this process first saw it in this state. */
+interface Observation {
+  readonly resourceVersion: string;
+  readonly atMs: number;
+}
+
+/**
+ * Guarantees: `isLeader` is true for at most `renewDeadline` after the *start* of the last successful renewal, and others wait
+ * `leaseDuration` from when they *saw* it; the difference is the margin for writes on their way. Clocks of different
+ * machines are never compared.
+ */
+export class LeaderElector {
+  readonly identity: string;
+  readonly #client: Client;
+  readonly #host: Host;
+  readonly #options: LeaderElectionOptions;
+  readonly #durationSeconds: number;
+  readonly #deadlineMs: number;
+  readonly #periodMs: number;
+  #validUntilMs = Number.NEGATIVE_INFINITY;
+  /** Our own lease as last written; undefined when it must be read first. */
+  #own: Stored<Lease> | undefined;
+  #observation: Observation | undefined;
+
+  constructor(client: Client, host: Host, options: LeaderElectionOptions & { readonly identity: string }) {
+    this.#client = client;
+    this.#host = host;
+    this.#options = options;
+    this.identity = options.identity;
+    this.#durationSeconds = options.leaseDurationSeconds ?? leaseDurationSecondsDefault;
+    this.#deadlineMs = (options.renewDeadlineSeconds ?? renewDeadlineSecondsDefault) * 1_000;
+    this.#periodMs = (options.retryPeriodSeconds ?? retryPeriodSecondsDefault) * 1_000;
+    if (this.#deadlineMs >= this.#durationSeconds * 1_000)
+      throw new SetpointError("ERR_LEASE_OPTIONS", `Cannot elect a leader: the renew deadline (${this.#deadlineMs / 1_000} s) must be shorter than the lease (${this.#durationSeconds} s)`);
+  }
+
+  get isLeader(): boolean {
+    return this.#host.clock.monotonic() < this.#validUntilMs;
+  }
+
+  /** Throws `ERR_NOT_LEADER` when this process may not write. */
+  assertLeader(): void {
+    if (!this.isLeader) throw new SetpointError(errNotLeader, `Cannot write as "${this.identity}": it does not hold Lease "${this.#options.namespace}/${this.#options.name}"`);
+  }
+
+  /** Resolves when this process has become the leader; rejects when the signal aborts. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    while (!(await this.#tryOnce(signal))) await sleep(this.#host.clock, this.#periodMs * (1 + this.#host.random.next() * 0.2), signal);
+    this.#host.log.info("Became leader", { lease: this.#options.name, identity: this.identity });
+  }
+
+  /** Renews until the lease is lost or the signal aborts. */
+  async hold(signal: AbortSignal): Promise<Ended> {
+    for (;;) {
+      const left = Math.min(this.#periodMs, this.#validUntilMs - this.#host.clock.monotonic());
+      await sleep(this.#host.clock, Math.max(0, left), signal).catch(() => {});
+      if (signal.aborted) return "stopped";
+      if (!this.isLeader) return "lost";
+      await this.#tryOnce(signal);
+      if (signal.aborted) return "stopped";
+      if (!this.isLeader) return "lost";
+    }
+  }
+
+  /** Gives the lease up, so that another one need not wait for its end. */
+  async release(): Promise<void> {
+    if (!this.isLeader || this.#own === undefined) return;
+    this.#validUntilMs = Number.NEGATIVE_INFINITY;
+    const { spec } = this.#own;
+    const released = { ...this.#own, spec: { ...spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTimestamp(this.#host.clock) } };
+    try {
+      await this.#limited((signal) => this.#client.update<Lease>(Lease, released, { signal }));
+    } catch (error) {
+      this.#host.log.warn("Lease was not released", { lease: this.#options.name, error });
+    }
+  }
+
+  /** One attempt to get or keep the lease; never throws. */
+  async #tryOnce(signal: AbortSignal): Promise<boolean> {
+    const startMs = this.#host.clock.monotonic();
+    try {
+      const written = await this.#limited((limit) => this.#write(AbortSignal.any([signal, limit])));
+      this.#own = written;
+      if (written === undefined) this.#validUntilMs = Number.NEGATIVE_INFINITY;
+      else this.#validUntilMs = startMs + this.#deadlineMs;
+    } catch (error) {
+      // A conflict, or no answer: what the lease is now must be read.
+      this.#own = undefined;
+      if (!signal.aborted) this.#host.log.warn("Lease was not renewed", { lease: this.#options.name, error });
+    }
+    return this.isLeader;
+  }
+
+  /** Writes the lease as ours; undefined when it is somebody else's. */
+  async #write(signal: AbortSignal): Promise<Stored<Lease> | undefined> {
+    const { name, namespace } = this.#options;
+    const now = microTimestamp(this.#host.clock);
+    const mine = { holderIdentity: this.identity, leaseDurationSeconds: this.#durationSeconds, renewTime: now };
+    const present = this.#own ?? (await this.#read(signal));
+    if (present === undefined)
+      return this.#client.create<Lease>(Lease, Lease({ name, namespace, spec: { ...mine, acquireTime: now, leaseTransitions: 0 } }), { signal });
+    const isMine = present.spec.holderIdentity === this.identity;
+    if (!isMine && !this.#isOver(present)) return undefined;
+    const transitions = present.spec.leaseTransitions ?? 0;
+    const spec = isMine
+      ? { ...present.spec, ...mine }
+      : { ...present.spec, ...mine, acquireTime: now, leaseTransitions: transitions + 1 };
+    return this.#client.update<Lease>(Lease, { ...present, spec }, { signal });
+  }
+
+  async #read(signal: AbortSignal): Promise<Stored<Lease> | undefined> {
+    try {
+      return await this.#client.get(Lease, this.#options, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether somebody else's lease is over: released, or unchanged for its duration since this process first saw it so. */
+  #isOver(lease: Stored<Lease>): boolean {
+    if ((lease.spec.holderIdentity ?? "") === "") return true;
+    const nowMs = this.#host.clock.monotonic();
+    const { resourceVersion } = lease.metadata;
+    if (this.#observation?.resourceVersion !== resourceVersion) this.#observation = { resourceVersion, atMs: nowMs };
+    return nowMs >= this.#observation.atMs + (lease.spec.leaseDurationSeconds ?? this.#durationSeconds) * 1_000;
+  }
+
+  /** An attempt that gets no answer ends with the deadline, whatever the transport does. */
+  async #limited<T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = new AbortController();
+    const over = Promise.withResolvers<never>();
+    const untilMs = this.isLeader ? this.#validUntilMs - this.#host.clock.monotonic() : this.#deadlineMs;
+    const timer = this.#host.clock.setTimer(() => {
+      const error = new Error("the server did not answer in time");
+      limit.abort(error);
+      over.reject(error);
+    }, untilMs);
+    try {
+      return await Promise.race([attempt(limit.signal), over.promise]);
+    } finally {
+      timer.cancel();
+    }
+  }
+}

@@ -1,3 +1,7 @@
 /** The real host. */
 export { systemClock } from "./system-clock.ts";
 export { systemRandom } from "./system-random.ts";
+export type { JsonLoggerOptions } from "./json-logger.ts";
+export { systemLogger } from "./json-logger.ts";
+export { systemHost } from "./system-host.ts";
+export { createMetrics } from "../metrics-registry.ts";

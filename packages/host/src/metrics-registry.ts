@@ -1,0 +1,111 @@
+/** A registry of metrics in memory, which prints the text format of Prometheus. */
+import type { Counter, Gauge, Histogram, MetricLabels, Metrics } from "./metrics.ts";
+
+/** Series of one metric; beyond it new label values are not counted, so that a mistake cannot eat the memory. */
+const seriesMax = 10_000;
+
+interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly instrument: Counter & Gauge & Histogram;
+  lines(): readonly string[];
+}
+
+const noop: Counter & Gauge & Histogram = { add() {}, set() {}, observe() {} };
+
+export function createMetrics(): Metrics {
+  const metrics = new Map<string, { readonly help: string; readonly metric: Metric }>();
+  const register = (name: string, help: string, create: () => Metric): Metric => {
+    const known = metrics.get(name);
+    if (known !== undefined) return known.metric;
+    const metric = create();
+    metrics.set(name, { help, metric });
+    return metric;
+  };
+  return {
+    counter: (name, help) => register(name, help, () => numberMetric(name, "counter")).instrument,
+    gauge: (name, help) => register(name, help, () => numberMetric(name, "gauge")).instrument,
+    histogram: (name, help, buckets) => register(name, help, () => histogramMetric(name, buckets)).instrument,
+    expose: () => [...metrics.values()].map(({ help, metric }) => page(metric, help)).join(""),
+  };
+}
+
+function page(metric: Metric, help: string): string {
+  const escaped = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  const head = [`# HELP ${metric.name} ${escaped}`, `# TYPE ${metric.name} ${metric.type}`];
+  return `${[...head, ...metric.lines()].join("\n")}\n`;
+}
+
+function numberMetric(name: string, type: "counter" | "gauge"): Metric {
+  const values = new Map<string, number>();
+  const put = (labels: MetricLabels | undefined, change: (value: number) => number): void => {
+    const key = labelText(labels);
+    if (values.has(key) || values.size < seriesMax) values.set(key, change(values.get(key) ?? 0));
+  };
+  return {
+    name,
+    type,
+    instrument: {
+      ...noop,
+      add: (value = 1, labels) => put(labels, (before) => before + value),
+      set: (value, labels) => put(labels, () => value),
+    },
+    lines: () => [...values].map(([key, value]) => `${name}${braces(key)} ${numberText(value)}`),
+  };
+}
+
+interface Distribution {
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+function histogramMetric(name: string, buckets: readonly number[]): Metric {
+  const series = new Map<string, Distribution>();
+  const observe = (value: number, labels?: MetricLabels): void => {
+    const key = labelText(labels);
+    const found = series.get(key) ?? { counts: buckets.map(() => 0), sum: 0, count: 0 };
+    if (!series.has(key) && series.size >= seriesMax) return;
+    series.set(key, found);
+    const bucket = buckets.findIndex((bound) => value <= bound);
+    if (bucket >= 0) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
+    found.sum += value;
+    found.count++;
+  };
+  return {
+    name,
+    type: "histogram",
+    instrument: { ...noop, observe },
+    lines: () => [...series].flatMap(([key, distribution]) => distributionLines(name, key, buckets, distribution)),
+  };
+}
+
+function distributionLines(name: string, key: string, buckets: readonly number[], { counts, sum, count }: Distribution): readonly string[] {
+  const prefix = key === "" ? "" : `${key},`;
+  let below = 0;
+  const lines = buckets.map((bound, index) => `${name}_bucket{${prefix}le="${numberText(bound)}"} ${(below += counts[index] ?? 0)}`);
+  return [
+    ...lines,
+    `${name}_bucket{${prefix}le="+Inf"} ${count}`,
+    `${name}_sum${braces(key)} ${numberText(sum)}`,
+    `${name}_count${braces(key)} ${count}`,
+  ];
+}
+
+function braces(key: string): string {
+  return key === "" ? "" : `{${key}}`;
+}
+
+/** Labels in the order of their names, so that equal sets are equal texts. */
+function labelText(labels: MetricLabels = {}): string {
+  return Object.keys(labels)
+    .sort()
+    .map((name) => `${name}="${(labels[name] ?? "").replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`)
+    .join(",");
+}
+
+function numberText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return "+Inf";
+  if (value === Number.NEGATIVE_INFINITY) return "-Inf";
+  return String(value);
+}

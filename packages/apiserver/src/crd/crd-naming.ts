@@ -27,7 +27,11 @@ export function decideNames(crd: Crd, others: readonly Crd[], now: string): Nami
   const wanted = crd.spec.names;
   const accepted: Record<string, unknown> = { ...crd.status?.acceptedNames };
   let conflict: { readonly reason: string; readonly message: string } | undefined;
-  const claim = (field: "plural" | "singular" | "kind" | "listKind", reason: string, taken: ReadonlySet<string>): void => {
+  const claim = (
+    field: "plural" | "singular" | "kind" | "listKind",
+    reason: string,
+    taken: ReadonlySet<string>,
+  ): void => {
     const name = wanted[field] ?? "";
     if (name !== accepted[field] && taken.has(name)) conflict = { reason, message: inUse(name) };
     else accepted[field] = name;
@@ -46,12 +50,15 @@ export function decideNames(crd: Crd, others: readonly Crd[], now: string): Nami
   return { acceptedNames: inOrder(accepted), conditions: conditionsAfter(crd, conflict, now) };
 }
 
-const aggregate = (texts: readonly string[]): string => (texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`);
+const aggregate = (texts: readonly string[]): string =>
+  texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
 
 const nameFields = ["plural", "singular", "shortNames", "kind", "listKind", "categories"] as const;
 
 function inOrder(names: Readonly<Record<string, unknown>>): Partial<CrdNames> {
-  return Object.fromEntries(nameFields.filter((field) => names[field] !== undefined).map((field) => [field, names[field]]));
+  return Object.fromEntries(
+    nameFields.filter((field) => names[field] !== undefined).map((field) => [field, names[field]]),
+  );
 }
 
 function conditionsAfter(

@@ -28,19 +28,27 @@ export function validateSchemaKeywords(schema: StructuralSchema, path: string): 
 }
 
 function nodeErrors(node: SchemaNode, place: Place): FieldError[] {
-  return [...keywordErrors(node, place), ...childErrors(node, place), ...typeErrors(node, place.path), ...validateRules(node, place.path)];
+  return [
+    ...keywordErrors(node, place),
+    ...childErrors(node, place),
+    ...typeErrors(node, place.path),
+    ...validateRules(node, place.path),
+  ];
 }
 
 function keywordErrors(node: SchemaNode, { path, defaultsForbidden, insideMeta }: Place): FieldError[] {
   const errors: FieldError[] = [];
   const type: string | undefined = node.type;
-  if (type !== undefined && type !== "" && !types.includes(type)) errors.push(notSupported(`${path}.type`, type, types));
+  if (type !== undefined && type !== "" && !types.includes(type))
+    errors.push(notSupported(`${path}.type`, type, types));
   if (node.default !== undefined && defaultsForbidden !== undefined)
     errors.push(forbidden(`${path}.default`, `must not be set ${defaultsForbidden}`));
   for (const keyword of bannedKeywords)
     if (node[keyword] !== undefined) errors.push(forbidden(`${path}.${keyword}`, `${keyword} is not supported`));
-  if (type === "null") errors.push(forbidden(`${path}.type`, "type cannot be set to null, use nullable as an alternative"));
-  if (Array.isArray(node.items)) errors.push(forbidden(`${path}.items`, "items must be a schema object and not an array"));
+  if (type === "null")
+    errors.push(forbidden(`${path}.type`, "type cannot be set to null, use nullable as an alternative"));
+  if (Array.isArray(node.items))
+    errors.push(forbidden(`${path}.items`, "items must be a schema object and not an array"));
   if (insideMeta && node["x-kubernetes-embedded-resource"] === true)
     errors.push(forbidden(`${path}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
   if (node.uniqueItems === true) {
@@ -61,11 +69,14 @@ function childErrors(node: SchemaNode, place: Place): FieldError[] {
   const { additionalProperties, properties } = node;
   if (additionalProperties !== undefined) {
     if (Object.keys(properties ?? {}).length > 0 && additionalProperties !== true)
-      errors.push(forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
+      errors.push(
+        forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
+      );
     const why = "inside additionalProperties applying to object metadata";
     visit(additionalProperties, "additionalProperties", place.insideMeta ? { defaultsForbidden: why } : {});
   }
-  for (const [name, child] of Object.entries(properties ?? {})) visit(child, `properties[${name}]`, metaPlace(node, place, name));
+  for (const [name, child] of Object.entries(properties ?? {}))
+    visit(child, `properties[${name}]`, metaPlace(node, place, name));
   visit(node.not, "not");
   for (const junctor of ["allOf", "oneOf", "anyOf"] as const)
     node[junctor]?.forEach((child, index) => visit(child, `${junctor}[${index}]`));
@@ -101,7 +112,8 @@ function listErrors(node: SchemaNode, path: string): FieldError[] {
   const listType: string | undefined = node["x-kubernetes-list-type"];
   const keys = node["x-kubernetes-list-map-keys"] ?? [];
   const errors: FieldError[] = [];
-  if (listType !== undefined && node.type !== "array") errors.push(...typeMustBe(node, path, "array", "x-kubernetes-list-type"));
+  if (listType !== undefined && node.type !== "array")
+    errors.push(...typeMustBe(node, path, "array", "x-kubernetes-list-type"));
   else if (listType === "set" && node.items !== undefined) errors.push(...setErrors(node.items, path));
   const known = ["atomic", "set", "map"];
   if (listType !== undefined && !known.includes(listType))
@@ -129,14 +141,16 @@ function mapErrors({ items }: SchemaNode, keys: readonly string[], path: string)
   const errors: FieldError[] = [];
   const keysField = `${path}.x-kubernetes-list-map-keys`;
   if (keys.length === 0) errors.push(required(keysField, "must not be empty if x-kubernetes-list-type is map"));
-  if (items === undefined) return [...errors, required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map")];
+  if (items === undefined)
+    return [...errors, required(`${path}.items`, "must have a schema if x-kubernetes-list-type is map")];
   if (items.type !== "object") {
     const detail = "must be object if parent array's x-kubernetes-list-type is map";
     return [...errors, invalidValue(`${path}.items.type`, items.type ?? "", detail)];
   }
   keys.forEach((key, index) => {
     const property = items.properties?.[key];
-    if (property === undefined) errors.push(invalidValue(keysField, keys, "entries must all be names of item properties"));
+    if (property === undefined)
+      errors.push(invalidValue(keysField, keys, "entries must all be names of item properties"));
     else if (property.type === "array" || property.type === "object") {
       const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
       errors.push(invalidValue(`${path}.items.properties[${key}].type`, items.type, detail));

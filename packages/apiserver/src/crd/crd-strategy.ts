@@ -1,8 +1,9 @@
 /** What is particular about writing a CustomResourceDefinition. */
-import { type FieldError, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { Strategy, WriteContext } from "../registry/resource-definition.ts";
 import { cleanupFinalizer, type Crd, parseCrd } from "./crd-object.ts";
 import { schemaChecks } from "./crd-schema-checks.ts";
+import type { RuleCompiler } from "@setpoint/schema";
 import { validateCrd } from "./crd-validation.ts";
 
 type Json = Record<string, unknown>;
@@ -50,18 +51,12 @@ function rememberStorageVersion(object: UnstructuredObject, status: Json): void 
   (object as Json)["status"] = { ...status, ...(added.length === 0 ? {} : { storedVersions: added }) };
 }
 
+/** The status of a new definition as Go writes it, until its names are decided a moment later. */
+const emptyStatus = (): Json => ({ conditions: null, acceptedNames: { plural: "", kind: "" } });
+
 function prepareForUpdate(object: UnstructuredObject, old: UnstructuredObject, context: WriteContext): void {
   if (context.subresource !== "") return;
   rememberStorageVersion(object, isJson(old["status"]) ? old["status"] : {});
-}
-
-function validate(
-  object: UnstructuredObject,
-  old: UnstructuredObject | undefined,
-  context: WriteContext,
-): readonly FieldError[] {
-  if (context.subresource === "status") return [];
-  return validateCrd(parseCrd(object), old === undefined ? undefined : parseCrd(old), schemaChecks);
 }
 
 /** The first DELETE only marks: the instances go first, then the finalizer, then the definition. */
@@ -70,7 +65,9 @@ function onMarkedDeleted(object: UnstructuredObject): void {
   const finalizers = metadata.finalizers ?? [];
   if (!finalizers.includes(cleanupFinalizer)) metadata.finalizers = [...finalizers, cleanupFinalizer];
   const status = isJson(object["status"]) ? object["status"] : {};
-  const conditions = Array.isArray(status["conditions"]) ? status["conditions"].filter((each) => each.type !== "Terminating") : [];
+  const conditions = Array.isArray(status["conditions"])
+    ? status["conditions"].filter((each) => each.type !== "Terminating")
+    : [];
   conditions.push({
     type: "Terminating",
     status: "True",
@@ -81,16 +78,30 @@ function onMarkedDeleted(object: UnstructuredObject): void {
   (object as Json)["status"] = { ...status, conditions };
 }
 
+export interface CrdStrategyOptions {
+  /** Finds rules that do not compile; without it they are accepted as they are. */
+  readonly compileRules?: RuleCompiler;
+}
+
 /** The strategy of `customresourcedefinitions`. */
-export const crdStrategy: Strategy = {
-  setDefaults,
-  prepareForCreate: (object) => rememberStorageVersion(object, {}),
-  prepareForUpdate,
-  validate,
-  tracksGeneration: true,
-  allowsCreateOnUpdate: false,
-  allowsUnconditionalUpdate: false,
-  onMarkedDeleted,
-  // Before it is marked, a definition is kept by the instances that it may have; afterwards by the finalizer alone.
-  hasOtherFinalizers: (object) => object.metadata.deletionTimestamp === undefined,
-};
+export function createCrdStrategy({ compileRules }: CrdStrategyOptions = {}): Strategy {
+  const checks = schemaChecks(compileRules);
+  return {
+    setDefaults,
+    prepareForCreate: (object) => rememberStorageVersion(object, emptyStatus()),
+    prepareForUpdate,
+    validate: (object, old, { subresource }) =>
+      subresource === "status"
+        ? []
+        : validateCrd(parseCrd(object), old === undefined ? undefined : parseCrd(old), checks),
+    tracksGeneration: true,
+    allowsCreateOnUpdate: false,
+    allowsUnconditionalUpdate: false,
+    onMarkedDeleted,
+    // Before it is marked, a definition is kept by the instances that it may have; afterwards by the finalizer alone.
+    hasOtherFinalizers: (object) => object.metadata.deletionTimestamp === undefined,
+  };
+}
+
+/** The strategy without a compiler of rules. */
+export const crdStrategy: Strategy = createCrdStrategy();

@@ -8,7 +8,12 @@ import { forbidden, immutableDetail, invalidValue, notSupported, required } from
 import { label1035Problem, validateNames } from "./crd-names-validation.ts";
 import { type Crd, type CrdConversion, type CrdSpec, type CrdVersion, isConditionTrue } from "./crd-object.ts";
 import { validateSchemaKeywords } from "./crd-schema-validation.ts";
-import { validateColumn, validateDeprecation, validateSelectableFields, validateSubresources } from "./crd-version-validation.ts";
+import {
+  validateColumn,
+  validateDeprecation,
+  validateSelectableFields,
+  validateSubresources,
+} from "./crd-version-validation.ts";
 
 /** Checks of a schema that live elsewhere: that it is structural, that its defaults hold, that its rules compile. */
 export type SchemaCheck = (schema: StructuralSchema, path: string) => readonly FieldError[];
@@ -213,8 +218,13 @@ function immutableErrors({ spec }: Crd, old: Crd): readonly FieldError[] {
     ["spec.names.plural", spec.names.plural, old.spec.names.plural],
   ];
   if (isConditionTrue(old, "Established"))
-    pairs.unshift(["spec.scope", spec.scope, old.spec.scope], ["spec.names.kind", spec.names.kind, old.spec.names.kind]);
-  return pairs.flatMap(([field, value, before]) => (value === before ? [] : [invalidValue(field, value, immutableDetail)]));
+    pairs.unshift(
+      ["spec.scope", spec.scope, old.spec.scope],
+      ["spec.names.kind", spec.names.kind, old.spec.names.kind],
+    );
+  return pairs.flatMap(([field, value, before]) =>
+    value === before ? [] : [invalidValue(field, value, immutableDetail)],
+  );
 }
 
 function storedVersionErrors({ spec, status }: Crd): readonly FieldError[] {
@@ -246,6 +256,7 @@ function approvalErrors(crd: Crd, old: Crd | undefined): readonly FieldError[] {
 
 function preserveErrors(spec: CrdSpec, old: CrdSpec | undefined): readonly FieldError[] {
   if (spec.preserveUnknownFields !== true || old?.preserveUnknownFields === true) return [];
-  const detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  const detail =
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
   return [invalidValue("spec.preserveUnknownFields", true, detail)];
 }

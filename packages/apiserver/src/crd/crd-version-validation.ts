@@ -15,8 +15,9 @@ export function validateDeprecation(version: CrdVersion, path: string): readonly
   const field = `${path}.deprecationWarning`;
   if (version.deprecated !== true) return [invalidValue(field, warning, "can only be set for deprecated versions")];
   if (warning === "") return [invalidValue(field, warning, "must not be an empty string")];
-  if (warning.length > warningLengthMax) return [invalidValue(field, warning, `must be <= ${warningLengthMax} characters long`)];
-  const at = [...warning].findIndex((char) => /[\p{C}\p{Zl}\p{Zp}]/u.test(char));
+  if (warning.length > warningLengthMax)
+    return [invalidValue(field, warning, `must be <= ${warningLengthMax} characters long`)];
+  const at = warning.search(/[\p{C}\p{Zl}\p{Zp}]/u);
   if (at === -1) return [];
   const detail = `must only contain printable UTF-8 characters; non-printable character found at index ${at}`;
   return [invalidValue(field, warning, detail)];

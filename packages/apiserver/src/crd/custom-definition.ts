@@ -1,7 +1,6 @@
 /** Turns a CustomResourceDefinition into what the registry serves: one definition for each served version. */
 import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
-import type { StructuralSchema } from "@setpoint/schema";
-import { resolveSchema } from "../builtin/resolve-schema.ts";
+import { type RuleCompiler, type RuleEvaluator, type StructuralSchema, validateSchema } from "@setpoint/schema";
 import { compareVersions } from "../discovery/version-order.ts";
 import type {
   ResourceDefinition,
@@ -24,18 +23,33 @@ export function instancePrefix({ spec }: Crd): string {
   return `/${spec.group}/${spec.names.plural}`;
 }
 
-/** The definitions of all served versions. `isTerminating` is asked at each create. */
-export function customDefinitions(crd: Crd, isTerminating: () => boolean): readonly ResourceDefinition[] {
-  const strategy = customStrategy(isTerminating);
-  return crd.spec.versions.filter((each) => each.served).map((version) => definitionOf(crd, version, strategy));
+export interface CustomDefinitionOptions {
+  /** Asked at each create. */
+  readonly isTerminating: () => boolean;
+  /** Understands validation rules; without it they are not checked. */
+  readonly compileRules?: RuleCompiler;
 }
 
-function customStrategy(isTerminating: () => boolean): Strategy {
+/** The definitions of all served versions. */
+export function customDefinitions(crd: Crd, options: CustomDefinitionOptions): readonly ResourceDefinition[] {
+  return crd.spec.versions.filter((each) => each.served).map((version) => definitionOf(crd, version, options));
+}
+
+function customStrategy(schema: StructuralSchema, { isTerminating, compileRules }: CustomDefinitionOptions): Strategy {
+  let rules: RuleEvaluator | undefined;
   return {
     prepareForCreate: () => {
       if (!isTerminating()) return;
       const message = "create not allowed while custom resource definition is terminating";
       throw new ApiError(failure(405, "MethodNotAllowed", message));
+    },
+    validate: (object, old) => {
+      // Compiled at the first write: many kinds are served that nobody writes.
+      rules ??= compileRules?.(schema);
+      return validateSchema(schema, object, {
+        ...(old === undefined ? {} : { old }),
+        ...(rules === undefined ? {} : { rules }),
+      });
     },
     tracksGeneration: true,
     allowsCreateOnUpdate: false,
@@ -43,11 +57,12 @@ function customStrategy(isTerminating: () => boolean): Strategy {
   };
 }
 
-function definitionOf(crd: Crd, version: CrdVersion, strategy: Strategy): ResourceDefinition {
+function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOptions): ResourceDefinition {
   const { group, names, scope, versions } = crd.spec;
   const accepted = { ...names, ...crd.status?.acceptedNames };
   const { scale } = version.subresources ?? {};
   const warning = deprecationWarning(crd, version);
+  const schema = version.schema?.openAPIV3Schema ?? everything;
   return {
     group,
     version: version.name,
@@ -61,9 +76,9 @@ function definitionOf(crd: Crd, version: CrdVersion, strategy: Strategy): Resour
     categories: accepted.categories ?? [],
     subresources: subresourcesOf(crd, version),
     ...(scale === undefined ? {} : { scale: scalePaths(scale) }),
-    schema: withImplicitFields(version.schema?.openAPIV3Schema ?? everything),
+    schema,
     custom: true,
-    strategy,
+    strategy: customStrategy(schema, options),
     columns: printerColumns(version.additionalPrinterColumns),
     selectableFields: selectableFields(version),
     storagePrefix: instancePrefix(crd),
@@ -100,7 +115,8 @@ function selectableFields(version: CrdVersion): Readonly<Record<string, FieldRea
 }
 
 /** Absent fields select as the empty string. */
-const textOf = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 
 function deprecationWarning(crd: Crd, version: CrdVersion): string | undefined {
   if (version.deprecated !== true) return undefined;
@@ -110,51 +126,4 @@ function deprecationWarning(crd: Crd, version: CrdVersion): string | undefined {
   const candidates = versions.filter((each) => each.served && each.deprecated !== true).map((each) => each.name);
   const newer = candidates.toSorted(compareVersions).find((name) => compareVersions(name, version.name) < 0);
   return newer === undefined ? own : `${own}; use ${group}/${newer} ${names.kind}`;
-}
-
-const objectMeta = (): StructuralSchema => resolveSchema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
-
-/** The schema with the fields that every object has, at the root and in embedded resources. */
-export function withImplicitFields(schema: StructuralSchema): StructuralSchema {
-  return { ...embedded(schema), type: "object", properties: implicitProperties(schema) };
-}
-
-function implicitProperties(schema: StructuralSchema): Readonly<Record<string, StructuralSchema>> {
-  const own = Object.entries(schema.properties ?? {}).map(([name, each]): [string, StructuralSchema] => [name, embedded(each)]);
-  const properties = Object.fromEntries(own);
-  const text: StructuralSchema = { type: "string" };
-  return {
-    ...properties,
-    apiVersion: { ...text, ...properties["apiVersion"] },
-    kind: { ...text, ...properties["kind"] },
-    metadata: metadataSchema(properties["metadata"]),
-  };
-}
-
-/** ObjectMeta, narrowed by what a CRD may say about it: name and generateName. */
-function metadataSchema(narrowed: StructuralSchema | undefined): StructuralSchema {
-  const meta = objectMeta();
-  if (narrowed?.properties === undefined && narrowed?.["x-kubernetes-validations"] === undefined) return meta;
-  const { name, generateName } = narrowed.properties ?? {};
-  const properties = {
-    ...meta.properties,
-    ...(name === undefined ? {} : { name }),
-    ...(generateName === undefined ? {} : { generateName }),
-  };
-  return { ...narrowed, type: "object", properties };
-}
-
-/** Gives embedded resources below a node their implicit fields; nodes without any are kept as they are. */
-function embedded(schema: StructuralSchema): StructuralSchema {
-  const { properties, items, additionalProperties } = schema;
-  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
-  if (properties === undefined && items === undefined && additionalProperties === undefined && !isEmbedded) return schema;
-  const children = Object.entries(properties ?? {}).map(([name, each]): [string, StructuralSchema] => [name, embedded(each)]);
-  return {
-    ...schema,
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(children) }),
-    ...(isEmbedded ? { properties: implicitProperties(schema) } : {}),
-    ...(items === undefined ? {} : { items: embedded(items) }),
-    ...(typeof additionalProperties === "object" ? { additionalProperties: embedded(additionalProperties) } : {}),
-  };
 }

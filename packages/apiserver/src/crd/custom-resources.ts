@@ -3,10 +3,19 @@
  * a deleted one. It follows the storage synchronously, so a CRD is served before its creator has the answer.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
+import type { RuleCompiler } from "@setpoint/schema";
 import { type Clock, type Logger, timestamp } from "@setpoint/host";
 import type { Registry } from "../registry/registry.ts";
 import type { Storage, StorageEvent } from "../storage/storage.ts";
-import { cleanupFinalizer, type Crd, type CrdStatus, crdPrefix, isConditionTrue, parseCrd, withCondition } from "./crd-object.ts";
+import {
+  cleanupFinalizer,
+  type Crd,
+  type CrdStatus,
+  crdPrefix,
+  isConditionTrue,
+  parseCrd,
+  withCondition,
+} from "./crd-object.ts";
 import { decideNames } from "./crd-naming.ts";
 import { customDefinitions, instancePrefix } from "./custom-definition.ts";
 import { deleteInstances } from "./instance-cleanup.ts";
@@ -16,6 +25,8 @@ export interface CustomResourcesOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Understands validation rules; without it they are not checked. */
+  readonly compileRules?: RuleCompiler;
   /**
    * Called after the definitions of a CRD were replaced or removed: open watches of its resource have to end, so that clients
    * list again under the new schema.
@@ -89,7 +100,12 @@ export class CustomResources {
     const fingerprint = JSON.stringify([crd.metadata.uid, isServed, crd.spec, crd.status?.acceptedNames]);
     this.#served.set(name, { crd, fingerprint });
     if (before?.fingerprint === fingerprint) return;
-    const definitions = isServed ? customDefinitions(crd, () => this.#isTerminating(name)) : [];
+    const { compileRules } = this.#options;
+    const options = {
+      isTerminating: () => this.#isTerminating(name),
+      ...(compileRules === undefined ? {} : { compileRules }),
+    };
+    const definitions = isServed ? customDefinitions(crd, options) : [];
     if (before === undefined && definitions.length === 0) return;
     this.#options.registry.setCustom(name, definitions);
     if (before !== undefined) this.#replaced(crd);
@@ -118,7 +134,8 @@ export class CustomResources {
   /** Names became free: a CRD that was refused one may have it now. */
   #reconsider(group: string): void {
     for (const [name, { crd }] of this.#served) {
-      if (crd.spec.group === group && !isConditionTrue(crd, "NamesAccepted")) this.#background(name, () => this.#writeNames(name));
+      if (crd.spec.group === group && !isConditionTrue(crd, "NamesAccepted"))
+        this.#background(name, () => this.#writeNames(name));
     }
   }
 

@@ -2,8 +2,20 @@ import { expect, test } from "vitest";
 import { compileJsonPath } from "./jsonpath.ts";
 
 const object = {
-  spec: { replicas: 3, "a.b": "dotted", ports: [{ name: "x", port: 1 }, { name: "y", port: 2 }] },
-  status: { conditions: [{ type: "Ready", status: "True" }, { type: "Old", status: "False" }] },
+  spec: {
+    replicas: 3,
+    "a.b": "dotted",
+    ports: [
+      { name: "x", port: 1 },
+      { name: "y", port: 2 },
+    ],
+  },
+  status: {
+    conditions: [
+      { type: "Ready", status: "True" },
+      { type: "Old", status: "False" },
+    ],
+  },
 };
 
 test.each([

@@ -111,7 +111,8 @@ class Parser {
   }
 }
 
-const numberOr = (text: string | undefined): number | undefined => (text === undefined || text === "" ? undefined : Number(text));
+const numberOr = (text: string | undefined): number | undefined =>
+  text === undefined || text === "" ? undefined : Number(text);
 
 /** `@.a.b == "x"` and the like, or `@.a` alone for existence. */
 function compileFilter(text: string): Step {
@@ -132,7 +133,8 @@ function operand(text: string): JsonPath {
   if (quoted !== null) return () => quoted[1] ?? quoted[2];
   if (text === "true" || text === "false") return () => text === "true";
   const number = Number(text);
-  if (text === "" || Number.isNaN(number)) throw new Error(`Cannot read the JSONPath filter operand ${JSON.stringify(text)}`);
+  if (text === "" || Number.isNaN(number))
+    throw new Error(`Cannot read the JSONPath filter operand ${JSON.stringify(text)}`);
   return () => number;
 }
 

@@ -47,14 +47,14 @@ function cellOf(type: TableColumn["type"], value: unknown, now: number): Cell {
   if (value === undefined || value === null) return null;
   switch (type) {
     case "string":
-      return typeof value === "object" ? JSON.stringify(value) : String(value);
+      return typeof value === "string" ? value : JSON.stringify(value);
     case "integer":
       return typeof value === "number" ? Math.trunc(value) : null;
     case "number":
       return typeof value === "number" ? value : null;
     case "boolean":
       return typeof value === "boolean" ? value : null;
-    case "date":
+    default:
       return typeof value === "string" ? age(value, now) : null;
   }
 }

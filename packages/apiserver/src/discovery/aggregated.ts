@@ -14,7 +14,11 @@ export function negotiateDiscovery(request: ApiRequest): "aggregated" | "plain" 
   for (const clause of parseAccept(request.headers?.["accept"])) {
     const { as, g, v } = clause.parameters;
     if (as === undefined) {
-      if (["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"].some((each) => acceptsType(clause, each)))
+      if (
+        ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"].some((each) =>
+          acceptsType(clause, each),
+        )
+      )
         return "plain";
     } else if (acceptsType(clause, "application/json") && isDiscovery(as, g, v)) return "aggregated";
   }
@@ -55,7 +59,9 @@ function resourceItem(definition: ResourceDefinition): Json {
     verbs: discoveryVerbs(definition),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(subresources.length === 0 ? {} : { subresources: subresources.map((each) => subresourceItem(definition, each)) }),
+    ...(subresources.length === 0
+      ? {}
+      : { subresources: subresources.map((each) => subresourceItem(definition, each)) }),
   };
 }
 

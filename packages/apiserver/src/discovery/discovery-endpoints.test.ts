@@ -16,7 +16,8 @@ function setUp(healthChecks: readonly HealthCheck[] = []) {
   const registry = new Registry(builtinResources());
   const manifest = structuredClone(recorded.manifest) as unknown as UnstructuredObject;
   crdStrategy.setDefaults?.(manifest);
-  const serve = (): void => registry.setCustom("widgets.example.com", customDefinitions(parseCrd(manifest), () => false));
+  const serve = (): void =>
+    registry.setCustom("widgets.example.com", customDefinitions(parseCrd(manifest), { isTerminating: () => false }));
   const table = createDiscoveryEndpoints({ registry, clock: new VirtualClock(seededRandom(1)), healthChecks });
   const get = async (url: string, headers: Record<string, string> = {}): Promise<ApiResponse> => {
     const [path = "", search = ""] = url.split("?");
@@ -150,10 +151,17 @@ test("the OpenAPI document of apps/v1 has the operations and schemas of kube-api
     if (path === "/apis/apps/v1/") continue;
     for (const [method, [id, action]] of Object.entries(operations)) {
       const operation = paths[path]?.[method];
-      expect([path, method, operation?.operationId, operation?.["x-kubernetes-action"]]).toEqual([path, method, id, action]);
+      expect([path, method, operation?.operationId, operation?.["x-kubernetes-action"]]).toEqual([
+        path,
+        method,
+        id,
+        action,
+      ]);
     }
   }
-  const unused = ["APIResource", "APIResourceList", "WatchEvent"].map((each) => `io.k8s.apimachinery.pkg.apis.meta.v1.${each}`);
+  const unused = ["APIResource", "APIResourceList", "WatchEvent"].map(
+    (each) => `io.k8s.apimachinery.pkg.apis.meta.v1.${each}`,
+  );
   expect(Object.keys(components.schemas)).toEqual(apps.schemas.filter((each) => !unused.includes(each)));
 });
 
@@ -165,9 +173,14 @@ test("an outdated hash of a document leads to the present one, which may be kept
   const stale = await get("/openapi/v3/apis/example.com/v1?hash=OLD");
   expect([stale.status, stale.headers["location"]]).toEqual([301, url]);
   const present = await get(url);
-  expect(present.headers).toMatchObject({ "cache-control": "public, immutable", expires: "Fri, 01 Jan 2027 00:00:00 GMT" });
+  expect(present.headers).toMatchObject({
+    "cache-control": "public, immutable",
+    expires: "Fri, 01 Jan 2027 00:00:00 GMT",
+  });
   expect((await get(url, { accept: "application/xml" })).status).toBe(406);
-  expect((await get("/openapi/v2", { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" })).status).toBe(406);
+  expect(
+    (await get("/openapi/v2", { accept: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf" })).status,
+  ).toBe(406);
 });
 
 test("health checks answer alone, together and without the excluded ones", async () => {

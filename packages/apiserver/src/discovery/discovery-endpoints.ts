@@ -10,7 +10,14 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { aggregatedContentType, groupDiscoveryList, negotiateDiscovery } from "./aggregated.ts";
 import { contentHash, matchesEtag } from "./etag.ts";
 import { listGroups, type ServedGroup } from "./group-list.ts";
-import { answerCheck, answerHealth, checksOf, type HealthCheck, type HealthEndpoint, healthEndpoints } from "./health.ts";
+import {
+  answerCheck,
+  answerHealth,
+  checksOf,
+  type HealthCheck,
+  type HealthEndpoint,
+  healthEndpoints,
+} from "./health.ts";
 import { OpenApiDocuments } from "./openapi-documents.ts";
 import { answerOpenApiDocument, answerOpenApiIndex, answerOpenApiV2 } from "./openapi-endpoints.ts";
 import { emptyResponse, notAcceptable, objectResponse } from "./response.ts";

@@ -76,8 +76,9 @@ function published(schema: StructuralSchema): JsonSchema {
 }
 
 function publishedNode(schema: StructuralSchema): Record<string, unknown> {
-  const { properties, items, additionalProperties, ...rest } = schema;
-  const node: Record<string, unknown> = { ...rest };
+  const { items, additionalProperties } = schema;
+  const node: Record<string, unknown> = { ...schema };
+  delete node["properties"];
   if (items !== undefined) node["items"] = published(items);
   if (additionalProperties !== undefined)
     node["additionalProperties"] =

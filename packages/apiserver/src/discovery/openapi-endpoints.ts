@@ -14,7 +14,12 @@ export function answerOpenApiIndex(documents: OpenApiDocuments): ApiResponse {
 }
 
 /** `GET /openapi/v3/<key>?hash=…`. A document with its own hash may be kept for ever. */
-export function answerOpenApiDocument(documents: OpenApiDocuments, key: string, request: ApiRequest, now: number): ApiResponse {
+export function answerOpenApiDocument(
+  documents: OpenApiDocuments,
+  key: string,
+  request: ApiRequest,
+  now: number,
+): ApiResponse {
   const hash = documents.hash(key);
   if (hash === undefined) return emptyResponse(404, {});
   if (!acceptsJson(request)) return emptyResponse(406, { vary: "Accept" });
@@ -33,7 +38,12 @@ export function answerOpenApiDocument(documents: OpenApiDocuments, key: string, 
  */
 export function answerOpenApiV2(serverVersion: string, request: ApiRequest): ApiResponse {
   if (!acceptsJson(request)) return emptyResponse(406, { vary: "Accept" });
-  const document = { swagger: "2.0", info: { title: "Kubernetes", version: serverVersion }, paths: {}, definitions: {} };
+  const document = {
+    swagger: "2.0",
+    info: { title: "Kubernetes", version: serverVersion },
+    paths: {},
+    definitions: {},
+  };
   const etag = `"${contentHash(JSON.stringify(document))}"`;
   const headers = { ...jsonHeaders, etag, vary: "Accept" };
   if (matchesEtag(request.headers?.["if-none-match"], etag)) return emptyResponse(304, headers);

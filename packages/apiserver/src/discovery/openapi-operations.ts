@@ -123,8 +123,19 @@ export class OperationWriter {
       if (row === undefined) continue;
       const { method } = row;
       operations[method] = connecting.has(sub.name)
-        ? this.#operation({ action: "connect", id: `connect${word}${capitalize(method)}${name}`, kind: marked, response: schema })
-        : this.#operation({ action: row.action, id: `${row.word}${word}${name}`, kind: marked, response: schema, body: schema });
+        ? this.#operation({
+            action: "connect",
+            id: `connect${word}${capitalize(method)}${name}`,
+            kind: marked,
+            response: schema,
+          })
+        : this.#operation({
+            action: row.action,
+            id: `${row.word}${word}${name}`,
+            kind: marked,
+            response: schema,
+            body: schema,
+          });
     }
     return operations;
   }

@@ -55,7 +55,9 @@ function resourceEntry(definition: ResourceDefinition): Json {
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     // Resources without stored objects (reviews) have no storage version.
-    ...(definition.verbs.includes("get") ? { storageVersionHash: storageVersionHash(group, storageVersion, kind) } : {}),
+    ...(definition.verbs.includes("get")
+      ? { storageVersionHash: storageVersionHash(group, storageVersion, kind) }
+      : {}),
   };
 }
 

@@ -1,0 +1,60 @@
+/** Wires custom resources into an API server: the strategy of CRDs before it exists, the resources that they define after. */
+import type { Host } from "@setpoint/host";
+import type { RuleCompiler } from "@setpoint/schema";
+import type { ApiServer } from "../api-server.ts";
+import type { ResourceDefinition, Strategy } from "../registry/resource-definition.ts";
+import type { Storage } from "../storage/storage.ts";
+import { createCrdStrategy } from "./crd-strategy.ts";
+import { CustomResources } from "./custom-resources.ts";
+
+export interface ServeCustomResourcesOptions {
+  readonly host: Host;
+  readonly storage: Storage;
+  /** Understands validation rules; without it they are neither compiled nor checked. */
+  readonly compileRules?: RuleCompiler;
+}
+
+/** The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. */
+export function withCrdStrategy(
+  builtin: readonly ResourceDefinition[],
+  compileRules?: RuleCompiler,
+): readonly ResourceDefinition[] {
+  const own = createCrdStrategy(compileRules === undefined ? {} : { compileRules });
+  return builtin.map((each) =>
+    each.group === "apiextensions.k8s.io" && each.resource === "customresourcedefinitions"
+      ? { ...each, strategy: combined(each.strategy, own) }
+      : each,
+  );
+}
+
+/** Serves the resources of all stored CRDs from now on; stop it before the storage is closed. */
+export function serveCustomResources(server: ApiServer, options: ServeCustomResourcesOptions): CustomResources {
+  const { host, storage, compileRules } = options;
+  const { clock, log } = host;
+  const custom = new CustomResources({
+    storage,
+    registry: server.registry,
+    clock,
+    log,
+    ...(compileRules === undefined ? {} : { compileRules }),
+    onReplaced: (resource) => server.endWatches(resource),
+  });
+  custom.start();
+  return custom;
+}
+
+/** What all kinds share comes first, so that what CRDs add is not undone. */
+function combined(base: Strategy, own: Strategy): Strategy {
+  return {
+    ...base,
+    ...own,
+    setDefaults: (object) => {
+      base.setDefaults?.(object);
+      own.setDefaults?.(object);
+    },
+    prepareForCreate: (object, context) => {
+      base.prepareForCreate?.(object, context);
+      own.prepareForCreate?.(object, context);
+    },
+  };
+}

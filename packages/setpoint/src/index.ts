@@ -1,14 +1,19 @@
 /** The front door for authors of operators; see the package's README. */
 
 // kinds
-export type { Kind, KubeObject, ObjectOf } from "@setpoint/apimachinery";
+export type { Condition, Kind, KubeObject, ObjectOf } from "@setpoint/apimachinery";
 export type { Stored } from "@setpoint/client";
+export { age, conditions, defineKind, field, immutable, quantity, rule } from "@setpoint/schema";
 
 // controllers
-export type { ReconcileContext, Result, Step } from "@setpoint/runtime";
+export type { ConditionInit, ReconcileContext, Result, Step, StepFacts } from "@setpoint/runtime";
 export { act, controller, minutes, outcome, rest, seconds, TerminalError, wait, watching } from "@setpoint/runtime";
+export type { Random } from "@setpoint/host";
+export { randomSuffix } from "@setpoint/host";
 
 // operators
 export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
 export type { PolicyRule } from "./policy-rule.ts";
+export type { RunOptions } from "./run-operator.ts";
+export { runOperator } from "./run-operator.ts";

@@ -1,0 +1,75 @@
+/** A whole cluster on this machine: the control plane in this process, each node as a process of its own. */
+import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Transport } from "@setpoint/apimachinery";
+import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
+import type { Host } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import type { LocalImages } from "@setpoint/process-node";
+import { openLog } from "./log-file.ts";
+import { startNodeProcess } from "./node-process.ts";
+import { claimServiceBlock } from "./service-block.ts";
+
+export interface ClusterOptions {
+  /** Absent: in memory, with a temporary folder for the nodes. */
+  readonly directory: string | undefined;
+  readonly port: number;
+  readonly nodes: number;
+  /** Images that exist on this machine alone. */
+  readonly localImages?: LocalImages;
+  /** Told what happens, a line each. */
+  say(line: string): void;
+}
+
+export interface Cluster extends AsyncDisposable {
+  readonly url: string;
+  readonly kubeconfig: string;
+  /** As cluster-admin. */
+  readonly transport: Transport;
+  readonly host: Host;
+}
+
+/** Where unpacked images are kept for all clusters of this user. */
+export function imageCacheFolder(): string {
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  return join(cache, "setpoint", "images");
+}
+
+/** Resolves when the control plane serves and the nodes are ready. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  await using parts = new AsyncDisposableStack();
+  const directory = options.directory ?? temporaryFolder(parts);
+  const log = parts.adopt(openLog(join(directory, "control-plane.log")), (file) => file.close());
+  const host = systemHost({ write: log.write });
+  const block = parts.use(await claimServiceBlock(directory));
+  const controlPlane = parts.use(
+    await startControlPlane({
+      host,
+      ...(options.directory === undefined ? {} : { directory }),
+      https: { port: options.port },
+      serviceCidr: block.cidr,
+    }),
+  );
+  for (let i = 1; i <= options.nodes; i++) {
+    parts.use(await startNodeProcess({ name: `node-${i}`, directory, controlPlane, block, imageCache: imageCacheFolder(), localImages: options.localImages ?? {}, say: options.say }));
+  }
+  return describe(controlPlane, host, parts.move());
+}
+
+function temporaryFolder(parts: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-"));
+  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function describe(controlPlane: ControlPlane, host: Host, parts: AsyncDisposableStack): Cluster {
+  return {
+    url: controlPlane.url ?? "",
+    kubeconfig: controlPlane.kubeconfig(),
+    transport: controlPlane.transport,
+    host,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}

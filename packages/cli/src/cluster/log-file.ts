@@ -1,0 +1,14 @@
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+
+export interface LogFile {
+  write(line: string): void;
+  close(): void;
+}
+
+/** A file that log lines are appended to; started anew, so that it does not grow without end. */
+export function openLog(path: string): LogFile {
+  mkdirSync(dirname(path), { recursive: true });
+  const file = openSync(path, "w", 0o600);
+  return { write: (line) => void writeSync(file, line), close: () => closeSync(file) };
+}

@@ -1,0 +1,30 @@
+import { SetpointError } from "@setpoint/apimachinery";
+
+/** The code of errors in how a command was called. */
+export const usageError = "ERR_USAGE";
+
+export interface Command {
+  readonly name: string;
+  /** Name and arguments, as shown in the usage. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Not for people. */
+  readonly internal?: boolean;
+  /** Resolves to the exit code. */
+  run(args: readonly string[]): Promise<number>;
+}
+
+/** The value of a numeric flag. */
+export function parseNumber(flag: string, text: string | undefined, fallback: number, max: number): number {
+  if (text === undefined) return fallback;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= max) return value;
+  throw new SetpointError(usageError, `Cannot use --${flag} ${text}: wanted a whole number from 0 to ${max}`);
+}
+
+/** Resolves with the first SIGINT or SIGTERM. */
+export function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
+  });
+}

@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { httpTransport } from "@setpoint/client/node";
+import { systemHost } from "@setpoint/host/system";
+import { startNode } from "@setpoint/process-node";
+import { openLog } from "../cluster/log-file.ts";
+import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
+import type { Command } from "../command.ts";
+import { sentenceOf } from "../sentence-of.ts";
+
+/** `setpoint node`: the agent of one node, a child of `setpoint up`; stops when its parent does, however that ends. */
+export const node: Command = {
+  name: "node",
+  usage: "node",
+  summary: "Run a node agent; started by `setpoint up`.",
+  internal: true,
+  async run() {
+    if (process.send === undefined) {
+      process.stderr.write('Cannot run "setpoint node" by hand: it is started by "setpoint up".\n');
+      return 2;
+    }
+    const init = await firstMessage();
+    const parentGone = new Promise<void>((resolve) => process.once("disconnect", resolve));
+    process.on("SIGINT", () => {});
+    const log = openLog(join(init.directory, "agent.log"));
+    try {
+      await serve(init, log.write, parentGone);
+      return 0;
+    } catch (error) {
+      tell({ kind: "failed", sentence: sentenceOf(error) });
+      return 1;
+    } finally {
+      log.close();
+    }
+  },
+};
+
+async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
+  const host = systemHost({ write });
+  const { certificate: cert, key } = init.client;
+  await using transport = httpTransport({ server: init.server, ca: init.ca, cert, key, clock: host.clock, userAgent: "setpoint-node" });
+  await using _agent = await startNode({ ...init, transport, host, caPem: init.ca, onProgress: (line) => tell({ kind: "say", line }) });
+  tell({ kind: "ready" });
+  await parentGone;
+}
+
+function firstMessage(): Promise<NodeInit> {
+  return new Promise((resolve) => process.once("message", (message) => resolve(message as NodeInit)));
+}
+
+function tell(message: NodeMessage): void {
+  if (process.connected) process.send?.(message);
+}

@@ -1,0 +1,69 @@
+import { writeFileSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { SetpointError } from "@setpoint/apimachinery";
+import { startCluster } from "../cluster/cluster.ts";
+import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
+
+const nodesMax = 10;
+
+/** What `setpoint up` was asked for. */
+export interface UpOptions {
+  readonly directory: string | undefined;
+  readonly port: number;
+  readonly kubeconfig: string;
+  readonly nodes: number;
+  readonly quiet: boolean;
+}
+
+/** Flags of `setpoint up`; throws `ERR_USAGE`. */
+export function parseUpOptions(args: readonly string[]): UpOptions {
+  const values = parseFlags(args);
+  const directory = values["in-memory"] ? undefined : resolve(values["data-dir"] ?? ".setpoint");
+  return {
+    directory,
+    port: parseNumber("port", values.port, 0, 65_535),
+    kubeconfig: resolve(values.kubeconfig ?? `${directory ?? ".setpoint"}/kubeconfig`),
+    nodes: parseNumber("nodes", values.nodes, 1, nodesMax),
+    quiet: values.quiet ?? false,
+  };
+}
+
+interface UpFlags {
+  readonly "data-dir"?: string;
+  readonly "in-memory"?: boolean;
+  readonly port?: string;
+  readonly kubeconfig?: string;
+  readonly nodes?: string;
+  readonly quiet?: boolean;
+}
+
+function parseFlags(args: readonly string[]): UpFlags {
+  const text = { type: "string" } as const;
+  const yes = { type: "boolean" } as const;
+  try {
+    const options = { "data-dir": text, "in-memory": yes, port: text, kubeconfig: text, nodes: text, quiet: yes };
+    return parseArgs({ args: [...args], options, strict: true }).values;
+  } catch (cause) {
+    throw new SetpointError(usageError, `Cannot start: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** `setpoint up`: a cluster in the foreground. */
+export const up: Command = {
+  name: "up",
+  usage: "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--quiet]",
+  summary: "Start a Kubernetes control plane and its nodes; serves until ^C.",
+  async run(args) {
+    const options = parseUpOptions(args);
+    const stopped = untilSignal();
+    const say = options.quiet ? (): void => {} : (line: string): void => void process.stderr.write(`${line}\n`);
+    await using cluster = await startCluster({ ...options, say });
+    mkdirSync(dirname(options.kubeconfig), { recursive: true });
+    writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    process.stdout.write(`Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`);
+    const signal = await stopped;
+    say(`${signal}: stopping`);
+    return 0;
+  },
+};

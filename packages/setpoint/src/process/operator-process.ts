@@ -1,0 +1,90 @@
+/** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
+import { CustomResourceDefinition } from "@setpoint/api";
+import { createClient } from "@setpoint/client";
+import { connect, resolveConnection } from "@setpoint/client/node";
+import { sleep, type Host } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import { startManager, type Manager, type ManagerOptions } from "@setpoint/runtime";
+import type { Operator } from "../operator.ts";
+import { serveStatus } from "./status-server.ts";
+
+export interface OperatorProcessOptions {
+  /** Default: the pod's own account when in a pod, else the current kubeconfig. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Look at this namespace alone; default: all. */
+  readonly namespace?: string;
+  /** Apply the CRDs of the operator first; for a desk, where nobody has installed it. */
+  readonly install?: boolean;
+}
+
+const statusPort = 8080;
+/** How long a stop waits for running reconciles: less than a pod's default grace period. */
+const shutdownMsMax = 20_000;
+
+/** Resolves to the exit code after SIGINT, SIGTERM or the loss of the lease. */
+export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
+  const host = systemHost({ write: (line) => void process.stderr.write(line) });
+  const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
+  const where = {
+    clock: host.clock,
+    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
+    ...(options.context === undefined ? {} : { context: options.context }),
+    userAgent: `${operator.name}-operator`,
+  };
+  const { namespace: ownNamespace } = resolveConnection(where);
+  await using transport = connect(where);
+  if (options.install ?? !inPod) await installCrds(operator, transport, host);
+  const identity = process.env["POD_NAME"];
+  await using manager = startManager({
+    transport,
+    host,
+    name: operator.name,
+    controllers: operator.controllers,
+    shutdownMsMax,
+    ...(options.namespace === undefined ? {} : { namespaces: [options.namespace] }),
+    // On a desk nobody else runs it.
+    ...(inPod ? { leaderElection: { name: operator.name, namespace: ownNamespace, ...(identity === undefined ? {} : { identity }) } } : {}),
+  });
+  await using _status = inPod ? await serveStatus(manager, process.env["POD_IP"] ?? "127.0.0.1", statusPort) : undefined;
+  const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
+  isReady.catch(() => {});
+  return untilEnd(manager, host);
+}
+
+async function untilEnd(manager: Manager, host: Host): Promise<number> {
+  const signalled = new Promise<string>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
+  });
+  const ended = manager.done.then(() => "stopped");
+  const why = await Promise.race([signalled, ended]);
+  host.log.info("Stopping", { why });
+  await manager.stop();
+  return 0;
+}
+
+/** How long a new CRD may need to be served. */
+const establishMsMax = 10_000;
+
+async function installCrds(operator: Operator, transport: ManagerOptions["transport"], host: Host): Promise<void> {
+  const client = createClient(transport, host);
+  for (const crd of operator.crds()) {
+    await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
+    await untilEstablished(client, crd.metadata.name ?? "", host);
+    host.log.info("Installed the kind", { crd: crd.metadata.name });
+  }
+}
+
+async function untilEstablished(client: ReturnType<typeof createClient>, name: string, { clock }: Host): Promise<void> {
+  const deadline = clock.monotonic() + establishMsMax;
+  while (clock.monotonic() < deadline) {
+    const { status } = await client.get(CustomResourceDefinition, { name });
+    if (status?.conditions?.some((each) => each.type === "Established" && each.status === "True")) return;
+    await sleep(clock, 100);
+  }
+}
+
+/** Whether a module's default export is an operator. */
+export function isOperator(value: unknown): value is Operator {
+  return typeof value === "object" && value !== null && "controllers" in value && "crds" in value;
+}

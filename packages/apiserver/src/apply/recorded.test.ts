@@ -29,8 +29,8 @@ interface Recording {
   readonly steps: readonly Step[];
 }
 
-function load<T>(name: string): T {
-  return JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8")) as T;
+function load(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
 }
 
 type Outcome = { readonly object: JsonObject; readonly managedFields: unknown } | { readonly error: JsonObject };
@@ -102,8 +102,8 @@ const schemaOf = {
 };
 
 describe.each(recordings)("%s answers as the real API server recorded", (name) => {
-  const recording = load<Recording>(name);
-  const schema = load<StructuralSchema>(`${schemaOf[name]}.schema`);
+  const recording = load(name) as Recording;
+  const schema = load(`${schemaOf[name]}.schema`) as StructuralSchema;
   const lives = recording.steps.map((_, index) => recording.steps.slice(0, index).findLast((step) => step.code < 300));
   test.each(recording.steps.map((step, index) => [index, step.verb, step.manager, step] as const))(
     "step %i: %s by %s",

@@ -123,7 +123,7 @@ function deleteFromPrimitiveList(original: MutableMap, key: string, value: unkno
   const field = directedField(key, deletePrefix, "invalid patch format of primitive list");
   const before = original[field];
   if (!Array.isArray(before) || !Array.isArray(value)) return;
-  elementKind([...before, ...value]);
+  elementKind(before, value);
   original[field] = before.filter((item) => !value.includes(item));
 }
 
@@ -172,17 +172,18 @@ function checkOrder(changes: readonly unknown[], order: readonly unknown[], merg
   );
 }
 
-/** The kind of the items of a list, which must be one. */
-function elementKind(items: readonly unknown[]): "map" | "scalar" {
+/** The kind of the items of two lists, which must be one. */
+function elementKind(...lists: readonly (readonly unknown[])[]): "map" | "scalar" {
+  const items = lists.flatMap((list) => list);
   if (Array.isArray(items[0])) throw unprocessablePatch("lists of lists are not supported");
   const kinds = new Set(items.map((item) => (isJsonObject(item) ? "map" : Array.isArray(item) ? "list" : typeof item)));
-  if (kinds.size > 1) throw untypedPatchError(`list element types are not identical: ${formatGo([items])}`);
+  if (kinds.size > 1) throw untypedPatchError(`list element types are not identical: ${formatGo(lists)}`);
   return kinds.has("map") ? "map" : "scalar";
 }
 
 function mergeList(before: unknown[], patch: readonly unknown[], meta: PatchMeta): unknown[] {
   if (before.length === 0 && patch.length === 0) return before;
-  if (elementKind([...before, ...patch]) === "scalar") {
+  if (elementKind(before, patch) === "scalar") {
     return orderItems([...new Set([...before, ...patch])], patch, before, "");
   }
   const { mergeKey } = meta;

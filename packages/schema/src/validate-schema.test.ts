@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { applyDefaults, decode, validateSchema, type RuleEvaluator, type StructuralSchema } from "./index.ts";
+import ratcheting from "./fixtures/ratcheting-answers.json" with { type: "json" };
 import answers from "./fixtures/validation-answers.json" with { type: "json" };
 
 /** The recorded schema has rules that always hold in the cases; what they print is not the subject here. */
@@ -18,6 +19,15 @@ test.each(answers.cases.map((one) => [JSON.stringify(one.spec), one] as const))(
     // The server walks Go maps, so its order is not stable.
     expect(new Set(found)).toEqual(new Set(errors));
     expect(found).toHaveLength(errors.length);
+  },
+);
+
+test.each(ratcheting.cases.map((one) => [JSON.stringify(one.spec), one] as const))(
+  "an update to %s under a schema that became tighter is answered as by kube-apiserver 1.36",
+  (_, { spec, errors }) => {
+    const schema = ratcheting.schema as unknown as StructuralSchema;
+    const found = validateSchema(schema, { spec }, { old: { spec: ratcheting.old } }).map(textOf);
+    expect(new Set(found)).toEqual(new Set(errors));
   },
 );
 

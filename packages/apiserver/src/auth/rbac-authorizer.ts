@@ -76,7 +76,13 @@ export class RbacAuthorizer implements Authorizer {
   *#grants(user: UserInfo, namespace: string): Generator<Grant> {
     yield* grantsOf(this.#index(""), user);
     if (namespace !== "") yield* grantsOf(this.#index(namespace), user);
-    if (user.groups.includes(nodesGroup)) yield (this.#nodeGrant ??= grantOf(this.#reader, nodeRole, ""));
+    if (user.groups.includes(nodesGroup)) yield this.#grantOfNodes();
+  }
+
+  #grantOfNodes(): Grant {
+    const grant = this.#nodeGrant ?? grantOf(this.#reader, nodeRole, "");
+    this.#nodeGrant = grant;
+    return grant;
   }
 
   #index(namespace: string): SubjectIndex {

@@ -54,7 +54,7 @@ async function open(options: ExecOptions): Promise<WebSocket> {
   const socket = new WebSocket(url, [protocol], {
     headers,
     ...tlsOptions(connection, credential),
-  } as ConstructorParameters<typeof WebSocket>[2]);
+  });
   // A listener from the start: "error" may come at any time, and without one it ends the process.
   socket.on("error", () => undefined);
   await opened(socket, options);

@@ -299,7 +299,7 @@ function headOf(status: number, incoming: IncomingHttpHeaders): AnswerHead {
   for (const name in incoming) {
     const value = incoming[name];
     if (value === undefined || name.startsWith(":")) continue;
-    headers[name] = Array.isArray(value) ? value.join(", ") : String(value);
+    headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return { status, headers };
 }

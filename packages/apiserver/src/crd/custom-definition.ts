@@ -35,13 +35,24 @@ export function customDefinitions(crd: Crd, options: CustomDefinitionOptions): r
   return crd.spec.versions.filter((each) => each.served).map((version) => definitionOf(crd, version, options));
 }
 
-function customStrategy(schema: StructuralSchema, { isTerminating, compileRules }: CustomDefinitionOptions): Strategy {
+/** Upstream documents a 405, but a real 1.36 server answers this. */
+function terminating({ spec }: Crd, name: string): ApiError {
+  const { group, names } = spec;
+  const subject = `${names.plural}.${group}${name === "" ? "" : ` ${JSON.stringify(name)}`}`;
+  const message = `${subject} is forbidden: create not allowed while custom resource definition is terminating`;
+  const details = { ...(name === "" ? {} : { name }), group, kind: names.plural };
+  return new ApiError(failure(403, "Forbidden", message, details));
+}
+
+function customStrategy(
+  crd: Crd,
+  schema: StructuralSchema,
+  { isTerminating, compileRules }: CustomDefinitionOptions,
+): Strategy {
   let rules: RuleEvaluator | undefined;
   return {
-    prepareForCreate: () => {
-      if (!isTerminating()) return;
-      const message = "create not allowed while custom resource definition is terminating";
-      throw new ApiError(failure(405, "MethodNotAllowed", message));
+    prepareForCreate: ({ metadata }) => {
+      if (isTerminating()) throw terminating(crd, metadata.name ?? "");
     },
     validate: (object, old) => {
       // Compiled at the first write: many kinds are served that nobody writes.
@@ -78,7 +89,7 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
     ...(scale === undefined ? {} : { scale: scalePaths(scale) }),
     schema,
     custom: true,
-    strategy: customStrategy(schema, options),
+    strategy: customStrategy(crd, schema, options),
     columns: printerColumns(version.additionalPrinterColumns),
     selectableFields: selectableFields(version),
     storagePrefix: instancePrefix(crd),

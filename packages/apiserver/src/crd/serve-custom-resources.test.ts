@@ -79,7 +79,11 @@ test("deleting a CRD deletes its objects first and refuses new ones meanwhile", 
   await settle();
   const left = (await send("GET", widgets)).object?.["items"] as readonly UnstructuredObject[];
   expect(left.map((each) => each.metadata.name)).toEqual(["held"]);
-  expect((await send("POST", widgets, widget("late", {}))).code).toBe(405);
+  const late = await send("POST", widgets, widget("late", {}));
+  expect([late.code, late.object?.["message"]]).toEqual([
+    403,
+    'widgets.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
+  ]);
   const held = (await send("GET", `${widgets}/held`)).object;
   await send("PUT", `${widgets}/held`, { ...held, metadata: { ...held?.metadata, finalizers: [] } });
   await settle();

@@ -31,3 +31,27 @@ export type {
 } from "./storage/storage.ts";
 export type { HistoryLimits } from "./storage/limits.ts";
 export { createMemoryStorage } from "./storage/memory-storage.ts";
+
+// built-in kinds
+export type { BootstrapTarget } from "./builtin/bootstrap.ts";
+export { bootstrap } from "./builtin/bootstrap.ts";
+export { builtinEndpoints } from "./builtin/builtin-endpoints.ts";
+export { builtinResources } from "./builtin/builtin-resources.ts";
+export type { EndpointServer } from "./builtin/endpoint-server.ts";
+export type { StartList, StartOptions } from "./builtin/start-objects.ts";
+export { objectsAtStart } from "./builtin/start-objects.ts";
+export type { DefaultAdmissionOptions } from "./admission/default-admission.ts";
+export { defaultAdmission } from "./admission/default-admission.ts";
+export { defaultServiceCidr, firstServiceAddress } from "./admission/service-ip-allocator.ts";
+export { decodeProtobuf } from "./protobuf/decode-protobuf.ts";
+
+// what the server tells about itself
+export type { DiscoveryOptions, ServerVersion } from "./discovery/discovery-endpoints.ts";
+export { createDiscoveryEndpoints, serverVersion } from "./discovery/discovery-endpoints.ts";
+export type { HealthCheck, HealthEndpoint } from "./discovery/health.ts";
+
+// custom resources
+export type { ServeCustomResourcesOptions } from "./crd/serve-custom-resources.ts";
+export { serveCustomResources, withCrdStrategy } from "./crd/serve-custom-resources.ts";
+export type { CustomResourcesOptions } from "./crd/custom-resources.ts";
+export { CustomResources } from "./crd/custom-resources.ts";

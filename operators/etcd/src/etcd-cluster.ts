@@ -9,7 +9,7 @@ const anything = z.record(z.string(), z.unknown());
 /** Volumes are claims, one a member; without `storage` members live on an emptyDir, as long as their pod. */
 const storage = z.object({
   storageClassName: z.string().optional(),
-  accessModes: z.array(z.string()).default(["ReadWriteOnce"]),
+  accessModes: z.array(z.enum(["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"])).default(["ReadWriteOnce"]),
   resources: z.object({ requests: z.object({ storage: quantity() }) }),
 });
 

@@ -1,7 +1,7 @@
 /** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
 import type { Pod } from "@setpoint/api";
-import type { ReconcileContext } from "setpoint";
-import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
+import type { ReconcileContext, Result } from "setpoint";
+import { isNotYet, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { newMemberName, peerUrl } from "../member-names.ts";
 import { memberEndpoint, memberImage, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
@@ -10,7 +10,7 @@ import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
-  readonly [Name in keyof Actions]: (args: Actions[Name], context: ReconcileContext, seen: Seen) => Promise<void>;
+  readonly [Name in keyof Actions]: (args: Actions[Name], context: ReconcileContext, seen: Seen) => Promise<Result | void>;
 };
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
@@ -20,13 +20,12 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       await apply(clientService(cluster));
     },
 
-    async startMember({ member, initialCluster, state }, { create, event }, { cluster, targetVersion, members }) {
+    async startMember({ member, initialCluster, state }, { create }, { cluster, targetVersion, members }) {
       const volume = memberVolume(cluster, member);
       const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
       // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
       if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
       await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
-      event("Normal", "MemberStarted", `Started member ${member} with etcd ${targetVersion}`);
     },
 
     async deletePod({ member }, context, seen) {
@@ -39,39 +38,47 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (volume !== undefined) await context.delete(volume);
     },
 
-    async addLearner(_, { random, signal, event }, seen) {
+    async addLearner(_, context, seen) {
       const { name = "", namespace = "" } = seen.cluster.metadata;
-      const member = newMemberName(name, random);
-      await gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), signal);
-      event("Normal", "LearnerAdded", `Added ${member} to etcd as a learner`);
+      const member = newMemberName(name, context.random);
+      return unlessNotYet(gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal), context);
     },
 
-    async promote({ member, id }, { signal, event }, seen) {
-      await gateway.promote(endpointForChanges(seen), id, signal);
-      event("Normal", "MemberPromoted", `Promoted ${member} to a voting member`);
+    async promote({ id }, context, seen) {
+      return unlessNotYet(gateway.promote(endpointForChanges(seen), id, context.signal), context);
     },
 
-    async removeMember({ member, id }, { signal, event }, seen) {
-      await gateway.remove(endpointForChanges(seen, member), id, signal);
-      event("Normal", "MemberRemoved", `Removed ${member} (${id}) from etcd`);
+    async removeMember({ member, id }, context, seen) {
+      return unlessNotYet(gateway.remove(endpointForChanges(seen, member), id, context.signal), context);
     },
 
-    async moveLeader({ from, id, to }, { signal, event }, seen) {
+    async moveLeader({ from, id }, context, seen) {
       const endpoint = endpointOf(find(seen, from));
-      if (endpoint !== undefined) await gateway.moveLeader(endpoint, id, signal);
-      event("Normal", "LeaderMoved", `Moved the leadership from ${from} to ${to}`);
+      if (endpoint !== undefined) return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
     },
 
-    async upgradeMember({ member, version }, { patch, event }, seen) {
+    async upgradeMember({ member, version }, { patch }, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;
       const image = memberImage(seen.cluster, version);
       // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
       const containers = pod.spec?.containers.map((container) => (container.name === "etcd" ? { ...container, image } : container));
       await patch(pod, { spec: { containers } }, { unchanged: true });
-      event("Normal", "MemberUpgraded", `Restarting ${member} with etcd ${version}`);
     },
   };
+}
+
+/** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */
+const membershipRetryMs = 250;
+
+/** A refusal that time mends is no failure: it is asked again soon, without a growing back-off. */
+async function unlessNotYet(change: Promise<void>, context: ReconcileContext): Promise<Result | void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!isNotYet(error)) throw error;
+    return context.requeueAfter(membershipRetryMs, error.message);
+  }
 }
 
 function find(seen: Seen, name: string): SeenMember {

@@ -23,8 +23,6 @@ export type EtcdStep = Step<Actions>;
 
 /** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
 export const silenceMsMax = 60_000;
-/** etcd refuses changes of membership until all voters have been connected for 5 s; looking more often costs little. */
-const membershipRetryMs = 1_000;
 const lookAgainMs = 2_000;
 /** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
 const recheckMs = 10_000;
@@ -171,7 +169,7 @@ function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
   const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
-  return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, membershipRetryMs);
+  return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, lookAgainMs);
 }
 
 function planSize(seen: Seen): EtcdStep | undefined {

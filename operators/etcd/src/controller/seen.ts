@@ -8,7 +8,7 @@ export interface SeenMember {
   /** The entry of etcd's member list; absent when it has none, or when no quorum could say. */
   readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean };
   /** What the last status of the EtcdCluster says of it. */
-  readonly recorded?: { readonly id?: string; readonly unhealthySince?: string };
+  readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined };
   readonly pod?: Pod;
   readonly volume?: PersistentVolumeClaim;
   /** Its own answer; absent when it gave none. */

@@ -7,7 +7,7 @@ import type { Transport } from "@setpoint/apimachinery";
 import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
-import type { LocalImages } from "@setpoint/process-node";
+import type { ImageSource } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { claimServiceBlock } from "./service-block.ts";
@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly port: number;
   readonly nodes: number;
   /** Images that exist on this machine alone. */
-  readonly localImages?: LocalImages;
+  readonly localImages?: Readonly<Record<string, ImageSource>>;
   /** Told what happens, a line each. */
   say(line: string): void;
 }

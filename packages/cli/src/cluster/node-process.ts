@@ -2,8 +2,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
-import type { ControlPlane } from "@setpoint/controlplane";
-import type { LocalImages } from "@setpoint/process-node";
+import type { ControlPlane, KeyPair } from "@setpoint/controlplane";
+import type { ImageSource } from "@setpoint/process-node";
 import type { ServiceBlock } from "./service-block.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
@@ -16,7 +16,7 @@ export interface NodeProcessOptions {
   readonly controlPlane: ControlPlane;
   readonly block: ServiceBlock;
   readonly imageCache: string;
-  readonly localImages: LocalImages;
+  readonly localImages: Readonly<Record<string, ImageSource>>;
   say(line: string): void;
 }
 
@@ -26,11 +26,12 @@ export interface NodeInit {
   readonly directory: string;
   readonly server: string;
   readonly ca: string;
-  readonly client: { readonly certificate: string; readonly key: string };
+  readonly client: KeyPair;
+  readonly serving: KeyPair;
   readonly serviceCidr: string;
   readonly dnsAddress: string;
   readonly imageCache: string;
-  readonly localImages: LocalImages;
+  readonly localImages: Readonly<Record<string, ImageSource>>;
 }
 
 export type NodeMessage = { readonly kind: "ready" } | { readonly kind: "say"; readonly line: string } | { readonly kind: "failed"; readonly sentence: string };
@@ -46,6 +47,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Asy
     server: controlPlane.url ?? "",
     ca: controlPlane.caPem,
     client: controlPlane.issueClient(`system:node:${name}`, ["system:nodes"]),
+    serving: controlPlane.issueServer(`system:node:${name}`, [name]),
     serviceCidr: block.cidr,
     dnsAddress: block.dnsAddress,
     imageCache,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { httpTransport } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
-import { startNode } from "@setpoint/process-node";
+import { startNode, type ImageProgress } from "@setpoint/process-node";
 import { openLog } from "../cluster/log-file.ts";
 import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
 import type { Command } from "../command.ts";
@@ -38,9 +38,25 @@ async function serve(init: NodeInit, write: (line: string) => void, parentGone: 
   const host = systemHost({ write });
   const { certificate: cert, key } = init.client;
   await using transport = httpTransport({ server: init.server, ca: init.ca, cert, key, clock: host.clock, userAgent: "setpoint-node" });
-  await using _agent = await startNode({ ...init, transport, host, caPem: init.ca, onProgress: (line) => tell({ kind: "say", line }) });
+  await using _agent = await startNode({
+    name: init.name,
+    directory: init.directory,
+    imageCache: init.imageCache,
+    localImages: init.localImages,
+    clusterDnsAddress: init.dnsAddress,
+    transport,
+    host,
+    caPem: init.ca,
+    tls: { cert: init.serving.certificate, key: init.serving.key },
+    onProgress: (progress) => tell({ kind: "say", line: progressLine(progress) }),
+  });
   tell({ kind: "ready" });
   await parentGone;
+}
+
+function progressLine({ image, step, seconds }: ImageProgress): string {
+  if (step === "ready") return `  image ${image} is ready${seconds === undefined ? "" : ` (${seconds.toFixed(1)} s)`}`;
+  return `  image ${image}: ${step} …`;
 }
 
 function firstMessage(): Promise<NodeInit> {

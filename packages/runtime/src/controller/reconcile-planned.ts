@@ -71,9 +71,10 @@ function planAgain(step: AnyStep, memory: StepMemory): Result {
 }
 
 function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): StepFacts {
+  const now = timestampOf(context.clock.now());
   const since = timestampOf(memory.sinceMs);
-  if (again.kind === "awaitChange") return { since };
-  return { since, nextTry: timestampOf(context.clock.now() + again.delayMs) };
+  if (again.kind === "awaitChange") return { now, since };
+  return { now, since, nextTry: timestampOf(context.clock.now() + again.delayMs) };
 }
 
 function timestampOf(epochMs: number): string {

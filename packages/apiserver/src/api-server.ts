@@ -8,11 +8,12 @@ import {
   type UserInfo,
 } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
+import type { RuleCompiler } from "@setpoint/schema";
 import type { AdmissionPlugin, ObjectReader } from "./admission/admission-plugin.ts";
 import { forbidden } from "./auth/forbidden-message.ts";
 import type { Endpoint, EndpointTable } from "./registry/endpoint.ts";
 import { Registry } from "./registry/registry.ts";
-import { type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
+import { CompiledRules, type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
 import type { Authorizer, RequestAttributes } from "./registry/request-attributes.ts";
 import type { ResourceDefinition } from "./registry/resource-definition.ts";
 import { serveResource, type ServerParts } from "./registry/serve-resource.ts";
@@ -33,6 +34,8 @@ export interface ApiServerOptions {
   readonly authorizer?: Authorizer;
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
+  /** Compiles the CEL rules of custom kinds; absent: they are not checked. */
+  readonly ruleCompiler?: RuleCompiler;
 }
 
 const neverAborted = new AbortController().signal;
@@ -64,6 +67,7 @@ export class ApiServer implements AsyncDisposable {
     this.#storage = storage;
     this.registry = new Registry(builtin);
     const views = new ResourceViews();
+    const rules = new CompiledRules(options.ruleCompiler);
     this.reader = new StoredObjectReader(storage, this.registry, views);
     this.#admission = [...admission];
     if (authorizer !== undefined) this.#authorizers.push(authorizer);
@@ -74,6 +78,7 @@ export class ApiServer implements AsyncDisposable {
       reader: this.reader,
       admission: this.#admission,
       view: (definition) => views.get(definition),
+      rules: (schema) => rules.get(schema),
       authorize: (attributes) => this.#authorize(attributes),
     };
     this.#parts = { context, watches: this.#watches };
@@ -179,4 +184,3 @@ function endpointPath(attributes: RequestAttributes): string {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new ApiServer(options);
 }
-

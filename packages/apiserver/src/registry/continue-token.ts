@@ -17,7 +17,8 @@ export function parseContinueToken(text: string): ContinueToken {
   try {
     const json: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
     const { v, rv, start } = json as { v?: unknown; rv?: unknown; start?: unknown };
-    if (v === tokenVersion && Number.isSafeInteger(rv) && typeof start === "string") return { revision: Number(rv), start };
+    if (v === tokenVersion && Number.isSafeInteger(rv) && typeof start === "string")
+      return { revision: Number(rv), start };
   } catch {
     // Falls through to the one answer for everything that is no token of ours.
   }

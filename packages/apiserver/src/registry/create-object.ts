@@ -38,7 +38,8 @@ export async function createObject(
     try {
       return await createNamed(context, served, options, candidate);
     } catch (error) {
-      if (!generates || !(error instanceof NameTaken)) throw error instanceof NameTaken ? error.asApiError(false) : error;
+      if (!generates || !(error instanceof NameTaken))
+        throw error instanceof NameTaken ? error.asApiError(false) : error;
       if (attempt === generateNameAttemptsMax) throw error.asApiError(true);
     }
   }
@@ -126,7 +127,8 @@ function fillSystemFields(
   namespace: string,
 ): void {
   const { metadata } = object;
-  if ((metadata.resourceVersion ?? "") !== "") throw plainError("resourceVersion should not be set on objects to be created");
+  if ((metadata.resourceVersion ?? "") !== "")
+    throw plainError("resourceVersion should not be set on objects to be created");
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
@@ -144,9 +146,7 @@ export function checkNamespace(definition: ResourceDefinition, object: MutableOb
     return;
   }
   if (given !== "" && given !== namespace) {
-    throw badRequest(
-      `the namespace of the provided object does not match the namespace sent on the request`,
-    );
+    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
   }
 }
 

@@ -54,7 +54,9 @@ function checkKind({ group, version, kind }: ResourceDefinition, body: unknown):
     const found = typeof givenVersion === "string" ? givenVersion : "";
     throw badRequest(`the API version in the data (${found}) does not match the expected API version (${apiVersion})`);
   }
-  throw badRequest(`${givenKind} in version "${version}" cannot be handled as a ${kind}: no kind "${givenKind}" is registered`);
+  throw badRequest(
+    `${givenKind} in version "${version}" cannot be handled as a ${kind}: no kind "${givenKind}" is registered`,
+  );
 }
 
 function decodeValue(
@@ -67,7 +69,9 @@ function decodeValue(
     return decode(definition.schema, body, { unknown, wrongTypes: definition.custom ? "keep" : "throw" });
   } catch (error) {
     if (!isDecodeError(error)) throw error;
-    throw settings.isPatchResult === true ? invalidPatch(definition, error.message) : unhandled(definition, error.message);
+    throw settings.isPatchResult === true
+      ? invalidPatch(definition, error.message)
+      : unhandled(definition, error.message);
   }
 }
 

@@ -52,7 +52,12 @@ export async function patchObject(
   });
 }
 
-export function patchValue(definition: ResourceDefinition, mediaType: string, old: UnstructuredObject, body: unknown): unknown {
+export function patchValue(
+  definition: ResourceDefinition,
+  mediaType: string,
+  old: UnstructuredObject,
+  body: unknown,
+): unknown {
   if (mediaType === jsonPatchType) return jsonPatch(old, body);
   if (!isJsonObject(body)) throw badRequest("error decoding patch: the patch is not an object");
   if (mediaType === mergePatchType) return mergePatch(old, body);
@@ -130,7 +135,12 @@ async function applyObject(
 }
 
 /** The patch with the name and namespace of the URL, which it may leave out. */
-function namedPatch(definition: ResourceDefinition, body: JsonObject, name: string, namespace: string): UnstructuredObject {
+function namedPatch(
+  definition: ResourceDefinition,
+  body: JsonObject,
+  name: string,
+  namespace: string,
+): UnstructuredObject {
   // applyPatch checks apiVersion and kind; only metadata is needed here.
   const patch = cloneJson(body) as unknown as MutableObject;
   patch.metadata = isJsonObject(patch.metadata) ? patch.metadata : {};

@@ -6,7 +6,10 @@ const spec = FieldSet.of(["f:spec"]);
 const specAndMetadata = FieldSet.of(["f:spec"], ["f:metadata"]);
 
 /** The fields that an endpoint does not write, and that nobody can own through it. */
-export function resetFieldsOf(definition: ResourceDefinition, subresource: string): { readonly resetFields?: FieldSet } {
+export function resetFieldsOf(
+  definition: ResourceDefinition,
+  subresource: string,
+): { readonly resetFields?: FieldSet } {
   if (subresource === "status") return { resetFields: definition.custom ? specAndMetadata : spec };
   return definition.subresources.some(({ name }) => name === "status") ? { resetFields: status } : {};
 }

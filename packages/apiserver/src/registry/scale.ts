@@ -1,5 +1,15 @@
 /** The scale subresource: an autoscaling/v1 Scale that reads and writes a few fields of its parent. */
-import { cloneJson, type FieldError, invalid, isJsonObject, mergePatch, jsonPatch, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  cloneJson,
+  type FieldError,
+  invalid,
+  isJsonObject,
+  jsonPatch,
+  labelSelectorOf,
+  type LabelSelectorObject,
+  mergePatch,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest, internalError, unknownResource, unsupportedMediaType } from "../response/api-errors.ts";
@@ -84,7 +94,7 @@ function parseScale(value: unknown, name: string): WantedScale {
   const { resourceVersion = "", uid = "" } = value["metadata"];
   const replicas = isJsonObject(value["spec"]) ? (value["spec"]["replicas"] ?? 0) : 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw badRequest("Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is not an integer");
+    throw badRequest('Scale in version "v1" cannot be handled as a Scale: spec.replicas is not an integer');
   }
   if (replicas < 0) throw invalid(scaleGroupKind, name, [negativeReplicas(replicas)]);
   return { replicas, resourceVersion: String(resourceVersion), uid: String(uid) };
@@ -122,22 +132,12 @@ function setAt(object: MutableObject, path: string, value: unknown): void {
   parent[last] = value;
 }
 
-/** A selector as a string; CRDs store it so already, built-in kinds have a LabelSelector or a map. */
+/** A selector as a string; CRDs store it so already, built-in kinds have a LabelSelector or a map of labels. */
 function selectorText(selector: unknown): string {
   if (typeof selector === "string") return selector;
   if (!isJsonObject(selector)) return "";
-  const { matchLabels, matchExpressions } = selector;
-  const isLabelSelector = matchLabels !== undefined || matchExpressions !== undefined;
-  const labels = isLabelSelector ? (isJsonObject(matchLabels) ? matchLabels : {}) : selector;
-  const parts = Object.entries(labels).map(([key, value]) => `${key}=${String(value)}`);
-  if (Array.isArray(matchExpressions)) parts.push(...matchExpressions.filter(isJsonObject).map(requirementText));
-  return parts.sort().join(",");
-}
-
-function requirementText(requirement: Readonly<Record<string, unknown>>): string {
-  const { key, operator, values } = requirement;
-  const list = Array.isArray(values) ? values.map(String).sort().join(",") : "";
-  if (operator === "In") return `${String(key)} in (${list})`;
-  if (operator === "NotIn") return `${String(key)} notin (${list})`;
-  return operator === "DoesNotExist" ? `!${String(key)}` : String(key);
+  const isLabelSelector = isJsonObject(selector["matchLabels"]) || Array.isArray(selector["matchExpressions"]);
+  // The kind's schema has checked that it is one of the two.
+  const object = (isLabelSelector ? selector : { matchLabels: selector }) as LabelSelectorObject;
+  return labelSelectorOf(object).toString();
 }

@@ -1,5 +1,11 @@
 /** Which objects a list or watch asks for, as one predicate. */
-import type { UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  type FieldRequirement,
+  LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { ListOptions } from "../request/list-options.ts";
 import { badRequest } from "../response/api-errors.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
@@ -12,37 +18,49 @@ export interface Selection {
 
 const everything: Selection = { isAll: true, matches: () => true };
 
+/** `name` is the one in the URL: a watch of a single object is a watch of the collection that selects it. */
 export function parseSelection(
   definition: ResourceDefinition,
   options: Pick<ListOptions, "labelSelector" | "fieldSelector">,
   name = "",
 ): Selection {
-  if (name !== "" && options.fieldSelector === "") return parseSelection(definition, { ...options, fieldSelector: `metadata.name=${name}` });
-  if (options.labelSelector === "" && options.fieldSelector === "") return everything;
-  const labels = parse(options.labelSelector);
-  const fields = parse(options.fieldSelector).map(([field, value]) => [fieldReader(definition, field), value] as const);
+  const { labelSelector, fieldSelector } = options;
+  if (labelSelector === "" && fieldSelector === "" && name === "") return everything;
+  const labels = labelSelector === "" ? LabelSelector.everything : parsed(() => parseLabelSelector(labelSelector));
+  const fields = parsed(() => parseFieldSelector(fieldSelector)).requirements.map((each) =>
+    fieldTest(definition, each),
+  );
+  if (name !== "") fields.push(({ metadata }) => metadata.name === name);
+  if (labels.isEverything && fields.length === 0) return everything;
   return {
     isAll: false,
-    matches: (object) =>
-      labels.every(([key, value]) => object.metadata.labels?.[key] === value) &&
-      fields.every(([read, value]) => read(object) === value),
+    matches: (object) => labels.matches(object.metadata.labels) && fields.every((test) => test(object)),
   };
 }
 
-function parse(selector: string): (readonly [string, string])[] {
-  return selector
-    .split(",")
-    .filter((part) => part !== "")
-    .map((part) => {
-      const [key = "", value = ""] = part.split("=");
-      return [key, value] as const;
-    });
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw badRequest(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function fieldTest(
+  definition: ResourceDefinition,
+  { field, operator, value }: FieldRequirement,
+): (object: UnstructuredObject) => boolean {
+  const read = fieldReader(definition, field);
+  return operator === "=" ? (object) => read(object) === value : (object) => read(object) !== value;
 }
 
 function fieldReader(definition: ResourceDefinition, field: string): (object: UnstructuredObject) => string {
   if (field === "metadata.name") return ({ metadata }) => metadata.name ?? "";
-  if (field === "metadata.namespace") return ({ metadata }) => metadata.namespace ?? "";
-  const read = definition.selectableFields[field];
-  if (read === undefined) throw badRequest(`field label not supported: ${field}`);
-  return read;
+  if (field === "metadata.namespace" && (definition.namespaced || !definition.custom)) {
+    return ({ metadata }) => metadata.namespace ?? "";
+  }
+  const read = Object.hasOwn(definition.selectableFields, field) ? definition.selectableFields[field] : undefined;
+  if (read !== undefined) return read;
+  if (definition.custom) throw badRequest(`field label not supported: ${field}`);
+  throw badRequest(`"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`);
 }

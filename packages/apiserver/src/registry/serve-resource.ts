@@ -1,5 +1,11 @@
 /** Chooses the operation for a request of a resource and shapes its answer. */
-import { type ApiResponse, apiVersionOf, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  type ApiResponse,
+  apiVersionOf,
+  type KubeList,
+  type Status,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import { parameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -23,7 +29,11 @@ export interface ServerParts {
   readonly watches: WatchSet;
 }
 
-export async function serveResource(parts: ServerParts, served: ServedRequest, body: DecodedBody): Promise<ApiResponse> {
+export async function serveResource(
+  parts: ServerParts,
+  served: ServedRequest,
+  body: DecodedBody,
+): Promise<ApiResponse> {
   const { definition, attributes, warnings, request } = served;
   checkVerb(definition, attributes.verb, attributes.subresource, attributes.name);
   checkScope(definition, attributes.verb, attributes.namespace);
@@ -102,7 +112,9 @@ function watchForm(
   const apiVersion = isPartial ? "meta.k8s.io/v1" : apiVersionOf(definition);
   const empty = `${JSON.stringify({ kind, apiVersion, metadata: { resourceVersion: "" }, items: isPartial ? [] : null })}\n`;
   // A list form on a watch stands for the form of its items.
-  const each: Presentation = isPartial ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } } : presentation;
+  const each: Presentation = isPartial
+    ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } }
+    : presentation;
   return { show: (object) => presentObject(each, object), listBlueprint: Buffer.from(empty).toString("base64") };
 }
 

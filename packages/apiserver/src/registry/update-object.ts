@@ -153,7 +153,15 @@ function keepBySubresource(
   return object;
 }
 
-const serverFields = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink", "resourceVersion"] as const;
+const serverFields = [
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "selfLink",
+  "resourceVersion",
+] as const;
 
 /** What is the server's own in metadata stays as it is. */
 function keepMetadata(object: MutableObject, old: UnstructuredObject): void {

@@ -1,14 +1,31 @@
 /** The rules of ObjectMeta, which hold for every kind (apimachinery's ValidateObjectMeta). */
-import { deepEqual, type FieldError, type UnstructuredObject } from "@setpoint/apimachinery";
-import { labelValueProblems, nameProblems, qualifiedNameProblems } from "./name-rules.ts";
+import {
+  deepEqual,
+  type FieldError,
+  type UnstructuredObject,
+  validateDns1035Label,
+  validateDns1123Label,
+  validateDns1123Subdomain,
+  validateLabelKey,
+  validateLabelValue,
+  validatePathSegment,
+  validateQualifiedName,
+} from "@setpoint/apimachinery";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import type { ResourceDefinition, Strategy } from "./resource-definition.ts";
 
 /** Bytes of all annotations of an object together. */
 const annotationBytesMax = 256 * 1024;
 
 /** Finalizers of the API itself, which carry no domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
+
+const nameRules: Readonly<Record<NonNullable<Strategy["nameRule"]>, (name: string) => readonly string[]>> = {
+  subdomain: validateDns1123Subdomain,
+  label: validateDns1123Label,
+  label1035: validateDns1035Label,
+  pathSegment: validatePathSegment,
+};
 
 export function validateMetadata(
   definition: ResourceDefinition,
@@ -19,8 +36,10 @@ export function validateMetadata(
   const { metadata } = object;
   // What an update leaves as it is was valid when it came, and must not block an update when the rules grow stricter.
   if (old === undefined) validateName(definition, metadata, errors);
-  if (metadata.labels !== undefined && !deepEqual(metadata.labels, old?.metadata.labels)) validateLabels(metadata, errors);
-  if (metadata.annotations !== undefined) validateAnnotations(metadata, errors);
+  if (metadata.labels !== undefined && !deepEqual(metadata.labels, old?.metadata.labels))
+    validateLabels(metadata, errors);
+  if (metadata.annotations !== undefined && !deepEqual(metadata.annotations, old?.metadata.annotations))
+    validateAnnotations(metadata, errors);
   if (metadata.ownerReferences !== undefined) validateOwners(metadata, errors);
   if (metadata.finalizers !== undefined) validateFinalizers(metadata, old, errors);
   if (old !== undefined) validateImmutable(metadata, old, errors);
@@ -32,7 +51,7 @@ function validateName(definition: ResourceDefinition, { name = "" }: MutableMeta
     errors.push({ type: "FieldValueRequired", field, message: "Required value: name or generateName is required" });
     return;
   }
-  for (const problem of nameProblems(definition.strategy.nameRule ?? "subdomain", name)) {
+  for (const problem of nameRules[definition.strategy.nameRule ?? "subdomain"](name)) {
     errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(name)}: ${problem}` });
   }
 }
@@ -40,8 +59,8 @@ function validateName(definition: ResourceDefinition, { name = "" }: MutableMeta
 function validateLabels({ labels = {} }: MutableMeta, errors: FieldError[]): void {
   const field = "metadata.labels";
   for (const [key, value] of Object.entries(labels)) {
-    for (const problem of qualifiedNameProblems(key)) errors.push(invalidValue(field, key, problem));
-    for (const problem of labelValueProblems(value)) errors.push(invalidValue(field, value, problem));
+    for (const problem of validateLabelKey(key)) errors.push(invalidValue(field, key, problem));
+    for (const problem of validateLabelValue(value)) errors.push(invalidValue(field, value, problem));
   }
 }
 
@@ -52,7 +71,7 @@ function validateAnnotations({ annotations = {} }: MutableMeta, errors: FieldErr
     const value = annotations[key] ?? "";
     // A character has at most three bytes in UTF-8 per UTF-16 unit, so small ones need no counting.
     bytes += (key.length + value.length) * 3;
-    for (const problem of qualifiedNameProblems(key.toLowerCase())) errors.push(invalidValue(field, key, problem));
+    for (const problem of validateQualifiedName(key.toLowerCase())) errors.push(invalidValue(field, key, problem));
   }
   if (bytes <= annotationBytesMax) return;
   let exact = 0;
@@ -82,7 +101,7 @@ function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldErro
     if (reference.controller === true) controllers++;
   }
   if (controllers > 1) {
-    const problem = "Only one reference can have Controller set to true. Found \"true\" in references for";
+    const problem = 'Only one reference can have Controller set to true. Found "true" in references for';
     const names = ownerReferences.filter(({ controller }) => controller === true).map(({ name }) => name);
     errors.push({
       type: "FieldValueInvalid",
@@ -96,14 +115,18 @@ function validateFinalizers(metadata: MutableMeta, old: UnstructuredObject | und
   const field = "metadata.finalizers";
   const finalizers = metadata.finalizers ?? [];
   for (const finalizer of finalizers) {
-    const problems = qualifiedNameProblems(finalizer);
+    const problems = validateQualifiedName(finalizer);
     for (const problem of problems) errors.push(invalidValue(field, finalizer, problem));
     if (problems.length > 0 || finalizer.includes("/") || standardFinalizers.has(finalizer)) continue;
     errors.push(invalidValue(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
   }
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     const problem = "finalizer orphan and foregroundDeletion cannot be both set";
-    errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(finalizers)}: ${problem}` });
+    errors.push({
+      type: "FieldValueInvalid",
+      field,
+      message: `Invalid value: ${JSON.stringify(finalizers)}: ${problem}`,
+    });
   }
   if (old?.metadata.deletionTimestamp === undefined) return;
   const before = old.metadata.finalizers ?? [];

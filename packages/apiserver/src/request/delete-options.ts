@@ -40,7 +40,9 @@ function fromQuery(query: Query | undefined): Record<string, unknown> {
 function readOptions(raw: Readonly<Record<string, unknown>>, errors: FieldError[]): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = raw;
   if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && !Number.isSafeInteger(gracePeriodSeconds)) {
-    throw badRequest(`DeleteOptions in version "v1" cannot be handled as a DeleteOptions: gracePeriodSeconds is not an integer`);
+    throw badRequest(
+      `DeleteOptions in version "v1" cannot be handled as a DeleteOptions: gracePeriodSeconds is not an integer`,
+    );
   }
   return {
     dryRun: readDryRun(raw["dryRun"], errors),

@@ -71,7 +71,9 @@ export function parseGetRevision(query: Query | undefined): number | undefined {
   return listRevision(parameter(query, "resourceVersion")).resourceVersion;
 }
 
-function commonOptions(query: Query | undefined): Pick<ListOptions, "labelSelector" | "fieldSelector" | "limit" | "continue"> {
+function commonOptions(
+  query: Query | undefined,
+): Pick<ListOptions, "labelSelector" | "fieldSelector" | "limit" | "continue"> {
   return {
     labelSelector: parameter(query, "labelSelector"),
     fieldSelector: parameter(query, "fieldSelector"),

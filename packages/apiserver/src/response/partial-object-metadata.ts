@@ -14,5 +14,10 @@ export function partialObjectMetadata(object: UnstructuredObject): UnstructuredO
 }
 
 export function partialObjectMetadataList(list: KubeList): KubeList {
-  return { kind: "PartialObjectMetadataList", apiVersion, metadata: list.metadata, items: list.items.map(partialObjectMetadata) };
+  return {
+    kind: "PartialObjectMetadataList",
+    apiVersion,
+    metadata: list.metadata,
+    items: list.items.map(partialObjectMetadata),
+  };
 }

@@ -33,7 +33,9 @@ const ageColumn: TableColumn = {
 export function parseIncludeObject(value: string): IncludeObject {
   if (value === "") return "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
-  throw badRequest(`Unable to convert to Table as requested: unrecognized includeObject value: ${JSON.stringify(value)}`);
+  throw badRequest(
+    `Unable to convert to Table as requested: unrecognized includeObject value: ${JSON.stringify(value)}`,
+  );
 }
 
 export function tableOf(

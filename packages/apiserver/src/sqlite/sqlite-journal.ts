@@ -26,8 +26,9 @@ const layout = `
 
 /** The objects of a control plane in one SQLite file. One process holds it at a time, by a lock that dies with the process. */
 export class SqliteJournal implements Journal {
-  readonly entries: readonly JournalEntry[];
   readonly revision: number;
+  /** Held only until they are taken, so that the objects of the start do not live as long as the journal. */
+  #loaded: readonly JournalEntry[];
   readonly #database: DatabaseSync;
   readonly #put: StatementSync;
   readonly #delete: StatementSync;
@@ -37,7 +38,7 @@ export class SqliteJournal implements Journal {
     const path = join(directory, fileName);
     this.#database = openDatabase(directory, path);
     try {
-      this.entries = readEntries(this.#database, path);
+      this.#loaded = readEntries(this.#database, path);
       this.revision = Number(this.#database.prepare("SELECT revision FROM store").get()?.["revision"] ?? 1);
       this.#put = this.#database.prepare("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)");
       this.#delete = this.#database.prepare("DELETE FROM objects WHERE prefix = ? AND path = ?");
@@ -46,6 +47,13 @@ export class SqliteJournal implements Journal {
       this.#database.close();
       throw openError(error, directory, path);
     }
+  }
+
+  /** What was stored at the start; can be taken once. */
+  get entries(): readonly JournalEntry[] {
+    const loaded = this.#loaded;
+    this.#loaded = [];
+    return loaded;
   }
 
   commit(entries: readonly JournalEntry[]): void {
@@ -129,7 +137,8 @@ function openError(error: unknown, directory: string, path: string): unknown {
     const message = `Cannot open the data directory "${directory}": another process uses it; stop that one or choose another directory`;
     return new SetpointError("ERR_DATA_DIR_IN_USE", message, { cause: error });
   }
-  if (primary === sqliteCorrupt || primary === sqliteNotADatabase) return corrupt(path, "it is not a sound database", error);
+  if (primary === sqliteCorrupt || primary === sqliteNotADatabase)
+    return corrupt(path, "it is not a sound database", error);
   return error;
 }
 

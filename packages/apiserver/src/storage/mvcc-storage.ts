@@ -86,7 +86,8 @@ export class MvccStorage implements Storage {
   }
 
   write(key: StorageKey, decide: StorageDecision): Promise<StorageResult> {
-    if (this.#closed) return Promise.reject(new SetpointError("ERR_STORAGE_CLOSED", "Cannot write: the storage is closed"));
+    if (this.#closed)
+      return Promise.reject(new SetpointError("ERR_STORAGE_CLOSED", "Cannot write: the storage is closed"));
     const state = this.#prefix(key.prefix);
     const isSettled = !state.head.has(key.path);
     const current = state.atHead(key.path);
@@ -161,7 +162,11 @@ export class MvccStorage implements Storage {
     throw new SetpointError("ERR_COMPACTED", `Cannot read at revision ${revision}: ${present}`);
   }
 
-  #eventOf(path: string, current: UnstructuredObject | undefined, decision: UnstructuredObject | "delete"): StorageEvent {
+  #eventOf(
+    path: string,
+    current: UnstructuredObject | undefined,
+    decision: UnstructuredObject | "delete",
+  ): StorageEvent {
     const revision = ++this.#headRevision;
     const previous = current === undefined ? {} : { previous: current };
     if (decision !== "delete") return { kind: "put", revision, path, object: stamped(decision, revision), ...previous };
@@ -189,7 +194,10 @@ export class MvccStorage implements Storage {
     try {
       if (entries.length > 0) this.#journal?.commit(entries);
     } catch (cause) {
-      this.#log.error("Refused writes because they could not be made durable", { writes: entries.length, error: cause });
+      this.#log.error("Refused writes because they could not be made durable", {
+        writes: entries.length,
+        error: cause,
+      });
       for (const write of group) write.reject(notDurable(cause));
       return;
     }
@@ -220,7 +228,7 @@ export class MvccStorage implements Storage {
   #dropHistory(isOld: (entry: HistoryEntry) => boolean): void {
     const touched = new Set<PrefixState>();
     let last: HistoryEntry | undefined;
-    for (let entry = this.#history[this.#firstHistory]; entry !== undefined && isOld(entry); ) {
+    for (let entry = this.#history[this.#firstHistory]; entry !== undefined && isOld(entry);) {
       touched.add(entry.state);
       last = entry;
       entry = this.#history[++this.#firstHistory];

@@ -101,7 +101,11 @@ class ResourceWatch {
     const { storage } = this.#context;
     const { resourceVersion = 0, sendInitialEvents } = this.#options;
     const showsState = sendInitialEvents ?? resourceVersion === 0;
-    const after = showsState ? storage.revision : sendInitialEvents === false && resourceVersion === 0 ? storage.revision : resourceVersion;
+    const after = showsState
+      ? storage.revision
+      : sendInitialEvents === false && resourceVersion === 0
+        ? storage.revision
+        : resourceVersion;
     if (showsState) this.#pushState();
     try {
       this.#storageWatch = storage.watch(this.#definition.storagePrefix, after, (event) => this.#onEvent(event));

@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { silentLogger } from "@setpoint/host";
+import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
+import { afterEach, expect, test } from "vitest";
+import { MvccStorage } from "../storage/mvcc-storage.ts";
+import { openSqliteStorage } from "./index.ts";
+
+const directories: string[] = [];
+
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function newDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "sqlite-"));
+  directories.push(directory);
+  return directory;
+}
+
+const clock = new VirtualClock(seededRandom(1));
+const open = (directory: string) => openSqliteStorage({ clock, log: silentLogger, directory });
+const thing = (name: string): UnstructuredObject => ({ apiVersion: "v1", kind: "Thing", metadata: { name } });
+const key = (path: string) => ({ prefix: "/things", path });
+
+test("what was acknowledged is there after a restart, and revisions go on", async () => {
+  const directory = newDirectory();
+  {
+    await using storage = open(directory);
+    const writes = ["a", "b"].map((path) => storage.write(key(path), () => thing(path)));
+    const gone = storage.write(key("b"), () => "delete");
+    await clock.settle();
+    await Promise.all([...writes, gone]);
+  }
+  await using storage = open(directory);
+  expect(storage.revision).toBe(4);
+  expect(storage.get(key("a"))?.metadata.resourceVersion).toBe("2");
+  expect(storage.get(key("b"))).toBeUndefined();
+});
+
+test("a write is not seen before it is durable", async () => {
+  await using storage = open(newDirectory());
+  const seen: string[] = [];
+  storage.watch("/things", storage.revision, ({ path }) => seen.push(path));
+  const write = storage.write(key("a"), () => thing("a"));
+  expect([storage.get(key("a")), storage.revision, seen]).toEqual([undefined, 1, []]);
+  await clock.settle();
+  await write;
+  expect([storage.revision, seen]).toEqual([2, ["a"]]);
+});
+
+test("a second user of the directory is refused in one sentence", async () => {
+  const directory = newDirectory();
+  await using _storage = open(directory);
+  expect(() => open(directory)).toThrow(expect.objectContaining({ code: "ERR_DATA_DIR_IN_USE" }));
+});
+
+test("a file that is no database is named", () => {
+  const directory = newDirectory();
+  writeFileSync(join(directory, "state.db"), "not a database at all, but long enough to be looked at".repeat(20));
+  expect(() => open(directory)).toThrow(expect.objectContaining({ code: "ERR_DATA_DIR_CORRUPT" }));
+  expect(() => open(directory)).toThrow(join(directory, "state.db"));
+});
+
+test("when the disk refuses a group, none of its writes happened and the next ones go on", async () => {
+  let isFull = true;
+  const commit = (): void => {
+    if (isFull) throw new Error("database or disk is full");
+  };
+  const journal = { entries: [], revision: 1, commit, close() {} };
+  await using storage = new MvccStorage({ clock, log: silentLogger, journal });
+  const writes = ["a", "b"].map((path) => storage.write(key(path), () => thing(path)));
+  const settled = Promise.allSettled(writes);
+  await clock.settle();
+  expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(storage.list("/things").objects).toEqual([]);
+  isFull = false;
+  const write = storage.write(key("a"), (current) => (current === undefined ? thing("a") : "keep"));
+  await clock.settle();
+  expect((await write).changed).toBe(true);
+});
+
+test("kill -9 loses nothing that was acknowledged", async () => {
+  const directory = newDirectory();
+  const child = spawn(process.execPath, [
+    "--conditions=@setpoint/source",
+    join(import.meta.dirname, "crash-writer.fixture.ts"),
+    directory,
+  ]);
+  let acknowledged = 0;
+  for await (const chunk of child.stdout) {
+    const lines = String(chunk).trim().split("\n");
+    acknowledged = Math.max(acknowledged, Number(lines.at(-1)));
+    if (acknowledged > 200) break;
+  }
+  child.kill("SIGKILL");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  await using storage = open(directory);
+  for (let i = 1; i <= acknowledged; i++) expect(storage.get(key(`n${i}`)), `n${i}`).toBeDefined();
+  expect(readdirSync(directory)).toContain("state.db");
+});

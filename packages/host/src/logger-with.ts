@@ -1,7 +1,10 @@
 import type { LogFields, Logger, LogLevel } from "./logger.ts";
 
 /** Builds a Logger on one function, which gets the fixed fields and those of the line together. */
-export function loggerWith(fixed: LogFields, log: (level: LogLevel, message: string, fields: LogFields) => void): Logger {
+export function loggerWith(
+  fixed: LogFields,
+  log: (level: LogLevel, message: string, fields: LogFields) => void,
+): Logger {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}): void =>

@@ -80,10 +80,17 @@ function histogramMetric(name: string, buckets: readonly number[]): Metric {
   };
 }
 
-function distributionLines(name: string, key: string, buckets: readonly number[], { counts, sum, count }: Distribution): readonly string[] {
+function distributionLines(
+  name: string,
+  key: string,
+  buckets: readonly number[],
+  { counts, sum, count }: Distribution,
+): readonly string[] {
   const prefix = key === "" ? "" : `${key},`;
   let below = 0;
-  const lines = buckets.map((bound, index) => `${name}_bucket{${prefix}le="${numberText(bound)}"} ${(below += counts[index] ?? 0)}`);
+  const lines = buckets.map(
+    (bound, index) => `${name}_bucket{${prefix}le="${numberText(bound)}"} ${(below += counts[index] ?? 0)}`,
+  );
   return [
     ...lines,
     `${name}_bucket{${prefix}le="+Inf"} ${count}`,
@@ -100,7 +107,10 @@ function braces(key: string): string {
 function labelText(labels: MetricLabels = {}): string {
   return Object.keys(labels)
     .sort()
-    .map((name) => `${name}="${(labels[name] ?? "").replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`)
+    .map(
+      (name) =>
+        `${name}="${(labels[name] ?? "").replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`,
+    )
     .join(",");
 }
 

@@ -25,6 +25,9 @@ export function simulatedHost(seed: number): SimulatedHost {
   // Its own sequence: how often a program asks for randomness must not decide the order of timers.
   const clock = new VirtualClock(seededRandom(seed + 0x9e3779b9));
   const lines: LogLine[] = [];
-  const log = loggerWith({}, (level, message, fields) => void lines.push({ atMs: clock.monotonic(), level, message, fields }));
+  const log = loggerWith(
+    {},
+    (level, message, fields) => void lines.push({ atMs: clock.monotonic(), level, message, fields }),
+  );
   return { clock, random, log, metrics: createMetrics(), lines };
 }

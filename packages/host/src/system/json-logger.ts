@@ -14,7 +14,11 @@ export interface JsonLoggerOptions {
 
 /** A logger that writes one JSON object a line: `time`, `level`, `message`, then the fields. */
 export function systemLogger(options: JsonLoggerOptions = {}): Logger {
-  const { level = "info", write = (line: string): void => void process.stderr.write(line), now = (): number => Date.now() } = options;
+  const {
+    level = "info",
+    write = (line: string): void => void process.stderr.write(line),
+    now = (): number => Date.now(),
+  } = options;
   return loggerWith({}, (lineLevel, message, fields) => {
     if (levels.indexOf(lineLevel) < levels.indexOf(level)) return;
     const line = { time: new Date(now()).toISOString(), level: lineLevel, message, ...fields };

@@ -54,10 +54,19 @@ export class InformerFactory {
   }
 }
 
-function idOf(kind: KindRef, { namespace, labelSelector, fieldSelector, metadataOnly, transform }: InformerOptions): string {
+function idOf(
+  kind: KindRef,
+  { namespace, labelSelector, fieldSelector, metadataOnly, transform }: InformerOptions,
+): string {
   const selection = [namespace, labelSelector, fieldSelector, metadataOnly].map((each) => String(each ?? ""));
   // Informers with a transform of their own hold other objects, so they are shared by the function's identity alone.
-  return [kind.group, kind.version, kind.plural, ...selection, transform === undefined ? "" : identityOf(transform)].join("|");
+  return [
+    kind.group,
+    kind.version,
+    kind.plural,
+    ...selection,
+    transform === undefined ? "" : identityOf(transform),
+  ].join("|");
 }
 
 const identities = new WeakMap<object, string>();

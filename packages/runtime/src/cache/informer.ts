@@ -125,7 +125,8 @@ export class Informer {
     const next = deepFreeze(this.#transform(object));
     const before = this.store.get(key);
     this.store.set(key, next);
-    for (const handler of this.#handlers) before === undefined ? handler.onAdd?.(next) : handler.onUpdate?.(before, next);
+    for (const handler of this.#handlers)
+      before === undefined ? handler.onAdd?.(next) : handler.onUpdate?.(before, next);
   }
 
   #remove(object: Stored<KubeObject>): void {

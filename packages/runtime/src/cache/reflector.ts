@@ -105,7 +105,10 @@ export class Reflector {
   /** A consistent list, in pages. */
   async #list(signal: AbortSignal): Promise<void> {
     const list = await this.#client.listAll<KubeObject>(this.#kind, { ...this.#options, signal });
-    this.#replace(list.items.map((item) => withTypeOf(item, this.#kind)), list.resourceVersion);
+    this.#replace(
+      list.items.map((item) => withTypeOf(item, this.#kind)),
+      list.resourceVersion,
+    );
   }
 
   #replace(objects: readonly Stored<KubeObject>[], resourceVersion: string): void {
@@ -220,7 +223,9 @@ function collect(objects: Map<string, Stored<KubeObject>>, type: WatchFrame["typ
 }
 
 function errorOf(frame: WatchFrame): ApiError {
-  return new ApiError(isStatus(frame.object) ? frame.object : failure(500, "InternalError", "the watch ended with an error"));
+  return new ApiError(
+    isStatus(frame.object) ? frame.object : failure(500, "InternalError", "the watch ended with an error"),
+  );
 }
 
 /** Items of a typed list carry neither apiVersion nor kind. */

@@ -13,7 +13,9 @@ export function storeKey(key: { readonly namespace?: string | undefined; readonl
 }
 
 /** The reference of an object to its controlling owner. */
-export function controllerOf(object: KubeObject): NonNullable<KubeObject["metadata"]["ownerReferences"]>[number] | undefined {
+export function controllerOf(
+  object: KubeObject,
+): NonNullable<KubeObject["metadata"]["ownerReferences"]>[number] | undefined {
   return object.metadata.ownerReferences?.find((each) => each.controller === true);
 }
 

@@ -27,6 +27,7 @@ export function completeConditions(
 
 /** The conditions of any object's status; none when there are none. */
 export function conditionsOf(status: unknown): readonly Condition[] {
-  const conditions = typeof status === "object" && status !== null ? (status as { conditions?: unknown }).conditions : undefined;
+  const conditions =
+    typeof status === "object" && status !== null ? (status as { conditions?: unknown }).conditions : undefined;
   return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
 }

@@ -21,8 +21,12 @@ export class ControllerCache implements CacheReader {
   constructor(definition: ControllerDefinition, factory: InformerFactory, namespaces: readonly string[] | undefined) {
     this.#controller = definition.name;
     const declare = (kind: KindRef, { labelSelector, fieldSelector }: Selection): void => {
-      const selection = { ...(labelSelector === undefined ? {} : { labelSelector }), ...(fieldSelector === undefined ? {} : { fieldSelector }) };
-      const places = kind.namespaced && namespaces !== undefined ? namespaces.map((namespace) => ({ namespace })) : [{}];
+      const selection = {
+        ...(labelSelector === undefined ? {} : { labelSelector }),
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      };
+      const places =
+        kind.namespaced && namespaces !== undefined ? namespaces.map((namespace) => ({ namespace })) : [{}];
       const informers = places.map((place) => factory.informer(kind, { ...selection, ...place }));
       const id = kindId(kind);
       if (!this.#kinds.has(id)) this.#kinds.set(id, { kind, informers });
@@ -65,8 +69,12 @@ export class ControllerCache implements CacheReader {
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
     const { namespace } = options;
     const { informers } = this.of(kind);
-    const objects = informers.flatMap(({ store }) => (namespace === undefined ? [...store.values()] : store.inNamespace(namespace)));
-    return objects.filter((object) => matches(object, options)) as readonly Stored<KubeObject>[] as readonly Stored<T>[];
+    const objects = informers.flatMap(({ store }) =>
+      namespace === undefined ? [...store.values()] : store.inNamespace(namespace),
+    );
+    return objects.filter((object) =>
+      matches(object, options),
+    ) as readonly Stored<KubeObject>[] as readonly Stored<T>[];
   }
 
   ownedBy(kind: KindRef, uid: string): readonly Stored<KubeObject>[] {
@@ -80,6 +88,14 @@ export function matches(object: KubeObject, { namespace, labels }: ListOptions):
   return Object.entries(labels ?? {}).every(([name, value]) => object.metadata.labels?.[name] === value);
 }
 
-export function kindId({ group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string }): string {
+export function kindId({
+  group,
+  version,
+  kind,
+}: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}): string {
   return `${group}/${version}/${kind}`;
 }

@@ -16,12 +16,19 @@ export interface ControllerMetrics {
 export function createControllerMetrics(metrics: Metrics, controller: string, concurrency: number): ControllerMetrics {
   const labels = { controller };
   const total = metrics.counter("controller_runtime_reconcile_total", "Total number of reconciliations per controller");
-  const errors = metrics.counter("controller_runtime_reconcile_errors_total", "Total number of reconciliation errors per controller");
+  const errors = metrics.counter(
+    "controller_runtime_reconcile_errors_total",
+    "Total number of reconciliation errors per controller",
+  );
   const terminal = metrics.counter(
     "controller_runtime_terminal_reconcile_errors_total",
     "Total number of terminal reconciliation errors per controller",
   );
-  const duration = metrics.histogram("controller_runtime_reconcile_time_seconds", "Length of time per reconciliation per controller", durationBuckets);
+  const duration = metrics.histogram(
+    "controller_runtime_reconcile_time_seconds",
+    "Length of time per reconciliation per controller",
+    durationBuckets,
+  );
   const active = metrics.gauge("controller_runtime_active_workers", "Number of currently used workers per controller");
   metrics
     .gauge("controller_runtime_max_concurrent_reconciles", "Maximum number of concurrent reconciles per controller")

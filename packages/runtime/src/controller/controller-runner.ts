@@ -53,7 +53,12 @@ export class ControllerRunner {
     this.cache = new ControllerCache(definition, factory, namespaces);
     this.#log = host.log.with({ controller: definition.name });
     this.#metrics = createControllerMetrics(host.metrics, definition.name, definition.concurrency);
-    this.queue = new WorkQueue({ clock: host.clock, random: host.random, metrics: host.metrics, name: definition.name });
+    this.queue = new WorkQueue({
+      clock: host.clock,
+      random: host.random,
+      metrics: host.metrics,
+      name: definition.name,
+    });
     this.queue.onReady(() => this.#pump());
     this.#listen();
   }
@@ -83,7 +88,9 @@ export class ControllerRunner {
     for (const informer of this.cache.of(kind).informers)
       informer.addHandler({ onAdd: add, onDelete: add, onUpdate: (old, next) => predicate(old, next) && add(next) });
     for (const owned of owns) this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
-    for (const watch of watches) if (watch.wakes !== undefined) this.#listenTo(this.cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object));
+    for (const watch of watches)
+      if (watch.wakes !== undefined)
+        this.#listenTo(this.cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object));
   }
 
   #listenTo(informers: readonly Informer[], keysOf: (object: Stored<KubeObject>) => readonly string[]): void {
@@ -91,21 +98,29 @@ export class ControllerRunner {
       for (const key of keysOf(object)) this.queue.add(key);
     };
     // Also the old state wakes: an owner that is no longer named has lost something.
-    for (const informer of informers) informer.addHandler({ onAdd: wake, onDelete: wake, onUpdate: (old, next) => (wake(old), wake(next)) });
+    for (const informer of informers)
+      informer.addHandler({ onAdd: wake, onDelete: wake, onUpdate: (old, next) => (wake(old), wake(next)) });
   }
 
   #ownerKeys(object: KubeObject): readonly string[] {
     const owner = controllerOf(object);
     const { kind } = this.definition;
-    if (owner === undefined || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group) return [];
-    return [storeKey(kind.namespaced ? { namespace: object.metadata.namespace, name: owner.name } : { name: owner.name })];
+    if (owner === undefined || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group)
+      return [];
+    return [
+      storeKey(kind.namespaced ? { namespace: object.metadata.namespace, name: owner.name } : { name: owner.name }),
+    ];
   }
 
   #wokenKeys(watch: WatchDefinition, object: Stored<KubeObject>): readonly string[] {
     try {
       return (watch.wakes?.(object, this.cache) ?? []).map(storeKey);
     } catch (error) {
-      this.#log.error("Mapping of a watched object threw", { resource: watch.of.plural, object: storeKey(object.metadata), error });
+      this.#log.error("Mapping of a watched object threw", {
+        resource: watch.of.plural,
+        object: storeKey(object.metadata),
+        error,
+      });
       return [];
     }
   }

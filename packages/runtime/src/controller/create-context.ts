@@ -1,5 +1,13 @@
 /** Makes the context of one run. */
-import { apiVersionOf, isAlreadyExists, isConflict, isNotFound, SetpointError, type KubeObject, type OwnerReference } from "@setpoint/apimachinery";
+import {
+  apiVersionOf,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  SetpointError,
+  type KubeObject,
+  type OwnerReference,
+} from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type Client, type KindRef, type Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import { controllerOf } from "../cache/store.ts";
@@ -49,7 +57,11 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   };
 
   /** Sends a write and notes for reads and barrier what became of it. */
-  const track = async <T extends KubeObject>(kind: KindRef, target: KubeObject, send: () => Promise<Stored<T>>): Promise<Stored<T>> => {
+  const track = async <T extends KubeObject>(
+    kind: KindRef,
+    target: KubeObject,
+    send: () => Promise<Stored<T>>,
+  ): Promise<Stored<T>> => {
     try {
       const written = await send();
       writes.written(kind, written);
@@ -62,7 +74,9 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
 
   const place = <T extends KubeObject>(kind: KindRef, child: T, isOwned: boolean): T => {
     const namespace = namespaceFor(kind, child.metadata.namespace);
-    const references = isOwned ? [...(child.metadata.ownerReferences ?? []), ownerReference(definition.kind, object, kind)] : child.metadata.ownerReferences;
+    const references = isOwned
+      ? [...(child.metadata.ownerReferences ?? []), ownerReference(definition.kind, object, kind)]
+      : child.metadata.ownerReferences;
     const metadata = {
       ...child.metadata,
       ...(namespace === undefined ? {} : { namespace }),
@@ -71,7 +85,10 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     return { ...child, metadata };
   };
 
-  const apply = async <T extends KubeObject>(child: T, options: { readonly owner?: boolean; readonly force?: boolean } = {}): Promise<Stored<T>> => {
+  const apply = async <T extends KubeObject>(
+    child: T,
+    options: { readonly owner?: boolean; readonly force?: boolean } = {},
+  ): Promise<Stored<T>> => {
     const { kind } = cache.ofObject(child);
     const isOwned = options.owner ?? true;
     const wanted = withAppliedMark(place(kind, child, isOwned), fieldManager);
@@ -80,7 +97,10 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     const what = `${kind.plural}/${wanted.metadata.namespace ?? ""}/${nameOf(wanted)}`;
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
-    if (present !== undefined && (covers(present, wanted) || memory.isKnownNoop(parent.uid, what, mark, contentOf(present))))
+    if (
+      present !== undefined &&
+      (covers(present, wanted) || memory.isKnownNoop(parent.uid, what, mark, contentOf(present)))
+    )
       return present as Stored<T>;
     const written = await track(kind, wanted, () =>
       client.apply<T>(kind as KindRef<T>, wanted, { fieldManager, force: options.force ?? true, signal }),
@@ -89,7 +109,10 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     return written;
   };
 
-  const create = async <T extends KubeObject>(child: T, options: { readonly owner?: boolean } = {}): Promise<Stored<T>> => {
+  const create = async <T extends KubeObject>(
+    child: T,
+    options: { readonly owner?: boolean } = {},
+  ): Promise<Stored<T>> => {
     const { kind } = cache.ofObject(child);
     const isOwned = options.owner ?? true;
     const wanted = place(kind, child, isOwned);
@@ -104,7 +127,11 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     }
   };
 
-  const fresh = async <T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Promise<Stored<T> | undefined> => {
+  const fresh = async <T extends KubeObject>(
+    kind: KindRef<T>,
+    name: string,
+    namespace?: string,
+  ): Promise<Stored<T> | undefined> => {
     const at = namespaceFor(kind, namespace);
     try {
       return await client.get(kind, at === undefined ? { name } : { name, namespace: at }, { signal });
@@ -114,12 +141,18 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     }
   };
 
-  const patch = async <T extends KubeObject>(target: T, change: unknown, options: { readonly unchanged?: boolean } = {}): Promise<Stored<T>> => {
+  const patch = async <T extends KubeObject>(
+    target: T,
+    change: unknown,
+    options: { readonly unchanged?: boolean } = {},
+  ): Promise<Stored<T>> => {
     const { kind } = cache.ofObject(target);
     const { uid, resourceVersion } = target.metadata;
     const fields = change as { readonly metadata?: object };
     const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
-    return track(kind, target, () => client.patch<T>(kind as KindRef<T>, keyOf(target), { ...fields, metadata }, { fieldManager, signal }));
+    return track(kind, target, () =>
+      client.patch<T>(kind as KindRef<T>, keyOf(target), { ...fields, metadata }, { fieldManager, signal }),
+    );
   };
 
   const remove = async (target: KubeObject, options: DeleteOptions = {}): Promise<void> => {
@@ -173,7 +206,11 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     list: <T extends KubeObject>(kind: KindRef<T>, options = {}) =>
       writes.overlayList(kind, cache.list(kind, options), (each) => matches(each, options)) as readonly Stored<T>[],
     owned: <T extends KubeObject>(kind: KindRef<T>) =>
-      writes.overlayList(kind, cache.ownedBy(kind, parent.uid), (each) => controllerOf(each)?.uid === parent.uid) as readonly Stored<T>[],
+      writes.overlayList(
+        kind,
+        cache.ownedBy(kind, parent.uid),
+        (each) => controllerOf(each)?.uid === parent.uid,
+      ) as readonly Stored<T>[],
     fresh,
     apply,
     create,
@@ -202,7 +239,10 @@ function assertOurs(present: Stored<KubeObject>, uid: string): void {
   const owner = controllerOf(present);
   if (owner?.uid === uid) return;
   const whose = owner === undefined ? "it has no owner" : `it belongs to ${owner.kind} "${owner.name}" (${owner.uid})`;
-  throw new SetpointError(errNotOwned, `Cannot apply ${present.kind} "${present.metadata.name}": it exists already and ${whose}`);
+  throw new SetpointError(
+    errNotOwned,
+    `Cannot apply ${present.kind} "${present.metadata.name}": it exists already and ${whose}`,
+  );
 }
 
 /** What of an object counts for "nothing has changed": all but what changes by itself. */

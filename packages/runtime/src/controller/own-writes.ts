@@ -58,14 +58,22 @@ export class OwnWrites {
   }
 
   /** The object as the cache has it, or as this run has written it if that is newer. */
-  overlay(kind: KindRef, key: { readonly name: string; readonly namespace?: string | undefined }, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
+  overlay(
+    kind: KindRef,
+    key: { readonly name: string; readonly namespace?: string | undefined },
+    cached: Stored<KubeObject> | undefined,
+  ): Stored<KubeObject> | undefined {
     const write = this.#writes.get(idOf({ kind, ...key }));
     if (write === undefined) return cached;
     return newest(write, cached);
   }
 
   /** A list from the cache with this run's writes in it; `belongs` says which of them are part of the list. */
-  overlayList(kind: KindRef, cached: readonly Stored<KubeObject>[], belongs: (object: Stored<KubeObject>) => boolean): readonly Stored<KubeObject>[] {
+  overlayList(
+    kind: KindRef,
+    cached: readonly Stored<KubeObject>[],
+    belongs: (object: Stored<KubeObject>) => boolean,
+  ): readonly Stored<KubeObject>[] {
     if (this.#writes.size === 0) return cached;
     const byId = new Map(cached.map((object) => [idOf({ kind, ...object.metadata }), object]));
     for (const [id, write] of this.#writes) {
@@ -98,7 +106,11 @@ export class OwnWrites {
     while (!isShown() && !ports.signal.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports);
       if (isInTime || ports.signal.aborted) return;
-      ports.log.warn("Cache does not show an own write; listing anew", { resource: write.kind.plural, object: storeKey(write), waitedMs: barrierMsMax });
+      ports.log.warn("Cache does not show an own write; listing anew", {
+        resource: write.kind.plural,
+        object: storeKey(write),
+        waitedMs: barrierMsMax,
+      });
       informer.refresh();
     }
   }
@@ -112,18 +124,27 @@ function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored
   if (write.state === "unknown") return cached;
   if (write.state === "deleted") return cached?.metadata.uid === write.uid ? undefined : cached;
   if (cached === undefined) return write.object;
-  return compareResourceVersions(cached.metadata.resourceVersion, write.object.metadata.resourceVersion) >= 0 ? cached : write.object;
+  return compareResourceVersions(cached.metadata.resourceVersion, write.object.metadata.resourceVersion) >= 0
+    ? cached
+    : write.object;
 }
 
 function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }>): boolean {
   const cached = informer.store.get(storeKey(write));
-  if (write.state === "deleted") return cached === undefined || (write.uid !== undefined && cached.metadata.uid !== write.uid);
+  if (write.state === "deleted")
+    return cached === undefined || (write.uid !== undefined && cached.metadata.uid !== write.uid);
   const { resourceVersion } = write.object.metadata;
-  return informer.hasSeen(resourceVersion) || (cached !== undefined && compareResourceVersions(cached.metadata.resourceVersion, resourceVersion) >= 0);
+  return (
+    informer.hasSeen(resourceVersion) ||
+    (cached !== undefined && compareResourceVersions(cached.metadata.resourceVersion, resourceVersion) >= 0)
+  );
 }
 
 /** What became of a write without an answer: the server's state is at least as new as the write, if that happened. */
-async function ask(write: OwnWrite, { client, clock, log, signal }: BarrierPorts): Promise<Exclude<OwnWrite, { state: "unknown" }>> {
+async function ask(
+  write: OwnWrite,
+  { client, clock, log, signal }: BarrierPorts,
+): Promise<Exclude<OwnWrite, { state: "unknown" }>> {
   const { kind, name, namespace } = write;
   const key = namespace === undefined ? { name } : { name, namespace };
   for (;;) {
@@ -139,7 +160,11 @@ async function ask(write: OwnWrite, { client, clock, log, signal }: BarrierPorts
 }
 
 /** Whether the condition came true in time; asked again after each change of the cache. */
-function progressUntil(informer: Informer, condition: () => boolean, { clock, signal }: BarrierPorts): Promise<boolean> {
+function progressUntil(
+  informer: Informer,
+  condition: () => boolean,
+  { clock, signal }: BarrierPorts,
+): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const end = (value: boolean) => (): void => {
     stopListening();

@@ -41,7 +41,12 @@ async function flushed(run: Run, running: Promise<Result | void>): Promise<Resul
   return result;
 }
 
-async function setFinalizer(object: Stored<KubeObject>, finalizer: string, isWanted: boolean, run: Run): Promise<Stored<KubeObject>> {
+async function setFinalizer(
+  object: Stored<KubeObject>,
+  finalizer: string,
+  isWanted: boolean,
+  run: Run,
+): Promise<Stored<KubeObject>> {
   const others = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
   const finalizers = isWanted ? [...others, finalizer] : others;
   // A merge patch replaces the whole list, so nothing may have changed since it was read.

@@ -55,23 +55,40 @@ export class StatusWriter {
     const object = this.#ports.current();
     const present = statusOf(object);
     const before = conditionsOf(present);
-    const own = completeConditions([...this.#conditions.values()], before, object.metadata.generation, timestamp(clock));
+    const own = completeConditions(
+      [...this.#conditions.values()],
+      before,
+      object.metadata.generation,
+      timestamp(clock),
+    );
     const others = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
     if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
     // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
     const text = JSON.stringify(status);
     const wanted: unknown = JSON.parse(text);
-    if (isDeepEqual(present ?? {}, wanted) || memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))) return;
+    if (
+      isDeepEqual(present ?? {}, wanted) ||
+      memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
+    )
+      return;
     // Conditions of others go back as they were read, so they must not have changed since.
     const answer = await this.#ports.write(() => this.#apply(object, wanted, others.length > 0));
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    if (!covers(statusOf(answer), wanted)) log.warn("Status has fields that the server did not keep: are they in the kind's schema?", { resource: kind.plural });
+    if (!covers(statusOf(answer), wanted))
+      log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
+        resource: kind.plural,
+      });
   }
 
   #apply(object: Stored<KubeObject>, status: unknown, isUnchanged: boolean): Promise<Stored<KubeObject>> {
     const { client, kind, fieldManager, signal } = this.#ports;
     const { name, namespace, uid, resourceVersion } = object.metadata;
-    const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, ...(isUnchanged ? { resourceVersion } : {}) };
+    const metadata = {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid,
+      ...(isUnchanged ? { resourceVersion } : {}),
+    };
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
   }
@@ -82,7 +99,10 @@ function statusOf(object: KubeObject): object | undefined {
 }
 
 /** Keeps the order that is there, so that the same conditions are the same list. */
-function inOrder<C extends { readonly type: string }>(conditions: readonly C[], before: readonly { readonly type: string }[]): readonly C[] {
+function inOrder<C extends { readonly type: string }>(
+  conditions: readonly C[],
+  before: readonly { readonly type: string }[],
+): readonly C[] {
   const place = new Map(before.map((each, index) => [each.type, index]));
   return conditions.toSorted((a, b) => (place.get(a.type) ?? before.length) - (place.get(b.type) ?? before.length));
 }

@@ -70,7 +70,9 @@ export class EventRecorder {
     const nowMs = this.#host.clock.monotonic();
     const before = this.#series.get(key);
     const isSeries = before !== undefined && nowMs - before.lastMs < seriesMsMax;
-    const series = isSeries ? { ...before, lastMs: nowMs, count: before.count + 1 } : this.#begin(object, controller, event, nowMs);
+    const series = isSeries
+      ? { ...before, lastMs: nowMs, count: before.count + 1 }
+      : this.#begin(object, controller, event, nowMs);
     this.#remember(key, series);
     // Counts are written when they double: often enough to tell, rarely enough not to disturb.
     if (isSeries && (series.count & (series.count - 1)) === 0) this.#track(this.#writeCount(series));

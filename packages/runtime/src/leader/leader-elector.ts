@@ -45,7 +45,10 @@ export class LeaderElector {
     this.#deadlineMs = (options.renewDeadlineSeconds ?? renewDeadlineSecondsDefault) * 1_000;
     this.#periodMs = (options.retryPeriodSeconds ?? retryPeriodSecondsDefault) * 1_000;
     if (this.#deadlineMs >= this.#durationSeconds * 1_000)
-      throw new SetpointError("ERR_LEASE_OPTIONS", `Cannot elect a leader: the renew deadline (${this.#deadlineMs / 1_000} s) must be shorter than the lease (${this.#durationSeconds} s)`);
+      throw new SetpointError(
+        "ERR_LEASE_OPTIONS",
+        `Cannot elect a leader: the renew deadline (${this.#deadlineMs / 1_000} s) must be shorter than the lease (${this.#durationSeconds} s)`,
+      );
   }
 
   get isLeader(): boolean {
@@ -54,12 +57,17 @@ export class LeaderElector {
 
   /** Throws `ERR_NOT_LEADER` when this process may not write. */
   assertLeader(): void {
-    if (!this.isLeader) throw new SetpointError(errNotLeader, `Cannot write as "${this.identity}": it does not hold Lease "${this.#options.namespace}/${this.#options.name}"`);
+    if (!this.isLeader)
+      throw new SetpointError(
+        errNotLeader,
+        `Cannot write as "${this.identity}": it does not hold Lease "${this.#options.namespace}/${this.#options.name}"`,
+      );
   }
 
   /** Resolves when this process has become the leader; rejects when the signal aborts. */
   async acquire(signal: AbortSignal): Promise<void> {
-    while (!(await this.#tryOnce(signal))) await sleep(this.#host.clock, this.#periodMs * (1 + this.#host.random.next() * 0.2), signal);
+    while (!(await this.#tryOnce(signal)))
+      await sleep(this.#host.clock, this.#periodMs * (1 + this.#host.random.next() * 0.2), signal);
     this.#host.log.info("Became leader", { lease: this.#options.name, identity: this.identity });
   }
 
@@ -81,7 +89,10 @@ export class LeaderElector {
     if (!this.isLeader || this.#own === undefined) return;
     this.#validUntilMs = Number.NEGATIVE_INFINITY;
     const { spec } = this.#own;
-    const released = { ...this.#own, spec: { ...spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTimestamp(this.#host.clock) } };
+    const released = {
+      ...this.#own,
+      spec: { ...spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTimestamp(this.#host.clock) },
+    };
     try {
       await this.#limited((signal) => this.#client.update<Lease>(Lease, released, { signal }));
     } catch (error) {
@@ -112,7 +123,11 @@ export class LeaderElector {
     const mine = { holderIdentity: this.identity, leaseDurationSeconds: this.#durationSeconds, renewTime: now };
     const present = this.#own ?? (await this.#read(signal));
     if (present === undefined)
-      return this.#client.create<Lease>(Lease, Lease({ name, namespace, spec: { ...mine, acquireTime: now, leaseTransitions: 0 } }), { signal });
+      return this.#client.create<Lease>(
+        Lease,
+        Lease({ name, namespace, spec: { ...mine, acquireTime: now, leaseTransitions: 0 } }),
+        { signal },
+      );
     const isMine = present.spec.holderIdentity === this.identity;
     if (!isMine && !this.#isOver(present)) return undefined;
     const transitions = present.spec.leaseTransitions ?? 0;

@@ -29,7 +29,7 @@ export interface ManagerOptions {
   readonly namespaces?: readonly string[];
   /** Absent: this process is the only one. */
   readonly leaderElection?: LeaderElectionOptions;
-  /** How long stopping waits for running reconciles; default 30 s. */
+  /** How long stopping waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }
 

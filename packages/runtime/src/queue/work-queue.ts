@@ -174,8 +174,16 @@ function createQueueMetrics({ metrics, name }: WorkQueueOptions): QueueMetrics {
   const adds: Counter = metrics.counter("workqueue_adds_total", "Total number of adds handled by workqueue.");
   const retries: Counter = metrics.counter("workqueue_retries_total", "Total number of retries handled by workqueue.");
   const depth: Gauge = metrics.gauge("workqueue_depth", "Current depth of workqueue.");
-  const waited: Histogram = metrics.histogram("workqueue_queue_duration_seconds", "How long in seconds an item stays in workqueue before being requested.", durationBuckets);
-  const worked: Histogram = metrics.histogram("workqueue_work_duration_seconds", "How long in seconds processing an item from workqueue takes.", durationBuckets);
+  const waited: Histogram = metrics.histogram(
+    "workqueue_queue_duration_seconds",
+    "How long in seconds an item stays in workqueue before being requested.",
+    durationBuckets,
+  );
+  const worked: Histogram = metrics.histogram(
+    "workqueue_work_duration_seconds",
+    "How long in seconds processing an item from workqueue takes.",
+    durationBuckets,
+  );
   return {
     adds: () => adds.add(1, labels),
     retries: () => retries.add(1, labels),

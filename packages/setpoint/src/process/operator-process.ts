@@ -44,9 +44,19 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     shutdownMsMax,
     ...(options.namespace === undefined ? {} : { namespaces: [options.namespace] }),
     // On a desk nobody else runs it.
-    ...(inPod ? { leaderElection: { name: operator.name, namespace: ownNamespace, ...(identity === undefined ? {} : { identity }) } } : {}),
+    ...(inPod
+      ? {
+          leaderElection: {
+            name: operator.name,
+            namespace: ownNamespace,
+            ...(identity === undefined ? {} : { identity }),
+          },
+        }
+      : {}),
   });
-  await using _status = inPod ? await serveStatus(manager, process.env["POD_IP"] ?? "127.0.0.1", statusPort) : undefined;
+  await using _status = inPod
+    ? await serveStatus(manager, process.env["POD_IP"] ?? "127.0.0.1", statusPort)
+    : undefined;
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
   isReady.catch(() => {});
   return untilEnd(manager, host);

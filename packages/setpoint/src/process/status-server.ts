@@ -29,5 +29,7 @@ function answerHealth(response: ServerResponse, { ok, checks }: HealthReport): v
 }
 
 function answer(response: ServerResponse, status: number, text: string, type: string): void {
-  response.writeHead(status, { "content-type": `${type}; charset=utf-8`, "x-content-type-options": "nosniff" }).end(text);
+  response
+    .writeHead(status, { "content-type": `${type}; charset=utf-8`, "x-content-type-options": "nosniff" })
+    .end(text);
 }

@@ -12,6 +12,8 @@ import type { StructuralSchema } from "@setpoint/schema";
 import { describe, expect, test } from "vitest";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { applyPatch } from "./apply-patch.ts";
+import { resetFieldsOf } from "./reset-fields.ts";
+import { parentEntriesAfterScale, scaleEntriesOf } from "./scale-entries.ts";
 import { trackUpdate } from "./track-update.ts";
 
 /** One request to a real kube-apiserver with its answer; uid, resourceVersion and times are masked. */
@@ -19,6 +21,7 @@ interface Step {
   readonly verb: "apply" | "create" | "merge" | "strategic";
   readonly manager: string;
   readonly force?: boolean;
+  readonly sub?: "/status" | "/scale";
   readonly body: JsonObject;
   readonly code: number;
   readonly answer: JsonObject;
@@ -89,6 +92,82 @@ function asLive(answer: JsonObject): UnstructuredObject {
   const object = cloneJson(answer) as unknown as UnstructuredObject;
   const managedFields = object.metadata.managedFields?.map(({ time, ...rest }) => (time ? { ...rest, time } : rest));
   return { ...object, metadata: { ...object.metadata, ...(managedFields === undefined ? {} : { managedFields }) } };
+}
+
+/** The live object after each step: answers of `/scale` are Scales, so the parent follows from our own account. */
+test("subresources own their fields separately, as the real API server recorded", () => {
+  const schema = load("deployment.schema") as StructuralSchema;
+  const { steps } = load("subresources") as Recording;
+  let live: UnstructuredObject | undefined;
+  for (const [index, step] of steps.entries()) {
+    if (step.sub === "/scale" && live !== undefined) {
+      live = afterScale(live, step);
+      continue;
+    }
+    const outcome = replaySubresource(schema, step, live);
+    if (step.code >= 300) expect(outcome).toEqual({ error: step.answer });
+    else if (!("error" in outcome)) {
+      const metadata = step.answer["metadata"];
+      const recorded = isJsonObject(metadata) ? metadata["managedFields"] : [];
+      expect(entries(outcome.managedFields), `step ${index}`).toEqual(entries(recorded));
+      live = asLive(step.answer);
+    }
+  }
+  expect(live?.metadata.managedFields).toContainEqual(expect.objectContaining({ manager: "sc", subresource: "scale" }));
+});
+
+function replaySubresource(schema: StructuralSchema, step: Step, live: UnstructuredObject | undefined): Outcome {
+  const subresource = step.sub === "/status" ? "status" : "";
+  const resetFields = resetFieldsOf(
+    { ...schema, properties: { ...schema.properties, status: {} } },
+    subresource,
+    false,
+  );
+  const common = { schema: withStatus(schema), live, manager: step.manager, subresource, time: "T", resetFields };
+  const apiVersion = "apps/v1";
+  if (step.verb !== "apply" && live !== undefined) {
+    const object: UnstructuredObject = { ...live, status: mergePatch(live["status"], step.body["status"]) };
+    return { object, managedFields: trackUpdate({ ...common, apiVersion, object }) };
+  }
+  try {
+    return applyPatch({ ...common, apiVersion, patch: step.body as unknown as UnstructuredObject, force: false });
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return { error: error.status as unknown as JsonObject };
+  }
+}
+
+function withStatus(schema: StructuralSchema): StructuralSchema {
+  const integer = { type: "integer" } as const;
+  const status = { type: "object", properties: { replicas: integer, observedGeneration: integer } } as const;
+  return { ...schema, properties: { ...schema.properties, status } };
+}
+
+function afterScale(live: UnstructuredObject, step: Step): UnstructuredObject {
+  const specReplicasPath = ".spec.replicas";
+  const scaleOf = (object: UnstructuredObject, spec: unknown): UnstructuredObject => ({
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name: "d", managedFields: scaleEntriesOf(object.metadata.managedFields, specReplicasPath) },
+    spec,
+  });
+  const schema: StructuralSchema = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { replicas: { type: "integer" } } } },
+  };
+  const scale = trackUpdate({
+    schema,
+    live: scaleOf(live, { replicas: 2 }),
+    object: scaleOf(live, step.body["spec"]),
+    manager: step.manager,
+    apiVersion: "autoscaling/v1",
+    subresource: "scale",
+    time: "T",
+  });
+  const parent = live.metadata.managedFields;
+  const managedFields = parentEntriesAfterScale({ parent, scale, specReplicasPath, apiVersion: live.apiVersion });
+  const spec = mergePatch(live["spec"], step.body["spec"]);
+  return { ...live, metadata: { ...live.metadata, managedFields }, spec };
 }
 
 const recordings = ["config-map", "updates", "migration", "tracking", "deployment", "widget"] as const;

@@ -1,0 +1,16 @@
+/** The subresources of built-in kinds that do something instead of storing what they are given. */
+import type { EndpointTable } from "../registry/endpoint.ts";
+import { bindPod } from "./bind-pod.ts";
+import { evictPod } from "./evict-pod.ts";
+import type { EndpointServer } from "./endpoint-server.ts";
+import { finalizeNamespace } from "./finalize-namespace.ts";
+
+/** Pod binding and eviction, and the end of a namespace. */
+export function builtinEndpoints(server: EndpointServer): EndpointTable {
+  return new Map([
+    ["POST v1/pods/binding", bindPod(server)],
+    ["POST v1/bindings", bindPod(server)],
+    ["POST v1/pods/eviction", evictPod(server)],
+    ["PUT v1/namespaces/finalize", finalizeNamespace(server)],
+  ]);
+}

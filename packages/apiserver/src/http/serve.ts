@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createSecureServer, type Http2SecureServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
 import { assert } from "@setpoint/apimachinery";
-import type { Host, Timer } from "@setpoint/host";
+import type { Host } from "@setpoint/host";
 import type { Authenticate, CertificateSubject } from "../auth/credentials.ts";
 import { type CertifiedSocket, clientCertificate } from "./client-certificate.ts";
 import { Exchange, type RequestHeaders } from "./exchange.ts";
@@ -67,11 +68,11 @@ class Listener implements ListeningServer {
   readonly #handler: RequestHandler;
   readonly #server: Http2SecureServer;
   readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
-  readonly #sockets = new Set<Socket>();
+  readonly #sockets = new Set<TLSSocket>();
   readonly #exchanges = new Set<Exchange>();
   #port = 0;
   #closed: Promise<void> | undefined;
-  #idle: (() => void) | undefined;
+  #onIdle: (() => void) | undefined;
 
   constructor(handler: RequestHandler, options: ServeOptions) {
     this.#handler = handler;
@@ -124,27 +125,29 @@ class Listener implements ListeningServer {
 
   async #close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const late = Promise.withResolvers<void>();
+    const { clock } = this.#options.host;
+    const timer = clock.setTimer(() => late.resolve(), this.#options.closeMsMax ?? closeMsDefault);
     for (const exchange of this.#exchanges) exchange.endStream();
-    await this.#waitUntilIdle();
-    // `close` would wait for the clients to hang up, and those that watch never do.
+    await Promise.race([this.#idle(), late.promise]);
+    // What was written gets out; connections that are in nobody's use end at once.
+    for (const session of this.#sessions.keys()) session.close();
+    for (const socket of this.#sockets) if (socket.alpnProtocol !== "h2") socket.destroySoon();
+    await Promise.race([stopped, late.promise]);
+    timer.cancel();
     for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
     await stopped;
   }
 
-  #waitUntilIdle(): Promise<void> {
-    if (this.#exchanges.size === 0) return Promise.resolve();
+  #idle(): Promise<void> {
     return new Promise((resolve) => {
-      const { clock } = this.#options.host;
-      const timer: Timer = clock.setTimer(resolve, this.#options.closeMsMax ?? closeMsDefault);
-      this.#idle = (): void => {
-        timer.cancel();
-        resolve();
-      };
+      if (this.#exchanges.size === 0) resolve();
+      else this.#onIdle = resolve;
     });
   }
 
-  #onSocket(socket: Socket): void {
+  #onSocket(socket: TLSSocket): void {
     socket.setNoDelay(true);
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
@@ -184,7 +187,7 @@ class Listener implements ListeningServer {
     const { host, authenticate } = this.#options;
     void exchange.run(this.#handler, authenticate, host).finally(() => {
       this.#exchanges.delete(exchange);
-      if (this.#exchanges.size === 0) this.#idle?.();
+      if (this.#exchanges.size === 0) this.#onIdle?.();
     });
   }
 

@@ -64,6 +64,18 @@ test("impersonation travels as headers", async () => {
   expect(answer).toMatchObject({ object: { username: "bob", groups: ["a", "b", "system:authenticated"] } });
 });
 
+test("a credential that has ended is asked for again, and the request is sent once more", async () => {
+  const staticTokens = new Map([["t2", { username: "tom", groups: [] }]]);
+  const accept = createAuthenticator({ staticTokens });
+  await using server = await start(async (_, user) => object(user), { authenticate: accept });
+  let asked = 0;
+  const credential = async () => ({ token: `t${++asked}` });
+  const { ca } = connection(server);
+  await using transport = httpTransport({ server: server.url, clock: systemClock, ca, credential });
+  expect(await transport.send({ method: "GET", path: "/api" })).toMatchObject({ object: { username: "tom" } });
+  expect(asked).toBe(2);
+});
+
 test("a server that goes away breaks the watch; the next request reaches its successor on the same port", async () => {
   const server = await start(async (_, __, signal) => {
     return { kind: "watch", status: 200, headers: {}, frames: endless(signal) };

@@ -72,15 +72,19 @@ class HttpTransportImplementation implements HttpTransport {
   }
 
   async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    const response = await this.#sendOnce(request, signal);
+    if (response.status !== 401 || !this.#onUnauthorized()) return response;
+    // A refused request has had no effect, so it may be sent again with a new credential.
+    return this.#sendOnce(request, signal);
+  }
+
+  async #sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
     signal?.throwIfAborted();
     const session = this.#session;
     const wire: Wire = session === undefined ? await this.#connected() : { kind: "http2", session };
     signal?.throwIfAborted();
-    const response = await (wire.kind === "http2"
-      ? this.#sendHttp2(wire.session, request, signal)
-      : this.#sendHttp1(request, signal));
-    if (response.status === 401) this.#onUnauthorized();
-    return response;
+    if (wire.kind === "http2") return this.#sendHttp2(wire.session, request, signal);
+    return this.#sendHttp1(request, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -94,12 +98,13 @@ class HttpTransportImplementation implements HttpTransport {
     await closed;
   }
 
-  /** The next request brings a token read anew, or a new connection with a new credential. */
-  #onUnauthorized(): void {
+  /** The next request brings a token read anew, or a new connection with a new credential; false when neither can be had. */
+  #onUnauthorized(): boolean {
     this.#token.expire();
-    if (this.#options.credential === undefined) return;
+    if (this.#options.credential === undefined) return this.#options.tokenFile !== undefined;
     this.#refreshCredential = true;
     this.#forget();
+    return true;
   }
 
   #connected(): Promise<Wire> {

@@ -5,7 +5,6 @@ import {
   deepEqual,
   failure,
   FieldSet,
-  isJsonObject,
   type JsonObject,
   type ManagedFieldsEntry,
   parseApiVersion,
@@ -210,9 +209,4 @@ function conflictsWith(entry: ManagedEntry, written: FieldSet): readonly ApplyCo
     .intersection(written)
     .paths()
     .map((path) => ({ entry, path }));
-}
-
-/** Whether a value is an object of the API at all; requests are checked with it before they come here. */
-export function isApplicable(value: unknown): value is UnstructuredObject {
-  return isJsonObject(value) && typeof value["apiVersion"] === "string" && isJsonObject(value["metadata"]);
 }

@@ -28,8 +28,9 @@ export function scaleEntriesOf(
   );
 }
 
-function asNew({ wire: _, ...entry }: ManagedEntry): ManagedEntry {
-  return entry;
+function asNew(entry: ManagedEntry): ManagedEntry {
+  const { wire: _, ...rest } = entry;
+  return rest;
 }
 
 export interface ScaleToParent {

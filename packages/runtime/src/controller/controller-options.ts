@@ -67,8 +67,6 @@ export type ActionHandlers<A extends object, S> = {
 
 /** Times around a step, for a status that says what is waited for. */
 export interface StepFacts {
-  /** The time of this run (RFC 3339). */
-  readonly now: string;
   /** The time of this look (RFC 3339). */
   readonly now: string;
   /** Since when this step is the plan, as far as this process knows (RFC 3339). */

@@ -1,7 +1,7 @@
 import { groupResource, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { ControllerDefinition } from "./controller-definition.ts";
-import type { DesiredOptions, OwnedKinds, OwnedObjects } from "./controller-options.ts";
+import type { Desired, DesiredOptions, OwnedKinds, OwnedObjects } from "./controller-options.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
 import { awaitChange, requeueAfter } from "./result.ts";
 import { isAppliedBy } from "../objects/applied-mark.ts";
@@ -16,16 +16,33 @@ export function reconcileDesired<T extends KubeObject>(
 ): ControllerDefinition["reconcile"] {
   const owns = options.owns ?? {};
   return async (object, context) => {
-    const owned: Record<string, readonly Stored<KubeObject>[]> = {};
-    for (const [name, each] of Object.entries(owns)) owned[name] = context.owned(each);
-    const desired = options.desired(object as Stored<T>, owned as OwnedObjects<OwnedKinds>, context);
+    const { owned, desired } = ask(options, owns, object, context);
     const surplus = surplusOf(owned, desired.children, object, context.fieldManager);
     for (const child of desired.children) await context.apply(child);
     const isPruned = await prune(surplus, kind, object, context);
-    for (const condition of desired.conditions ?? []) context.condition(condition);
-    if (desired.status !== undefined) await context.status(desired.status);
+    // Asked again, now that the children are there: a status that counts them is right in the same run, and is one write.
+    const { conditions = [], status } = ask(options, owns, object, context).desired;
+    for (const condition of conditions) context.condition(condition);
+    if (status !== undefined) await context.status(status);
     return isPruned ? awaitChange() : requeueAfter(staleRetryMs, "the object has changed meanwhile");
   };
+}
+
+interface Answer {
+  readonly owned: Readonly<Record<string, readonly Stored<KubeObject>[]>>;
+  readonly desired: Desired;
+}
+
+function ask<T extends KubeObject>(
+  options: DesiredOptions<T, OwnedKinds>,
+  owns: OwnedKinds,
+  object: Stored<KubeObject>,
+  context: ReconcileContext,
+): Answer {
+  const owned: Record<string, readonly Stored<KubeObject>[]> = {};
+  for (const [name, kind] of Object.entries(owns)) owned[name] = context.owned(kind);
+  // The names and kinds of `owned` are those of `owns` by construction.
+  return { owned, desired: options.desired(object as Stored<T>, owned as OwnedObjects<OwnedKinds>, context) };
 }
 
 /** What this controller applied earlier and does not want any more; what others made for the object stays. */

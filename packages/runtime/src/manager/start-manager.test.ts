@@ -59,7 +59,6 @@ function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
     ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
     subresources: hasStatus ? [status] : [],
     schema: {
-      type: "object",
       properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
       ...anything,
     },

@@ -1,5 +1,5 @@
 /** Resolves a pod's priority class into the number that the scheduler compares. */
-import { objectAt, stringAt, type JsonObject, ensureObject } from "../builtin/json-fields.ts";
+import { objectAt, stringAt, type JsonObject, ensureObject, textOf } from "../builtin/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 import { isPodCreation } from "./service-account-admission.ts";
@@ -45,7 +45,7 @@ function admit(request: AdmissionRequest): void {
   if (spec["priority"] !== undefined && spec["priority"] !== value) {
     throw forbiddenByAdmission(
       request,
-      `the integer value of priority (${String(spec["priority"])}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      `the integer value of priority (${textOf(spec["priority"])}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     );
   }
   if (name !== "") spec["priorityClassName"] = name;

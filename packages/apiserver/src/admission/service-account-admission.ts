@@ -1,6 +1,6 @@
 /** Every pod runs as a service account, whose token, certificate authority and namespace it finds in a projected volume. */
 import { randomSuffix } from "@setpoint/host";
-import { ensureObject, isJsonObject, type JsonObject, objectAt, objectsAt, stringAt } from "../builtin/json-fields.ts";
+import { ensureObject, isJsonObject, type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 

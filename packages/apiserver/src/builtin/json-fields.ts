@@ -67,3 +67,8 @@ export function keepField(object: JsonObject, old: JsonObject, field: string): v
   if (old[field] === undefined) delete object[field];
   else object[field] = old[field];
 }
+
+/** A scalar as text; anything else as its JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}

@@ -4,7 +4,7 @@ import type { JsonObject } from "./json-fields.ts";
 
 export interface KindStrategy extends Omit<Strategy, "setDefaults"> {
   /** Fills the defaults after the object got its Go zero values. */
-  defaults?(object: JsonObject): void;
+  readonly defaults?: (object: JsonObject) => void;
 }
 
 /** Strategies by `group/Kind`. */

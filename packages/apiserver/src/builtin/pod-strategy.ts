@@ -12,6 +12,7 @@ import {
   sameJson,
   stringAt,
   valueAt,
+  textOf,
 } from "./json-fields.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
 import { setPodDefaults } from "./pod-defaults.ts";
@@ -25,7 +26,7 @@ export function qosClass(spec: JsonObject): "Guaranteed" | "Burstable" | "BestEf
   const containers = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")];
   const computes = ["cpu", "memory"];
   const amount = (container: JsonObject, field: string, name: string): bigint =>
-    quantityNanos(String(valueAt(container, "resources", field, name) ?? "0")) ?? 0n;
+    quantityNanos(textOf(valueAt(container, "resources", field, name) ?? "0")) ?? 0n;
   const uses = (container: JsonObject): boolean =>
     computes.some((name) => amount(container, "limits", name) > 0n || amount(container, "requests", name) > 0n);
   if (!containers.some(uses)) return "BestEffort";

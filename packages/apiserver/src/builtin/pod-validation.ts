@@ -11,7 +11,7 @@ import {
   portProblem,
   required,
 } from "./field-errors.ts";
-import { type JsonObject, objectAt, objectsAt, stringAt } from "./json-fields.ts";
+import { type JsonObject, objectAt, objectsAt, stringAt, textOf } from "./json-fields.ts";
 
 const quantityProblem = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const restartPolicies = ["Always", "Never", "OnFailure"];
@@ -142,21 +142,21 @@ function resourceErrors(resources: JsonObject, at: string): readonly FieldError[
     ["requests", requests],
   ] as const) {
     for (const [name, value] of Object.entries(list)) {
-      const nanos = quantityNanos(String(value));
+      const nanos = quantityNanos(textOf(value));
       if (nanos === undefined) errors.push(invalidValue(`${at}.${field}[${name}]`, value, quantityProblem));
       else if (nanos < 0n)
         errors.push(invalidValue(`${at}.${field}[${name}]`, value, "must be greater than or equal to 0"));
     }
   }
   for (const [name, request] of Object.entries(requests)) {
-    const wanted = quantityNanos(String(request));
-    const limit = limits[name] === undefined ? undefined : quantityNanos(String(limits[name]));
+    const wanted = quantityNanos(textOf(request));
+    const limit = limits[name] === undefined ? undefined : quantityNanos(textOf(limits[name]));
     if (wanted !== undefined && limit !== undefined && wanted > limit) {
       errors.push(
         invalidValue(
           `${at}.requests`,
           request,
-          `must be less than or equal to ${name} limit of ${String(limits[name])}`,
+          `must be less than or equal to ${name} limit of ${textOf(limits[name])}`,
         ),
       );
     }

@@ -61,14 +61,24 @@ function resolveComponent(name: string): StructuralSchema {
   return source === undefined ? { "x-kubernetes-preserve-unknown-fields": true } : convert(source);
 }
 
+/** Keywords that are resolved one by one, or that say nothing about the form of an object. */
+const resolvedElsewhere = [
+  "$ref",
+  "allOf",
+  "oneOf",
+  "properties",
+  "items",
+  "additionalProperties",
+  "x-kubernetes-group-version-kind",
+  "x-kubernetes-unions",
+];
+
 /** Merge and list keywords that a field adds to what it refers to (`x-kubernetes-patch-strategy`, list types). */
 function ownKeywords(source: OpenApiSchema): Record<string, unknown> {
-  const { $ref, allOf, oneOf, properties, items, additionalProperties, default: value, ...rest } = source;
-  const own: Record<string, unknown> = { ...rest };
-  delete own["x-kubernetes-group-version-kind"];
-  delete own["x-kubernetes-unions"];
+  const own: Record<string, unknown> = { ...source };
+  for (const keyword of resolvedElsewhere) delete own[keyword];
   // Zero values are an artefact of Go's encoding (`go-encoding.ts` adds them); only real defaults may act as such.
-  if (isRealDefault(value)) own["default"] = value;
+  if (!isRealDefault(source.default)) delete own["default"];
   return own;
 }
 

@@ -1,7 +1,7 @@
 /** Field selectors of the built-in kinds beyond metadata.name and metadata.namespace. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { valueAt } from "./json-fields.ts";
+import { valueAt, textOf } from "./json-fields.ts";
 
 type Selectable = ResourceDefinition["selectableFields"];
 
@@ -10,7 +10,7 @@ function field(path: string, zero = ""): (object: UnstructuredObject) => string 
   const steps = path.split(".");
   return (object) => {
     const value = valueAt(object, ...steps);
-    return value === undefined || value === null ? zero : String(value);
+    return value === undefined || value === null ? zero : textOf(value);
   };
 }
 

@@ -10,7 +10,7 @@ import { createMemoryStorage } from "../storage/memory-storage.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { builtinEndpoints } from "./builtin-endpoints.ts";
 import { builtinResources } from "./builtin-resources.ts";
-import { isJsonObject, objectAt } from "./json-fields.ts";
+import { isJsonObject, objectAt, textOf } from "./json-fields.ts";
 
 interface Recorded {
   readonly manifest: UnstructuredObject;
@@ -232,5 +232,5 @@ test.each([
     spec: { ports: [{ port: 80 }] },
   });
   const answer = await send("PATCH", path, patch, "application/strategic-merge-patch+json");
-  expect([answer.code, String(answer.object["message"] ?? "")]).toEqual([code, expect.stringContaining(message)]);
+  expect([answer.code, textOf(answer.object["message"] ?? "")]).toEqual([code, expect.stringContaining(message)]);
 });

@@ -1,6 +1,14 @@
 /** The building blocks of the columns: integers, texts, ages, and what kubectl shows for nothing. */
 import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
-import { isJsonObject, type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  stringAt,
+  valueAt,
+  textOf,
+} from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 
 type Cell = TableColumn["cell"];
@@ -21,7 +29,7 @@ export function pathColumn(name: string, path: string, absent = "", priority = 0
 
 function displayed(value: unknown, absent: string): string | number {
   if (typeof value === "number") return value;
-  return value === undefined || value === null || value === "" ? absent : String(value);
+  return value === undefined || value === null || value === "" ? absent : textOf(value);
 }
 
 export function integerColumn(name: string, path: string): TableColumn {
@@ -62,7 +70,7 @@ export function selectorText(selector: unknown): string {
   const labels = isStructured ? objectAt(selector, "matchLabels") : selector;
   const parts = Object.entries(labels)
     .filter(([, value]) => typeof value === "string")
-    .map(([key, value]) => `${key}=${String(value)}`);
+    .map(([key, value]) => `${key}=${textOf(value)}`);
   for (const expression of objectsAt(selector, "matchExpressions")) parts.push(expressionText(expression));
   return parts.length === 0 ? none : parts.toSorted().join(",");
 }

@@ -1,6 +1,6 @@
 /** Columns of the core group but pods, and of what stands beside Services. */
 import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
-import { type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
+import { type JsonObject, objectAt, objectsAt, stringAt, valueAt, textOf } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import {
   ageColumn,
@@ -32,7 +32,7 @@ const modes: Readonly<Record<string, string>> = {
 };
 
 function accessModes(value: unknown): string {
-  return Array.isArray(value) ? [...new Set(value.map((mode) => modes[String(mode)] ?? String(mode)))].join(",") : "";
+  return Array.isArray(value) ? [...new Set(value.map((mode) => modes[textOf(mode)] ?? textOf(mode)))].join(",") : "";
 }
 
 function nodeStatus(node: UnstructuredObject): string {
@@ -76,7 +76,7 @@ function externalIps(service: UnstructuredObject): string {
 function servicePorts(service: UnstructuredObject): string {
   const ports = objectsAt(service, "spec", "ports").map((port) => {
     const nodePort = numeric(port["nodePort"]);
-    return `${String(port["port"])}${nodePort > 0 ? `:${nodePort}` : ""}/${stringAt(port, "protocol")}`;
+    return `${textOf(port["port"])}${nodePort > 0 ? `:${nodePort}` : ""}/${stringAt(port, "protocol")}`;
   });
   return ports.length === 0 ? none : ports.join(",");
 }
@@ -89,7 +89,7 @@ function endpointsText(endpoints: UnstructuredObject): string {
     const ports = objectsAt(subset, "ports");
     return ports.length === 0
       ? addresses
-      : ports.flatMap((port) => addresses.map((address) => `${address}:${String(port["port"])}`));
+      : ports.flatMap((port) => addresses.map((address) => `${address}:${textOf(port["port"])}`));
   });
   return shortened(all);
 }
@@ -108,7 +108,7 @@ function sliceEndpoints(slice: UnstructuredObject): string {
 }
 
 function slicePorts(slice: UnstructuredObject): string {
-  const ports = objectsAt(slice, "ports").map((port) => (port["port"] === undefined ? "*" : String(port["port"])));
+  const ports = objectsAt(slice, "ports").map((port) => (port["port"] === undefined ? "*" : textOf(port["port"])));
   return ports.length === 0 ? "<unset>" : shortened(ports);
 }
 
@@ -162,7 +162,7 @@ function quotaText(quota: UnstructuredObject, limits: boolean): string {
     .filter((name) => name.startsWith("limits") === limits)
     .toSorted();
   return names
-    .map((name) => `${name}: ${String(valueAt(quota, "status", "used", name) ?? 0)}/${String(hard[name])}`)
+    .map((name) => `${name}: ${textOf(valueAt(quota, "status", "used", name) ?? 0)}/${textOf(hard[name])}`)
     .join(", ");
 }
 

@@ -1,6 +1,6 @@
 /** How a pod's state reads in one word, and the rest of its row. */
 import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
-import { type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
+import { type JsonObject, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import { ageColumn, none, numeric, pathColumn, textColumn, wide } from "./column-kinds.ts";
 

@@ -1,6 +1,6 @@
 /** Columns of apps, batch, autoscaling and policy. */
 import { formatAge, formatHumanDuration, type UnstructuredObject } from "@setpoint/apimachinery";
-import { objectAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
+import { objectAt, objectsAt, stringAt, valueAt, textOf } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import {
   ageColumn,
@@ -57,7 +57,7 @@ function autoscalerTargets(autoscaler: UnstructuredObject): string {
   const metrics = objectsAt(autoscaler, "spec", "metrics");
   const v1Target = valueAt(autoscaler, "spec", "targetCPUUtilizationPercentage");
   if (v1Target !== undefined)
-    return `cpu: ${percent(valueAt(autoscaler, "status", "currentCPUUtilizationPercentage"))}/${String(v1Target)}%`;
+    return `cpu: ${percent(valueAt(autoscaler, "status", "currentCPUUtilizationPercentage"))}/${textOf(v1Target)}%`;
   const current = objectsAt(autoscaler, "status", "currentMetrics");
   const texts = metrics.map((metric, index) => metricText(metric, current[index]));
   return texts.length === 0 ? none : texts.join(", ");
@@ -75,10 +75,10 @@ function metricText(metric: Record<string, unknown>, status: unknown): string {
   const name = stringAt(source, "name");
   const prefix = name === "" ? "" : `${name}: `;
   if (target["averageUtilization"] !== undefined)
-    return `${prefix}${percent(now["averageUtilization"])}/${String(target["averageUtilization"])}%`;
+    return `${prefix}${percent(now["averageUtilization"])}/${textOf(target["averageUtilization"])}%`;
   if (target["averageValue"] !== undefined)
-    return `${prefix}${String(now["averageValue"] ?? "<unknown>")}/${String(target["averageValue"])}`;
-  return `${prefix}${String(now["value"] ?? "<unknown>")}/${String(target["value"] ?? "<auto>")}`;
+    return `${prefix}${textOf(now["averageValue"] ?? "<unknown>")}/${textOf(target["averageValue"])}`;
+  return `${prefix}${textOf(now["value"] ?? "<unknown>")}/${textOf(target["value"] ?? "<auto>")}`;
 }
 
 const autoscalerColumns: readonly TableColumn[] = [
@@ -88,7 +88,7 @@ const autoscalerColumns: readonly TableColumn[] = [
       `${stringAt(object, "spec", "scaleTargetRef", "kind")}/${stringAt(object, "spec", "scaleTargetRef", "name")}`,
   ),
   textColumn("Targets", autoscalerTargets),
-  textColumn("MinPods", (object) => String(valueAt(object, "spec", "minReplicas") ?? "<unset>")),
+  textColumn("MinPods", (object) => textOf(valueAt(object, "spec", "minReplicas") ?? "<unset>")),
   textColumn("MaxPods", (object) => numeric(valueAt(object, "spec", "maxReplicas"))),
   textColumn("Replicas", (object) => numeric(valueAt(object, "status", "currentReplicas"))),
   ageColumn,
@@ -155,8 +155,8 @@ export const workloadKinds: Readonly<Record<string, readonly TableColumn[]>> = {
   ],
   "autoscaling/HorizontalPodAutoscaler": autoscalerColumns,
   "policy/PodDisruptionBudget": [
-    textColumn("Min Available", (object) => String(valueAt(object, "spec", "minAvailable") ?? "N/A")),
-    textColumn("Max Unavailable", (object) => String(valueAt(object, "spec", "maxUnavailable") ?? "N/A")),
+    textColumn("Min Available", (object) => textOf(valueAt(object, "spec", "minAvailable") ?? "N/A")),
+    textColumn("Max Unavailable", (object) => textOf(valueAt(object, "spec", "maxUnavailable") ?? "N/A")),
     integerColumn("Allowed Disruptions", "status.disruptionsAllowed"),
     ageColumn,
   ],

@@ -8,12 +8,11 @@ import {
   type UserInfo,
 } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import type { RuleCompiler } from "@setpoint/schema";
 import type { AdmissionPlugin, ObjectReader } from "./admission/admission-plugin.ts";
 import { forbidden } from "./auth/forbidden-message.ts";
 import type { Endpoint, EndpointTable } from "./registry/endpoint.ts";
 import { Registry } from "./registry/registry.ts";
-import { CompiledRules, type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
+import { type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
 import type { Authorizer, RequestAttributes } from "./registry/request-attributes.ts";
 import type { ResourceDefinition } from "./registry/resource-definition.ts";
 import { serveResource, type ServerParts } from "./registry/serve-resource.ts";
@@ -34,8 +33,6 @@ export interface ApiServerOptions {
   readonly authorizer?: Authorizer;
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
-  /** Compiles the CEL rules of custom kinds; absent: they are not checked. */
-  readonly ruleCompiler?: RuleCompiler;
 }
 
 const neverAborted = new AbortController().signal;
@@ -48,12 +45,12 @@ const neverAborted = new AbortController().signal;
  * Errors: `handle` rejects only when the signal of a waiting request aborts.
  */
 export class ApiServer implements AsyncDisposable {
+  readonly host: Host;
+  readonly storage: Storage;
   readonly registry: Registry;
   readonly reader: ObjectReader;
   /** Decoders of further media types of bodies: `application/vnd.kubernetes.protobuf`. */
   readonly bodyDecoders: Map<string, BodyDecoder> = new Map();
-  readonly #host: Host;
-  readonly #storage: Storage;
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
@@ -63,11 +60,10 @@ export class ApiServer implements AsyncDisposable {
 
   constructor(options: ApiServerOptions) {
     const { host, storage, builtin, authorizer, admission = [], endpoints } = options;
-    this.#host = host;
-    this.#storage = storage;
+    this.host = host;
+    this.storage = storage;
     this.registry = new Registry(builtin);
     const views = new ResourceViews();
-    const rules = new CompiledRules(options.ruleCompiler);
     this.reader = new StoredObjectReader(storage, this.registry, views);
     this.#admission = [...admission];
     if (authorizer !== undefined) this.#authorizers.push(authorizer);
@@ -78,7 +74,6 @@ export class ApiServer implements AsyncDisposable {
       reader: this.reader,
       admission: this.#admission,
       view: (definition) => views.get(definition),
-      rules: (schema) => rules.get(schema),
       authorize: (attributes) => this.#authorize(attributes),
     };
     this.#parts = { context, watches: this.#watches };
@@ -117,7 +112,7 @@ export class ApiServer implements AsyncDisposable {
     } catch (error) {
       // There is nobody left to answer, and the reason is the caller's own.
       if (signal.aborted && error === signal.reason) throw error;
-      return errorResponse(error, this.#host.log, request.path, warnings);
+      return errorResponse(error, this.host.log, request.path, warnings);
     }
   }
 

@@ -55,3 +55,19 @@ export type { ServeCustomResourcesOptions } from "./crd/serve-custom-resources.t
 export { serveCustomResources, withCrdStrategy } from "./crd/serve-custom-resources.ts";
 export type { CustomResourcesOptions } from "./crd/custom-resources.ts";
 export { CustomResources } from "./crd/custom-resources.ts";
+
+// who may what
+export type { AuthenticatorOptions } from "./auth/authenticator.ts";
+export { createAuthenticator } from "./auth/authenticator.ts";
+export type { Authenticate, CertificateSubject, Credentials } from "./auth/credentials.ts";
+export type { CertificateAuthorityOptions, KeyPair } from "./auth/certificate-authority.ts";
+export { CertificateAuthority, createCertificateAuthority } from "./auth/certificate-authority.ts";
+export type { RbacAuthorizerOptions } from "./auth/rbac-authorizer.ts";
+export { RbacAuthorizer } from "./auth/rbac-authorizer.ts";
+export { createRbacEscalationPlugin } from "./auth/rbac-escalation.ts";
+export type { ReviewEndpointsOptions } from "./auth/review-endpoints.ts";
+export { createReviewEndpoints } from "./auth/review-endpoints.ts";
+export type { ServiceAccountTokensOptions } from "./auth/service-account-tokens.ts";
+export { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
+export type { TokenEndpointsOptions } from "./auth/token-endpoints.ts";
+export { createTokenEndpoints } from "./auth/token-endpoints.ts";

@@ -88,7 +88,7 @@ export function prepareCreate(
   strategy.prepareForCreate?.(object, write);
   if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
   else delete object.metadata.generation;
-  validateObject(context, definition, object, undefined, write);
+  validateObject(definition, object, undefined, write);
   validateAdmission(context, admission);
   return object;
 }

@@ -1,5 +1,5 @@
 /** get and list. */
-import { isSetpointError, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
+import { apiVersionOf, isSetpointError, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
 import { badRequest, expired, notFound } from "../response/api-errors.ts";
 import { type ListOptions, parseGetRevision, parseListOptions } from "../request/list-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -8,9 +8,7 @@ import { pathPrefixOf, storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { parseSelection, type Selection } from "./selection.ts";
-import { apiVersionOf } from "@setpoint/apimachinery";
 import type { StorageSnapshot } from "../storage/storage.ts";
-import { lowerBound } from "../storage/sorted-paths.ts";
 import { waitForRevision } from "./wait-for-revision.ts";
 
 export async function getObject(context: RegistryContext, served: ServedRequest): Promise<UnstructuredObject> {
@@ -118,9 +116,15 @@ function pathOf(definition: ResourceDefinition, { metadata }: UnstructuredObject
   return storageKey(definition, metadata.namespace ?? "", metadata.name ?? "").path;
 }
 
+/** Objects come in the order of their paths, so a page begins where a binary search says. */
 function firstNotBefore(definition: ResourceDefinition, all: readonly UnstructuredObject[], start: string): number {
-  return lowerBound(
-    all.map((object) => pathOf(definition, object)),
-    start,
-  );
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const object = all[middle];
+    if (object !== undefined && pathOf(definition, object) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

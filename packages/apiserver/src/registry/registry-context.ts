@@ -1,6 +1,5 @@
 import type { Host } from "@setpoint/host";
 import type { AdmissionPlugin, ObjectReader } from "../admission/admission-plugin.ts";
-import type { RuleCompiler, RuleEvaluator, StructuralSchema } from "@setpoint/schema";
 import type { Storage } from "../storage/storage.ts";
 import type { RequestAttributes } from "./request-attributes.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
@@ -13,8 +12,6 @@ export interface RegistryContext {
   readonly reader: ObjectReader;
   readonly admission: readonly AdmissionPlugin[];
   view(definition: ResourceDefinition): ResourceView;
-  /** The compiled CEL rules of a custom kind's schema; undefined when the server has no compiler. */
-  rules(schema: StructuralSchema): RuleEvaluator | undefined;
   /** Throws a 403. */
   authorize(attributes: RequestAttributes): void;
 }
@@ -30,25 +27,5 @@ export class ResourceViews {
       this.#views.set(definition, view);
     }
     return view;
-  }
-}
-
-/** Compiled rules, kept as long as their schema. */
-export class CompiledRules {
-  readonly #compile: RuleCompiler | undefined;
-  readonly #evaluators = new WeakMap<StructuralSchema, RuleEvaluator>();
-
-  constructor(compile: RuleCompiler | undefined) {
-    this.#compile = compile;
-  }
-
-  get(schema: StructuralSchema): RuleEvaluator | undefined {
-    if (this.#compile === undefined) return undefined;
-    let evaluator = this.#evaluators.get(schema);
-    if (evaluator === undefined) {
-      evaluator = this.#compile(schema);
-      this.#evaluators.set(schema, evaluator);
-    }
-    return evaluator;
   }
 }

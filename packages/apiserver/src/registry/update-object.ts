@@ -94,20 +94,19 @@ function prepareUpdate(
   dedupeOwnerReferences(object, warnings);
   definition.strategy.prepareForUpdate?.(object, old, write);
   countGeneration(definition, object, old);
-  validateUpdate(context, definition, object, old, write);
+  validateUpdate(definition, object, old, write);
   validateAdmission(context, admission);
   return object;
 }
 
 function validateUpdate(
-  context: RegistryContext,
   definition: ResourceDefinition,
   object: MutableObject,
   old: UnstructuredObject,
   write: WriteContext,
 ): void {
   // An object that is as it was stays valid, whatever became of the rules.
-  if (!deepEqual(object, old)) validateObject(context, definition, object, old, write);
+  if (!deepEqual(object, old)) validateObject(definition, object, old, write);
 }
 
 function checkPreconditions(

@@ -19,10 +19,11 @@ export class WatchSet {
   }
 
   end({ group, resource }: { readonly group: string; readonly resource: string }): void {
-    for (const queue of [...(this.#queues.get(`${resource}.${group}`) ?? [])]) queue.end();
+    // Ending one takes it out of the set, which iteration of a Set allows.
+    for (const queue of this.#queues.get(`${resource}.${group}`) ?? []) queue.end();
   }
 
   endAll(): void {
-    for (const queues of this.#queues.values()) for (const queue of [...queues]) queue.end();
+    for (const queues of this.#queues.values()) for (const queue of queues) queue.end();
   }
 }

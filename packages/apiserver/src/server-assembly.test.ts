@@ -1,0 +1,65 @@
+import { type ApiRequest, isApiError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { noMetrics, silentLogger } from "@setpoint/host";
+import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import { builtinResources, createApiServer, createMemoryStorage } from "./index.ts";
+
+/** A server with the real table of built-in kinds. */
+function startServer() {
+  const random = seededRandom(1);
+  const clock = new VirtualClock(random);
+  const host = { clock, random, log: silentLogger, metrics: noMetrics };
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const transport = server.transport({ username: "admin", groups: ["system:masters"] });
+  return async (method: ApiRequest["method"], path: string, body?: unknown, contentType = "application/json") => {
+    const query = contentType.includes("apply") ? { fieldManager: "me" } : {};
+    const response = await transport.send({ method, path, body, query, headers: { "content-type": contentType } });
+    if (response.kind !== "object") throw new Error(`a ${response.kind} answer`);
+    if (isApiError(response.object)) throw response.object;
+    return { code: response.status, object: response.object as UnstructuredObject };
+  };
+}
+
+const apply = "application/apply-patch+yaml";
+const strategic = "application/strategic-merge-patch+json";
+const namespaced = "/api/v1/namespaces/default";
+
+test("a Deployment is applied, patched strategically and scaled", async () => {
+  const ask = startServer();
+  const path = "/apis/apps/v1/namespaces/default/deployments/web";
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "a" }] } };
+  const spec = { selector: { matchLabels: { app: "web" } }, template };
+  const body = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, spec };
+  expect((await ask("PATCH", path, body, apply)).code).toBe(201);
+  const sidecar = { spec: { template: { spec: { containers: [{ name: "side", image: "b" }] } } } };
+  const patched = await ask("PATCH", path, sidecar, strategic);
+  expect(patched.object).toMatchObject({
+    spec: { template: { spec: { containers: [{ name: "side" }, { name: "main" }] } } },
+  });
+  const scaled = await ask("PATCH", `${path}/scale`, { spec: { replicas: 4 } }, "application/merge-patch+json");
+  expect(scaled.object).toMatchObject({ spec: { replicas: 4 }, status: { selector: "app=web" } });
+  expect((await ask("GET", path)).object.metadata.generation).toBe(3);
+});
+
+test("a running Pod is deleted gracefully, then at once", async () => {
+  const ask = startServer();
+  const spec = { nodeName: "n", containers: [{ name: "main", image: "a" }] };
+  await ask("POST", `${namespaced}/pods`, { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec });
+  const marked = await ask("DELETE", `${namespaced}/pods/p`);
+  expect(marked.object.metadata).toMatchObject({
+    deletionTimestamp: "2026-01-01T00:00:30Z",
+    deletionGracePeriodSeconds: 30,
+  });
+  await ask("DELETE", `${namespaced}/pods/p`, { gracePeriodSeconds: 0 });
+  expect((await ask("GET", `${namespaced}/pods/p`)).code).toBe(404);
+});
+
+test("a Namespace goes when its finalizer was taken away by finalize", async () => {
+  const ask = startServer();
+  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };
+  await ask("POST", "/api/v1/namespaces", body);
+  expect((await ask("DELETE", namespaced)).object).toMatchObject({ status: { phase: "Terminating" } });
+  expect((await ask("PUT", `${namespaced}/finalize`, { ...body, spec: {} })).code).toBe(200);
+  expect((await ask("GET", namespaced)).code).toBe(404);
+});

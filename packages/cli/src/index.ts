@@ -1,2 +1,7 @@
-/** See the package README. */
-export {};
+/** The parts of the `setpoint` command, for programs that start a cluster themselves. */
+export type { Cluster, ClusterOptions } from "./cluster/cluster.ts";
+export { imageCacheFolder, startCluster } from "./cluster/cluster.ts";
+export { untilSignal } from "./command.ts";
+export type { UpOptions } from "./commands/up.ts";
+export { parseUpOptions } from "./commands/up.ts";
+export { sentenceOf } from "./sentence-of.ts";

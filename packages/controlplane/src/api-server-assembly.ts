@@ -1,5 +1,19 @@
 /** Puts the parts of the API server together: storage, built-in kinds, CRDs, discovery, admission, authorization. */
-import { ApiServer, bootstrap, builtinEndpoints, builtinResources, createCustomResources, createDiscoveryEndpoints, createMemoryStorage, decodeProtobuf, defaultAdmission, type CustomResources, type HealthCheck, type Storage } from "@setpoint/apiserver";
+import {
+  type ApiServer,
+  bootstrap,
+  builtinEndpoints,
+  builtinResources,
+  createApiServer,
+  createDiscoveryEndpoints,
+  createMemoryStorage,
+  type CustomResources,
+  decodeProtobuf,
+  defaultAdmission,
+  serveCustomResources,
+  type Storage,
+  withCrdStrategy,
+} from "@setpoint/apiserver";
 import { createRbacEscalationPlugin, createReviewEndpoints, createTokenEndpoints, RbacAuthorizer, ServiceAccountTokens } from "@setpoint/apiserver/http";
 import { openSqliteStorage } from "@setpoint/apiserver/sqlite";
 import type { Host } from "@setpoint/host";
@@ -27,15 +41,14 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const { host, directory, serviceCidr } = options;
   const storage = directory === undefined ? createMemoryStorage(host) : openSqliteStorage({ ...host, directory });
   const cidr = serviceCidr === undefined ? {} : { serviceCidr };
-  const server = new ApiServer({ host, storage, builtin: builtinResources(), admission: defaultAdmission(cidr) });
+  const server = createApiServer({ host, storage, builtin: withCrdStrategy(builtinResources()), admission: defaultAdmission(cidr) });
   server.bodyDecoders.set(protobuf, decodeProtobuf);
   const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
   server.setAuthorizer(authorizer);
   server.addAdmission(createRbacEscalationPlugin(authorizer));
   const tokens = new ServiceAccountTokens({ ...host, reader: server.reader, ...(options.tokenKey === undefined ? {} : { key: options.tokenKey }) });
-  const customResources = createCustomResources({ storage, registry: server.registry, ...host, onReplaced: (resource) => server.endWatches(resource) });
-  customResources.start();
-  addEndpoints(server, { host, storage, authorizer, tokens, healthChecks: [{ name: "ping", check: () => undefined }] });
+  const customResources = serveCustomResources(server, { host, storage });
+  addEndpoints(server, { host, storage, authorizer, tokens });
   await bootstrap({ storage, host }, cidr);
   return { server, storage, authorizer, tokens, [Symbol.asyncDispose]: () => close(server, customResources, storage) };
 }
@@ -45,15 +58,14 @@ interface EndpointParts {
   readonly storage: Storage;
   readonly authorizer: RbacAuthorizer;
   readonly tokens: ServiceAccountTokens;
-  readonly healthChecks: readonly HealthCheck[];
 }
 
-function addEndpoints(server: ApiServer, { host, storage, authorizer, tokens, healthChecks }: EndpointParts): void {
+function addEndpoints(server: ApiServer, { host, storage, authorizer, tokens }: EndpointParts): void {
   const { reader, registry } = server;
   server.addEndpoints(createTokenEndpoints({ clock: host.clock, reader, tokens }));
   server.addEndpoints(createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }));
   server.addEndpoints(builtinEndpoints({ host, reader, storage }));
-  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks }));
+  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks: [] }));
 }
 
 async function close(server: ApiServer, customResources: CustomResources, storage: Storage): Promise<void> {

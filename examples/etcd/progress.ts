@@ -1,0 +1,41 @@
+/** Shows what is being waited for and why, a line whenever it changes. */
+import { Pod } from "@setpoint/api";
+import { isNotFound } from "@setpoint/apimachinery";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
+
+/** Resolves when the cluster is as wanted; throws after `withinMs`. */
+export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: string) => void, withinMs: number): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  let said = "";
+  for (;;) {
+    const line = await currentState(cluster);
+    if (line !== said && line !== undefined) print(`  ${line}`);
+    said = line ?? said;
+    if (line !== undefined && line.startsWith("Running")) return;
+    if (performance.now() > deadline) throw new Error(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
+    await sleep(200);
+  }
+}
+
+async function currentState(cluster: ClusterUnderTour): Promise<string | undefined> {
+  const { status, metadata } = await cluster.get();
+  if (status === undefined) return operatorState(cluster);
+  const { phase, readyMembers, members } = status;
+  if (phase === "Running" && status.observedGeneration === metadata.generation) return `Running: ${readyMembers} of ${members.length} members ready`;
+  return `${phase}: ${readyMembers} of ${members.length} members ready${status.waitingFor === undefined ? "" : `; ${status.waitingFor.what}`}`;
+}
+
+/** Before the operator has looked at the cluster, the wait is for the operator itself. */
+async function operatorState({ client, operator }: ClusterUnderTour): Promise<string> {
+  const labelSelector = `app.kubernetes.io/name=${operator.name}`;
+  const { items } = await client.listAll(Pod, { namespace: operator.namespace, labelSelector }).catch((error: unknown) => {
+    if (isNotFound(error)) return { items: [] };
+    throw error;
+  });
+  const [pod] = items;
+  if (pod === undefined) return "waiting for the operator's pod to be made";
+  const waiting = pod.status?.containerStatuses?.[0]?.state?.waiting;
+  const why = waiting?.reason === undefined ? (pod.status?.phase ?? "Pending") : `${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`}`;
+  return `waiting for the operator (pod ${pod.metadata.name}: ${why})`;
+}

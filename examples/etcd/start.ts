@@ -1,0 +1,84 @@
+/** `npm start`: an embedded cluster, the etcd operator installed as on any cluster, and a three-member etcd. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { EtcdCluster } from "@setpoint/etcd-operator";
+import { parseUpOptions, sentenceOf, startCluster, untilSignal } from "@setpoint/cli";
+import { createClient } from "@setpoint/client";
+import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
+import { applyFile } from "./install.ts";
+import { showUntilRunning } from "./progress.ts";
+import { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
+import { runTour } from "./tour/tour.ts";
+
+const here = new URL(".", import.meta.url).pathname;
+const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
+/** The first start fetches images. */
+const runningMsMax = 170_000;
+
+const args = process.argv.slice(2);
+const exits = args.includes("--exit");
+const options = parseUpOptions(args.filter((arg) => arg !== "--exit"));
+const print = (line: string): void => {
+  if (!options.quiet) console.log(line);
+};
+const startedMs = performance.now();
+const since = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+
+async function start(): Promise<number> {
+  const stopped = untilSignal();
+  print("Starting the control plane and a node …");
+  const build = join(options.directory ?? here, "build");
+  const localImages = { [operatorImage]: buildOperatorImage(build) };
+  await using cluster = await startCluster({ ...options, localImages, say: print });
+  mkdirSync(dirname(options.kubeconfig), { recursive: true });
+  writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+  print(`  ready after ${since()}: ${cluster.url}`);
+  const client = createClient(cluster.transport, cluster.host);
+  print("Installing the etcd operator and examples/etcd/cluster.yaml …");
+  await applyFile(client, manifests);
+  const example = new ClusterUnderTour(client, "orders", "default", { name: "etcd-operator", namespace: "setpoint-system" });
+  await applyExample(example);
+  await Promise.race([showUntilRunning(example, print, runningMsMax), stopped.then((signal) => Promise.reject(new Error(`Stopped by ${signal}`)))]);
+  await showMembers(example);
+  if (!exits) {
+    showCommands();
+    await stopped;
+    print("\nStopping …");
+    return 0;
+  }
+  print(`Ready after ${since()}. The tour:`);
+  const holds = await runTour(example, print);
+  print(holds ? `All steps hold (${since()} in all).` : "The tour failed.");
+  return holds ? 0 : 1;
+
+  /** An example that is there keeps its size and version: people scale and upgrade it. */
+  async function applyExample(under: ClusterUnderTour): Promise<void> {
+    const mapper = await client.discover();
+    const known = mapper.ofKind(EtcdCluster);
+    const found = known === undefined ? undefined : await under.get().catch(() => undefined);
+    if (found === undefined || exits) await applyFile(client, join(here, "cluster.yaml"));
+  }
+}
+
+async function showMembers(cluster: ClusterUnderTour): Promise<void> {
+  print("");
+  console.table((await cluster.members()).map(({ name, id, role, version, healthy }) => ({ name, id, role, version, healthy })));
+}
+
+function showCommands(): void {
+  const kubeconfig = relative(process.cwd(), options.kubeconfig);
+  const lines = [
+    "kubectl get etcdcluster orders -o wide",
+    "kubectl exec $(kubectl get pod -l etcd.setpoint.dev/cluster=orders -o name | head -1) -- etcdctl put greeting hello",
+    "kubectl scale etcdcluster/orders --replicas=5",
+    `kubectl patch etcdcluster orders --type=merge -p '{"spec":{"version":"3.5.16"}}'`,
+  ];
+  print(`Ready after ${since()}. Try:\n\n  export KUBECONFIG=${kubeconfig}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`);
+}
+
+try {
+  process.exitCode = await start();
+} catch (error) {
+  console.error(sentenceOf(error));
+  process.exitCode = 1;
+}

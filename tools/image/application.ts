@@ -1,0 +1,36 @@
+/** Collects what a workspace package needs at run time: its own build and, recursively, that of everything it depends on. */
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** Lays the packages out under `target/node_modules`, as an installation from a registry would. Needs a build (`tsc -b`). */
+export function collectApplication(packageName: string, target: string): void {
+  rmSync(target, { recursive: true, force: true });
+  const seen = new Set<string>();
+  const add = (name: string): void => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const source = realpathSync(join(root, "node_modules", name));
+    const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
+    copyPackage(source, join(target, "node_modules", name));
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) add(dependency);
+  };
+  add(packageName);
+}
+
+/** Of our own packages only what is published goes along: the manifest, the build and data. */
+function copyPackage(source: string, target: string): void {
+  const isOwn = !source.includes("/node_modules/");
+  mkdirSync(dirname(target), { recursive: true });
+  if (!isOwn) return cpSync(source, target, { recursive: true, filter: (path) => !/\.(map|md|cts|d\.ts)$/.test(path) });
+  for (const part of ["package.json", "dist", "data"]) {
+    const from = join(source, part);
+    if (existsSync(from)) cpSync(from, join(target, part), { recursive: true, filter: (path) => !/\.(map|d\.ts|tsbuildinfo)$/.test(path) });
+  }
+}

@@ -15,7 +15,7 @@ export const Candy = defineKind({
 export const candies = controller(Candy, {
   owns: { wrappers: ConfigMap },
   desired: (candy, { wrappers }) => ({
-    children: [ConfigMap({ name: `${candy.metadata.name}-wrapper`, data: { [candy.spec.name]: candy.spec.flavor } })],
+    children: [ConfigMap({ name: `${candy.metadata.name}-wrapper`, data: candy.spec })],
     status: { wrapped: wrappers.length > 0 },
   }),
 });

@@ -20,7 +20,7 @@ export interface SentRequest {
 /**
  * What befalls a request: `drop` loses it before the server sees it, `lose` loses the answer of a request that the server
  * has done, `refuse` answers instead of the server, `cut` lets a watch through and breaks it after so many frames, `crash`
- * lets the test's `onCrash` stop the program before or after the request; the request itself never returns.
+ * ends everything that the program sends or hears, before or after the request, and tells the test by `onCrash`.
  */
 export type Fault =
   | { readonly kind: "drop" }
@@ -50,6 +50,7 @@ export class FaultyTransport implements Transport {
   /** Every request so far, in order. */
   readonly sent: SentRequest[] = [];
   readonly #openWatches = new Set<() => void>();
+  #isCrashed = false;
 
   constructor(inner: Transport, plan: FaultPlan = () => undefined, onCrash: () => void = () => {}) {
     this.#inner = inner;
@@ -67,6 +68,7 @@ export class FaultyTransport implements Transport {
   }
 
   async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    if (this.#isCrashed) throw new Error("the program has crashed");
     const sent = this.#record(request);
     const fault = this.plan(sent);
     switch (fault?.kind) {
@@ -79,12 +81,19 @@ export class FaultyTransport implements Transport {
         return refusal(fault.code, fault.retryAfterSeconds);
       case "crash":
         if (fault.when === "after") await this.#inner.send(request, signal);
-        this.#onCrash();
+        this.#crash();
         return new Promise(() => {});
       case "cut":
       case undefined:
         return this.#pass(request, signal, fault?.kind === "cut" ? fault.afterFrames : Number.POSITIVE_INFINITY);
     }
+  }
+
+  /** A dead program sends nothing more and hears nothing more; a new one gets a transport of its own. */
+  #crash(): void {
+    this.#isCrashed = true;
+    this.cutWatches();
+    this.#onCrash();
   }
 
   #record(request: ApiRequest): SentRequest {
@@ -126,6 +135,7 @@ export class FaultyTransport implements Transport {
 function refusal(code: number, retryAfterSeconds: number | undefined): ApiResponse {
   const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
   const status: Status = failure(code, reasons[code] ?? "InternalError", "a fault of the test", details);
-  const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
   return { kind: "object", status: code, headers, object: status };
 }

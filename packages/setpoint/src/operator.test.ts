@@ -1,0 +1,40 @@
+import { ConfigMap } from "@setpoint/api";
+import { controller, defineKind, defineOperator } from "setpoint";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const Candy = defineKind({
+  group: "examples.setpoint.dev",
+  version: "v1",
+  kind: "Candy",
+  spec: z.object({ flavor: z.string() }),
+  status: z.object({ wrapped: z.boolean() }),
+});
+
+const candies = controller(Candy, { owns: { wrappers: ConfigMap }, desired: () => ({ children: [] }) });
+
+test("an operator brings the CustomResourceDefinitions of its own kinds and of no others", () => {
+  const operator = defineOperator({ name: "candy", controllers: [candies] });
+  expect(operator.crds().map((crd) => crd.metadata.name)).toEqual(["candies.examples.setpoint.dev"]);
+});
+
+test("permissions follow from what the controllers declare", () => {
+  const { rules, ownRules } = defineOperator({ name: "candy", controllers: [candies] });
+  expect(rules).toEqual([
+    { apiGroups: ["examples.setpoint.dev"], resources: ["candies"], verbs: ["get", "list", "watch"] },
+    { apiGroups: ["examples.setpoint.dev"], resources: ["candies/status"], verbs: ["patch"] },
+    { apiGroups: ["examples.setpoint.dev"], resources: ["candies/finalizers"], verbs: ["update"] },
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch", "create", "patch", "delete"] },
+    { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
+  ]);
+  expect(ownRules).toEqual([
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
+    { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: ["candy"], verbs: ["get", "update"] },
+  ]);
+});
+
+test("a cleanup adds the permission to write finalizers", () => {
+  const cleaning = controller(Candy, { reconcile: async () => {}, cleanup: async () => {} });
+  const { rules } = defineOperator({ name: "candy", controllers: [cleaning] });
+  expect(rules[0]?.verbs).toEqual(["get", "list", "watch", "patch"]);
+});

@@ -15,5 +15,7 @@ export { randomSuffix } from "@setpoint/host";
 export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
 export type { PolicyRule } from "./policy-rule.ts";
+export type { InstallOptions } from "./install-manifests.ts";
+export { installManifests } from "./install-manifests.ts";
 export type { RunOptions } from "./run-operator.ts";
 export { runOperator } from "./run-operator.ts";

@@ -47,7 +47,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Asy
     server: controlPlane.url ?? "",
     ca: controlPlane.caPem,
     client: controlPlane.issueClient(`system:node:${name}`, ["system:nodes"]),
-    serving: controlPlane.issueServer(`system:node:${name}`, [name]),
+    serving: controlPlane.issueServer(`system:node:${name}`, [name, ...nodeAddresses()]),
     serviceCidr: block.cidr,
     dnsAddress: block.dnsAddress,
     imageCache,
@@ -62,6 +62,11 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Asy
   }
   child.on("message", (message: NodeMessage) => message.kind === "say" && options.say(message.line));
   return { [Symbol.asyncDispose]: () => stop(child) };
+}
+
+/** The first usable address of every /20 of the pod range: the agent finds out which one is its own only when it starts. */
+function nodeAddresses(): readonly string[] {
+  return Array.from({ length: 256 }, (_, i) => `127.${64 + Math.floor(i / 16)}.${(i % 16) * 16}.1`);
 }
 
 function untilReady(child: ChildProcess, { name, say }: NodeProcessOptions): Promise<void> {

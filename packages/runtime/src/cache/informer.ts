@@ -104,7 +104,8 @@ export class Informer {
       this.#isSynced = true;
       this.#synced.resolve();
     }
-    for (const waiter of [...this.#waiters]) waiter();
+    // A waiter that ends itself meanwhile does no harm to the iteration of a Set.
+    for (const waiter of this.#waiters) waiter();
   }
 
   #replace(objects: readonly Stored<KubeObject>[]): void {
@@ -125,8 +126,10 @@ export class Informer {
     const next = deepFreeze(this.#transform(object));
     const before = this.store.get(key);
     this.store.set(key, next);
-    for (const handler of this.#handlers)
-      before === undefined ? handler.onAdd?.(next) : handler.onUpdate?.(before, next);
+    for (const handler of this.#handlers) {
+      if (before === undefined) handler.onAdd?.(next);
+      else handler.onUpdate?.(before, next);
+    }
   }
 
   #remove(object: Stored<KubeObject>): void {

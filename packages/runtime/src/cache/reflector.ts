@@ -19,6 +19,8 @@ const backoffMsFirst = 500;
 const backoffMsMax = 30_000;
 /** A stream that lived for so long was well; the back-off begins anew after it. */
 const healthyStreamMs = 10_000;
+/** Errors in a row after which they are logged as warnings. */
+const errorsBeforeWarning = 3;
 /** Watches end by themselves after 5–10 minutes, so that load spreads over servers that come back; as client-go. */
 const watchSecondsMin = 300;
 
@@ -199,7 +201,9 @@ export class Reflector {
     if (isExpired(error)) this.#resumeFrom = "";
     // Silent twice from the same place: whatever it is that this stream does not tell, a list does.
     if (this.#silentStreams > 1) this.#resumeFrom = "";
-    this.#host.log.debug("Watch ended", { resource: this.#kind.plural, resumeFrom: this.#resumeFrom, error });
+    // One cut stream is daily life; several in a row are for a person to see.
+    const level = this.#errors < errorsBeforeWarning ? "debug" : "warn";
+    this.#host.log[level]("Watch ended", { resource: this.#kind.plural, resumeFrom: this.#resumeFrom, error });
   }
 
   async #backOff(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** Runs one controller: changes of the caches become keys, keys become runs. */
 import { isConflict, parseApiVersion, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
-import { isOutcomeUnknown, type Client, type KindRef, type Stored } from "@setpoint/client";
+import { isOutcomeUnknown, type Client, type Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { Informer } from "../cache/informer.ts";
@@ -83,10 +83,14 @@ export class ControllerRunner {
   }
 
   #listen(): void {
-    const { kind, owns, watches, predicate } = this.definition;
+    const { kind, owns, watches } = this.definition;
     const add = (object: KubeObject): void => this.queue.add(storeKey(object.metadata));
     for (const informer of this.cache.of(kind).informers)
-      informer.addHandler({ onAdd: add, onDelete: add, onUpdate: (old, next) => predicate(old, next) && add(next) });
+      informer.addHandler({
+        onAdd: add,
+        onDelete: add,
+        onUpdate: (old, next) => this.definition.predicate(old, next) && add(next),
+      });
     for (const owned of owns) this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
     for (const watch of watches)
       if (watch.wakes !== undefined)

@@ -57,7 +57,7 @@ function common<T extends KubeObject>(
     hasCleanup: options.cleanup !== undefined,
     reconcileDeleting: options.reconcileDeleting ?? false,
     // The manager hands a definition only objects of its own kind.
-    predicate: (old, next) => (options.predicate ?? isWorthARun)(old as Stored<T>, next as Stored<T>),
+    predicate: (old, next) => options.predicate?.(old as Stored<T>, next as Stored<T>) ?? isWorthARun(old, next),
     cleanup: async (object, context) => options.cleanup?.(object as Stored<T>, context),
   };
 }

@@ -1,0 +1,41 @@
+import { createMetrics, systemLogger } from "@setpoint/host/system";
+import { expect, test } from "vitest";
+
+test("metrics are printed in Prometheus' text format", () => {
+  const metrics = createMetrics();
+  metrics.counter("requests_total", "Requests.").add(2, { code: "200", method: 'G"ET' });
+  metrics.histogram("seconds", "Duration.", [0.1, 1]).observe(0.5);
+  expect(metrics.expose()).toBe(`# HELP requests_total Requests.
+# TYPE requests_total counter
+requests_total{code="200",method="G\\"ET"} 2
+# HELP seconds Duration.
+# TYPE seconds histogram
+seconds_bucket{le="0.1"} 0
+seconds_bucket{le="1"} 1
+seconds_bucket{le="+Inf"} 1
+seconds_sum 0.5
+seconds_count 1
+`);
+});
+
+test("a registered name is one instrument, and label order does not matter", () => {
+  const metrics = createMetrics();
+  metrics.counter("n", "").add(1, { a: "1", b: "2" });
+  metrics.counter("n", "").add(1, { b: "2", a: "1" });
+  expect(metrics.expose()).toContain('n{a="1",b="2"} 2');
+});
+
+test("the log has one JSON object a line, with the chain of causes", () => {
+  const lines: string[] = [];
+  const log = systemLogger({ level: "info", write: (line) => void lines.push(line), now: () => 0 }).with({ controller: "candy" });
+  log.debug("Hidden");
+  log.error("Broke", { error: new Error("outer", { cause: new Error("inner") }) });
+  expect(lines.length).toBe(1);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    time: "1970-01-01T00:00:00.000Z",
+    level: "error",
+    message: "Broke",
+    controller: "candy",
+    error: { message: "outer", cause: { message: "inner" } },
+  });
+});

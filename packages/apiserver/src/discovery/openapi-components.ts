@@ -16,11 +16,11 @@ const referencePrefix = "#/components/schemas/";
 const meta = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
 /** Names of the components that every document uses. */
-export const metaComponents = {
+export const metaComponents: { readonly status: string; readonly deleteOptions: string; readonly patch: string } = {
   status: `${meta}Status`,
   deleteOptions: `${meta}DeleteOptions`,
   patch: `${meta}Patch`,
-} as const;
+};
 
 let byGvk: ReadonlyMap<string, string> | undefined;
 

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { ApiError, failure } from "@setpoint/apimachinery";
 
 /** Upstream's limit for every request; etcd could not store much more. */
-export const requestBytesMax = 3 * 1024 * 1024;
+export const requestBytesMax: number = 3 * 1024 * 1024;
 
 /** All bytes, undefined when there are none. Rejects with a 413 beyond the limit and when the client goes away. */
 export function readBody(input: Readable): Promise<Buffer | undefined> {

@@ -7,11 +7,11 @@ import type { Clock } from "@setpoint/host";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 
 /** Answers above this size are compressed for clients that ask (upstream's threshold). */
-export const gzipBytesMin = 128 * 1024;
+export const gzipBytesMin: number = 128 * 1024;
 /** Lists longer than this are encoded and sent in parts, so that other requests get their turn in between. */
 export const listChunkItems = 500;
 /** What may wait for a slow client before the next frame has to wait too. */
-export const watchBufferBytesMax = 1024 * 1024;
+export const watchBufferBytesMax: number = 1024 * 1024;
 /** How long a full buffer may stay full; then the watch is cut, and the client lists or resumes. */
 export const slowClientMsMax = 10_000;
 

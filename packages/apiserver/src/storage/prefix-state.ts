@@ -9,10 +9,10 @@ export interface StorageWatcher {
 
 /** The visible state of one prefix: objects, their order, the events of its recent past and its watchers. */
 export class PrefixState {
-  readonly objects = new Map<string, UnstructuredObject>();
-  readonly watchers = new Set<StorageWatcher>();
+  readonly objects: Map<string, UnstructuredObject> = new Map();
+  readonly watchers: Set<StorageWatcher> = new Set();
   /** Decided but not yet durable; `undefined` is a deletion. Empty in a storage that is not durable. */
-  readonly head = new Map<string, UnstructuredObject | undefined>();
+  readonly head: Map<string, UnstructuredObject | undefined> = new Map();
   readonly #paths = new SortedPaths();
   #events: StorageEvent[] = [];
   /** Events before this index were dropped; the array is cut when half of it is dead. */

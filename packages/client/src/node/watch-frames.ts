@@ -2,7 +2,7 @@
 import { SetpointError, type WatchFrame } from "@setpoint/apimachinery";
 
 /** The longest line of a watch: an object of the largest size with its managed fields, and room to spare. */
-export const watchLineBytesMax = 32 * 1024 * 1024;
+export const watchLineBytesMax: number = 32 * 1024 * 1024;
 
 /** Parses one JSON object per line. What is not read stays in the connection's window, so nothing grows without limit. */
 export async function* watchFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<WatchFrame> {

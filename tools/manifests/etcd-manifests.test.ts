@@ -1,0 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { etcdManifests, etcdManifestsFile } from "./etcd-manifests.ts";
+
+test("the committed manifests are those of the operator's code", async () => {
+  expect(await readFile(etcdManifestsFile, "utf8")).toBe(etcdManifests());
+});

@@ -1,0 +1,9 @@
+/**
+ * Writes the manifests that install our operators. Run from the repository's root:
+ *
+ *     node --conditions=@setpoint/source tools/manifests/main.ts
+ */
+import { writeFile } from "node:fs/promises";
+import { etcdManifests, etcdManifestsFile } from "./etcd-manifests.ts";
+
+await writeFile(etcdManifestsFile, etcdManifests());

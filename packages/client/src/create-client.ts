@@ -18,7 +18,13 @@ import { errUnexpectedAnswer } from "./errors.ts";
 import type { KindRef } from "./kind-ref.ts";
 import { deleteBody, deleteQuery, listQuery, patchTypes, watchQuery, writeQuery } from "./request-query.ts";
 import { countingTransport } from "./request-metrics.ts";
-import type { ClientOptions, ListAllOptions, ListPageOptions, RequestOptions, WriteOptions } from "./request-options.ts";
+import type {
+  ClientOptions,
+  ListAllOptions,
+  ListPageOptions,
+  RequestOptions,
+  WriteOptions,
+} from "./request-options.ts";
 import { collectionPath, objectPath } from "./resource-path.ts";
 import { RetryingSender } from "./retry.ts";
 import type { Stored } from "./stored.ts";
@@ -39,8 +45,10 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
   const counted = options.metrics === undefined ? transport : countingTransport(transport, options.metrics);
   const sender = new RetryingSender(counted, options);
 
-  const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> => sender.send(request, options?.signal);
-  const sendForObject = async <T>(request: ApiRequest, options?: RequestOptions): Promise<T> => objectOf<T>(request, await send(request, options));
+  const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> =>
+    sender.send(request, options?.signal);
+  const sendForObject = async <T>(request: ApiRequest, options?: RequestOptions): Promise<T> =>
+    objectOf<T>(request, await send(request, options));
 
   const write = <T extends KubeObject>(
     method: "POST" | "PUT",
@@ -55,7 +63,10 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     body: unknown,
     options: WriteOptions & { readonly force?: boolean },
   ): Promise<Stored<T>> =>
-    sendForObject({ method: "PATCH", path, query: writeQuery(options), headers: { "content-type": contentType }, body }, options);
+    sendForObject(
+      { method: "PATCH", path, query: writeQuery(options), headers: { "content-type": contentType }, body },
+      options,
+    );
 
   const list = <T extends KubeObject>(kind: KindRef<T>, options: ListPageOptions = {}): Promise<KubeList<Stored<T>>> =>
     sendForObject(
@@ -99,12 +110,19 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     patch: (kind, key, patch, options = {}) =>
       patchAs(patchTypes[options.type ?? "merge"], objectPath(kind, key, options.subresource), patch, options),
     apply: (kind, object, options) => patchAs(patchTypes.apply, objectPath(kind, keyOf(object)), object, options),
-    applyStatus: (kind, object, options) => patchAs(patchTypes.apply, objectPath(kind, keyOf(object), "status"), object, options),
+    applyStatus: (kind, object, options) =>
+      patchAs(patchTypes.apply, objectPath(kind, keyOf(object), "status"), object, options),
     delete: (kind, key, options = {}): Promise<UnstructuredObject | Status> =>
-      sendForObject({ method: "DELETE", path: objectPath(kind, key), query: deleteQuery(options), body: deleteBody(options) }, options),
+      sendForObject(
+        { method: "DELETE", path: objectPath(kind, key), query: deleteQuery(options), body: deleteBody(options) },
+        options,
+      ),
     async deleteCollection(kind, options = {}): Promise<void> {
       const query = { ...listQuery(options), ...deleteQuery(options) };
-      await send({ method: "DELETE", path: collectionPath(kind, options.namespace), query, body: deleteBody(options) }, options);
+      await send(
+        { method: "DELETE", path: collectionPath(kind, options.namespace), query, body: deleteBody(options) },
+        options,
+      );
     },
     async scale(kind, key, replicas, options = {}): Promise<void> {
       await patchAs(patchTypes.merge, objectPath(kind, key, "scale"), { spec: { replicas } }, options);
@@ -113,7 +131,11 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
   };
 }
 
-async function listAll<T extends KubeObject>(list: Client["list"], kind: KindRef<T>, options: ListAllOptions): Promise<FullList<T>> {
+async function listAll<T extends KubeObject>(
+  list: Client["list"],
+  kind: KindRef<T>,
+  options: ListAllOptions,
+): Promise<FullList<T>> {
   for (let restarts = 0; ; restarts++) {
     try {
       return await listPages(list, kind, options);
@@ -145,7 +167,8 @@ async function listPages<T extends KubeObject>(
 
 function keyOf(object: KubeObject): NamespacedName {
   const { name, namespace } = object.metadata;
-  if (name === undefined) throw new SetpointError("ERR_NAME_MISSING", `Cannot write ${object.kind}: it has no metadata.name`);
+  if (name === undefined)
+    throw new SetpointError("ERR_NAME_MISSING", `Cannot write ${object.kind}: it has no metadata.name`);
   return namespace === undefined ? { name } : { namespace, name };
 }
 

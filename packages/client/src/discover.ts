@@ -42,9 +42,14 @@ export async function discover(send: Send, options?: RequestOptions): Promise<Re
   return new RestMapper(roots.flat());
 }
 
-async function discoverRoot(send: Send, path: string, options?: RequestOptions): Promise<readonly DiscoveredResource[]> {
+async function discoverRoot(
+  send: Send,
+  path: string,
+  options?: RequestOptions,
+): Promise<readonly DiscoveredResource[]> {
   const answer = await read(send, path, options, aggregatedHeaders);
-  if (answer["kind"] === "APIGroupDiscoveryList") return (answer["items"] as readonly AggregatedGroup[]).flatMap(ofAggregated);
+  if (answer["kind"] === "APIGroupDiscoveryList")
+    return (answer["items"] as readonly AggregatedGroup[]).flatMap(ofAggregated);
   const versions = path === "/api" ? coreVersions(answer) : groupVersions(answer);
   const lists = await Promise.all(versions.map((each) => discoverVersion(send, each, options)));
   return lists.flat();
@@ -75,15 +80,24 @@ interface ServedVersion {
 }
 
 function coreVersions(answer: Fields): readonly ServedVersion[] {
-  return (answer["versions"] as readonly string[]).map((groupVersion, index) => ({ groupVersion, preferred: index === 0 }));
+  return (answer["versions"] as readonly string[]).map((groupVersion, index) => ({
+    groupVersion,
+    preferred: index === 0,
+  }));
 }
 
 function groupVersions(answer: Fields): readonly ServedVersion[] {
   const groups = answer["groups"] as readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
-  return groups.flatMap((group) => group.versions.map(({ groupVersion }, index) => ({ groupVersion, preferred: index === 0 })));
+  return groups.flatMap((group) =>
+    group.versions.map(({ groupVersion }, index) => ({ groupVersion, preferred: index === 0 })),
+  );
 }
 
-async function discoverVersion(send: Send, served: ServedVersion, options?: RequestOptions): Promise<readonly DiscoveredResource[]> {
+async function discoverVersion(
+  send: Send,
+  served: ServedVersion,
+  options?: RequestOptions,
+): Promise<readonly DiscoveredResource[]> {
   const names = parseApiVersion(served.groupVersion);
   const answer = await read(send, groupVersionPath(names), options);
   const all = (answer["resources"] ?? []) as readonly PlainResource[];
@@ -98,14 +112,21 @@ async function discoverVersion(send: Send, served: ServedVersion, options?: Requ
       shortNames: each.shortNames ?? [],
       categories: each.categories ?? [],
       verbs: each.verbs ?? [],
-      subresources: all.filter(({ name }) => name.startsWith(`${each.name}/`)).map(({ name }) => name.slice(each.name.length + 1)),
+      subresources: all
+        .filter(({ name }) => name.startsWith(`${each.name}/`))
+        .map(({ name }) => name.slice(each.name.length + 1)),
       preferred: served.preferred,
     }));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-async function read(send: Send, path: string, options?: RequestOptions, headers?: Record<string, string>): Promise<Fields> {
+async function read(
+  send: Send,
+  path: string,
+  options?: RequestOptions,
+  headers?: Record<string, string>,
+): Promise<Fields> {
   const response = await send({ method: "GET", path, ...(headers === undefined ? {} : { headers }) }, options);
   // Discovery documents are objects; anything else shows as a group without resources.
   return response.kind === "object" ? (response.object as Fields) : {};

@@ -3,7 +3,10 @@ import type { Metrics } from "@setpoint/host";
 
 /** Counts what goes through, under the names that client-go uses: `rest_client_requests_total{code,method}`. */
 export function countingTransport(inner: Transport, metrics: Metrics): Transport {
-  const requests = metrics.counter("rest_client_requests_total", "Number of HTTP requests, partitioned by status code and method.");
+  const requests = metrics.counter(
+    "rest_client_requests_total",
+    "Number of HTTP requests, partitioned by status code and method.",
+  );
   return {
     async send(request, signal): Promise<ApiResponse> {
       try {

@@ -20,7 +20,13 @@ const retryAfterMsDefault = 1_000;
 const backoffMsFirst = 100;
 
 /** Errors of a connection that was never made, so nothing was sent over it. */
-const notSentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+const notSentCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
 
 /** Sends requests until they have an answer that counts. */
 export class RetryingSender {
@@ -48,7 +54,9 @@ export class RetryingSender {
   async #sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Attempt> {
     try {
       const response = await this.#transport.send(request, signal);
-      return response.status < 400 ? { kind: "answered", response } : judgeAnswer(request, response, await statusOf(response));
+      return response.status < 400
+        ? { kind: "answered", response }
+        : judgeAnswer(request, response, await statusOf(response));
     } catch (error) {
       return judgeSilence(request, error, signal);
     }
@@ -76,9 +84,12 @@ function judgeAnswer(request: ApiRequest, response: ApiResponse, status: Status)
     return { kind: "failed", error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
   }
   if (response.status === 503 || response.status === 504) {
-    if (isRead(request)) return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    if (response.status === 503 && retryAfterMs !== undefined) return { kind: "failed", error, mayRepeat: true, retryAfterMs };
-    if (response.status === 504) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
+    if (isRead(request))
+      return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    if (response.status === 503 && retryAfterMs !== undefined)
+      return { kind: "failed", error, mayRepeat: true, retryAfterMs };
+    if (response.status === 504)
+      return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
   }
   return { kind: "failed", error, mayRepeat: false };
 }
@@ -116,10 +127,15 @@ function retryAfterOf(response: ApiResponse, status: Status): number | undefined
 
 /** The Status of an error answer; one is made up for answers that have none (a proxy's page). */
 async function statusOf(response: ApiResponse): Promise<Status> {
-  if (response.kind === "object" && isStatus(response.object)) return { ...response.object, code: response.object.code ?? response.status };
+  if (response.kind === "object" && isStatus(response.object))
+    return { ...response.object, code: response.object.code ?? response.status };
   if (response.kind === "watch") for await (const _ of response.frames) break;
   const text = response.kind === "bytes" ? await textOf(response.bytes) : "";
-  return failure(response.status, reasonOf(response.status), text === "" ? `the server answered with status ${response.status}` : text);
+  return failure(
+    response.status,
+    reasonOf(response.status),
+    text === "" ? `the server answered with status ${response.status}` : text,
+  );
 }
 
 /** Longest foreign error page that is kept as a message. */

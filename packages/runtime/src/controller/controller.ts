@@ -66,7 +66,7 @@ function reconcileOf<T extends KubeObject, S, A extends object>(
   kind: KindRef<T>,
   options: PlannedOptions<T, S, A> | DesiredOptions<T, OwnedKinds> | ReconcileOptions<T>,
 ): ControllerDefinition["reconcile"] {
-  if ("plan" in options) return reconcilePlanned(options);
+  if ("plan" in options) return reconcilePlanned(kind, options);
   if ("desired" in options) return reconcileDesired(kind, options);
   return (object, context) => options.reconcile(object as Stored<T>, context);
 }

@@ -11,13 +11,14 @@ import {
 import { isOutcomeUnknown, type Client, type KindRef, type Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import { controllerOf } from "../cache/store.ts";
-import { errNotOwned } from "../errors.ts";
+import { errNotOwned, TerminalError } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { covers } from "../objects/covers.ts";
 import { matches, type ControllerCache } from "./controller-cache.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { OwnWrites } from "./own-writes.ts";
+import { hasConditions } from "./has-conditions.ts";
 import type { DeleteOptions, ReconcileContext } from "./reconcile-context.ts";
 import type { ReconcileMemory } from "./reconcile-memory.ts";
 import { awaitChange, requeueAfter } from "./result.ts";
@@ -217,12 +218,22 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     patch,
     delete: remove,
     status: (wanted) => status.replace(wanted),
-    condition: (condition) => status.condition(condition),
+    condition: (condition) => {
+      if (!hasConditions(definition.kind)) throw withoutConditions(definition.kind);
+      status.condition(condition);
+    },
     event: (type, reason, message) => events.record(object, definition.name, { type, reason, message }),
     awaitChange,
     requeueAfter,
   };
   return { context, flush: () => status.flush() };
+}
+
+/** The server would answer a 500 that names neither the kind's file nor the mistake. */
+function withoutConditions(kind: KindRef): TerminalError {
+  return new TerminalError(
+    `Cannot set a condition of ${kind.kind}: its status has no field "conditions"; add \`conditions: conditions()\` to it`,
+  );
 }
 
 function ownerReference(kind: KindRef, owner: Stored<KubeObject>, childKind: KindRef): OwnerReference {

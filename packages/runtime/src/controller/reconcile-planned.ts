@@ -1,5 +1,6 @@
 import type { KubeObject } from "@setpoint/apimachinery";
-import type { Stored } from "@setpoint/client";
+import type { KindRef, Stored } from "@setpoint/client";
+import { hasConditions } from "./has-conditions.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { PlannedOptions, StepFacts } from "./controller-options.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
@@ -21,14 +22,17 @@ interface StepMemory {
 
 /** A reconcile that observes, plans, and performs the one step that the plan names. */
 export function reconcilePlanned<T extends KubeObject, S, A extends object>(
+  kind: KindRef<T>,
   options: PlannedOptions<T, S, A>,
 ): ControllerDefinition["reconcile"] {
   const memories = new Map<string, StepMemory>();
+  const reportsProgress = hasConditions(kind);
   return async (object, context) => {
     const seen = await options.observe(object as Stored<T>, context);
     const step = options.plan(seen, context.clock.now());
     const memory = remember(memories, object.metadata.uid, step, context.clock.now());
     const again = planAgain(step, memory);
+    if (reportsProgress) context.condition(progressing(step));
     await report(options, seen, step, factsOf(memory, again, context), context);
     if (step.kind !== "act") return again;
     context.event("Normal", reasonOf(step), step.reason);
@@ -89,7 +93,6 @@ async function report<T extends KubeObject, S, A extends object>(
   facts: StepFacts,
   context: ReconcileContext,
 ): Promise<void> {
-  context.condition(progressing(step));
   for (const condition of options.conditions?.(seen, step) ?? []) context.condition(condition);
   const status = options.status?.(seen, step, facts);
   if (status !== undefined) await context.status(status);

@@ -40,36 +40,43 @@ export interface ReconcileContext {
    * know them: what they change may be read too old in the next run.
    */
   readonly client: Client;
-  get<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
-  list<T extends KubeObject>(kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
+  get<T extends KubeObject>(this: void, kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
+  list<T extends KubeObject>(this: void, kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
   /** Children of the object being reconciled: those with a controller reference to its UID. */
-  owned<T extends KubeObject>(kind: KindRef<T>): readonly Stored<T>[];
+  owned<T extends KubeObject>(this: void, kind: KindRef<T>): readonly Stored<T>[];
   /** Asks the server, not the cache. */
-  fresh<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
+  fresh<T extends KubeObject>(
+    this: void,
+    kind: KindRef<T>,
+    name: string,
+    namespace?: string,
+  ): Promise<Stored<T> | undefined>;
   /**
    * Server-side apply with this controller as field manager; sets the owner reference unless `owner: false`. Sends nothing
    * when the cache shows that it would change nothing.
    */
   apply<T extends KubeObject>(
+    this: void,
     object: T,
     options?: { readonly owner?: boolean; readonly force?: boolean },
   ): Promise<Stored<T>>;
   /** Creates with the owner reference; AlreadyExists of an object that we own already counts as done. */
-  create<T extends KubeObject>(object: T, options?: { readonly owner?: boolean }): Promise<Stored<T>>;
+  create<T extends KubeObject>(this: void, object: T, options?: { readonly owner?: boolean }): Promise<Stored<T>>;
   /** JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. */
   patch<T extends KubeObject>(
+    this: void,
     object: T,
     patch: unknown,
     options?: { readonly unchanged?: boolean },
   ): Promise<Stored<T>>;
   /** Deletes with the UID as precondition. An object that is gone already counts as done. */
-  delete(object: KubeObject, options?: DeleteOptions): Promise<void>;
+  delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
   /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */
-  status(status: object): Promise<void>;
+  status(this: void, status: object): Promise<void>;
   /** One condition of the reconciled object. Written together with `status`, at the latest at the end. */
-  condition(condition: ConditionInit): void;
+  condition(this: void, condition: ConditionInit): void;
   /** Tells the user of the reconciled object; equal events become one with a count. */
-  event(type: "Normal" | "Warning", reason: string, message: string): void;
-  awaitChange(): Result;
-  requeueAfter(delayMs: number, why: string): Result;
+  event(this: void, type: "Normal" | "Warning", reason: string, message: string): void;
+  awaitChange(this: void): Result;
+  requeueAfter(this: void, delayMs: number, why: string): Result;
 }

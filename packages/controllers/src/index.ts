@@ -6,3 +6,4 @@ export { namespaces } from "./namespace/namespace-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
 export { serviceAccounts } from "./service-account/service-account-controller.ts";
+export { claimProtection } from "./volume-protection/claim-protection-controller.ts";

@@ -9,6 +9,7 @@ import { systemHost } from "@setpoint/host/system";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
+import { nodeAgentsGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
 
 export interface ControlPlaneOptions {
@@ -35,8 +36,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly caPem: string;
   /** A client certificate for a user. */
   issueClient(user: string, groups: readonly string[]): KeyPair;
-  /** A server certificate, for a node agent. */
-  issueServer(name: string, hosts: readonly string[]): KeyPair;
+  /** The certificates of a node agent: as a client, and as a server under `hosts`. */
+  issueNode(name: string, hosts: readonly string[]): { readonly client: KeyPair; readonly serving: KeyPair };
   /** The text of a kubeconfig for cluster-admin. Throws when it does not listen. */
   kubeconfig(): string;
 }
@@ -60,7 +61,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     const controllers = { transport: assembled.server.transport(controllerManager), host, caPem: authority.certificate };
     parts.use(await startBuiltInControllers(controllers));
   }
-  if (listening !== undefined) await publishApiServer(transport, host, options.https?.address ?? "127.0.0.1", listening.port);
+  if (listening !== undefined) {
+    await publishApiServer(transport, host, options.https?.address ?? "127.0.0.1", listening.port);
+    await prepareForNodes(transport, host);
+  }
   return describe(assembled, authority, listening, parts.move());
 }
 
@@ -108,7 +112,10 @@ function describe(assembled: AssembledServer, authority: CertificateAuthority, l
     url: listening?.url,
     caPem: authority.certificate,
     issueClient,
-    issueServer: (commonName, hosts) => authority.issueServer({ commonName, hosts }),
+    issueNode: (name, hosts) => ({
+      client: issueClient(`system:node:${name}`, ["system:nodes", nodeAgentsGroup]),
+      serving: authority.issueServer({ commonName: `system:node:${name}`, hosts: [name, ...hosts] }),
+    }),
     kubeconfig() {
       if (listening === undefined) throw new SetpointError("ERR_NOT_LISTENING", "Cannot write a kubeconfig: this control plane is in-process only; start it with `https`");
       const { certificate, key } = issueClient(admin.username, ["system:masters"]);

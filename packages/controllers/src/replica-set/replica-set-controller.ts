@@ -86,8 +86,8 @@ function failed(context: ReconcileContext, failure: Failure, words: string): Fai
 
 function podOf(set: Stored<ReplicaSet>, name: string): Pod {
   const { metadata: { labels = {}, annotations = {}, finalizers = [] } = {}, spec } = set.spec?.template ?? {};
-  const pod = Pod({ name, namespace: set.metadata.namespace ?? "", labels, annotations, finalizers });
-  return spec === undefined ? pod : { ...pod, spec };
+  if (spec === undefined) throw new Error(`ReplicaSet "${set.metadata.name}" has a template without a spec`);
+  return Pod({ name, namespace: set.metadata.namespace ?? "", labels, annotations, finalizers, spec });
 }
 
 /** A refused creation is tried again after this. */

@@ -1,0 +1,23 @@
+import { PersistentVolumeClaim, Pod } from "@setpoint/api";
+import { controller, watching, type ControllerDefinition } from "@setpoint/runtime";
+import { isFinished } from "../pod-state.ts";
+
+const finalizer = "kubernetes.io/pvc-protection";
+
+/** Lets a deleted claim go only when no pod uses it any more. */
+export const claimProtection: ControllerDefinition = controller(PersistentVolumeClaim, {
+  name: "pvc-protection",
+  reconcileDeleting: true,
+  watches: [watching(Pod, (pod) => claimsOf(pod).map((name) => ({ namespace: pod.metadata.namespace ?? "", name })))],
+  async reconcile(claim, context) {
+    const { deletionTimestamp, finalizers = [], name, namespace = "" } = claim.metadata;
+    if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
+    const users = context.list(Pod, { namespace }).filter((pod) => !isFinished(pod) && claimsOf(pod).includes(name));
+    if (users.length > 0) return;
+    await context.patch(claim, { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } }, { unchanged: true });
+  },
+});
+
+function claimsOf(pod: Pod): readonly string[] {
+  return (pod.spec?.volumes ?? []).flatMap((volume) => volume.persistentVolumeClaim?.claimName ?? []);
+}

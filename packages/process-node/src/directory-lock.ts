@@ -1,28 +1,24 @@
-/** One agent at a time for one directory. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+/**
+ * One agent at a time for one directory. The lock is an abstract Unix socket named after it: the kernel frees it with its
+ * process, however that ends, which a file with a process id cannot promise (ids are reused, zombies look alive).
+ */
+import { mkdirSync, realpathSync } from "node:fs";
+import { createServer } from "node:net";
 import { nodeError } from "./errors.ts";
-import { isAlive } from "./images/build-lock.ts";
 
-/** Takes the directory; returns what gives it back. A lock whose process is gone is taken over. */
-export function lockDirectory(directory: string): () => void {
+/** Takes the directory; returns what gives it back. */
+export async function lockDirectory(directory: string): Promise<() => void> {
   mkdirSync(directory, { recursive: true });
-  const path = join(directory, "agent.pid");
-  const owner = readOwner(path);
-  if (owner !== undefined && owner !== process.pid && isAlive(owner)) {
-    throw nodeError(
-      "ERR_DIRECTORY_IN_USE",
-      `Cannot use directory "${directory}": the node agent with process id ${owner} uses it`,
-    );
-  }
-  writeFileSync(path, String(process.pid));
-  return () => rmSync(path, { force: true });
-}
-
-function readOwner(path: string): number | undefined {
-  try {
-    return Number(readFileSync(path, "utf8")) || undefined;
-  } catch {
-    return undefined;
-  }
+  const server = createServer((socket) => socket.destroy());
+  const name = `\0setpoint-node:${realpathSync(directory)}`.slice(0, 107);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => {
+      reject(
+        nodeError("ERR_DIRECTORY_IN_USE", `Cannot use directory "${directory}": another node agent uses it`, error),
+      );
+    });
+    server.listen(name, resolve);
+  });
+  server.unref();
+  return () => void server.close();
 }

@@ -44,7 +44,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const { name, host, directory } = options;
   const { clock } = host;
   const log = host.log.with({ node: name });
-  stack.defer(lockDirectory(directory));
+  stack.defer(await lockDirectory(directory));
   const api = createClusterApi(options.transport);
   const runtime = new BubblewrapRuntime({ clock, directory: join(directory, "sandboxes") });
   const podDirectory = (uid: string): string => join(directory, "pods", uid);

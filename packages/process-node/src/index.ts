@@ -5,8 +5,13 @@ export { clusterDnsAddress, kubeletPort, startNode } from "./node-agent.ts";
 export type { NodeAgent, NodeOptions } from "./node-options.ts";
 
 // images
-export type { DebianClosure, ImageConfig, ImageFile, ImageSource } from "./images/image.ts";
-export type { ImageProgress } from "./images/image-store.ts";
+export { debianCatalogue } from "./images/debian-catalogue.ts";
+export type { CatalogueEntry } from "./images/debian-catalogue.ts";
+export { createImageCatalog } from "./images/image-catalog.ts";
+export type { ImageCatalog } from "./images/image-catalog.ts";
+export type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage } from "./images/image.ts";
+export { ImageStore } from "./images/image-store.ts";
+export type { ImageProgress, ImageStoreOptions } from "./images/image-store.ts";
 
 // storage
 export { folderProvisionerName } from "./volumes/folder-provisioner.ts";

@@ -90,23 +90,23 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     },
   });
   const images = new ImageStore({
-    ...{ clock, log, directory: options.imageCache ?? join(directory, "images") },
+    clock,
+    log,
+    directory: options.imageCache ?? join(directory, "images"),
     catalog: createImageCatalog(debianCatalogue, options.localImages),
     ...(options.mirror === undefined ? {} : { mirror: options.mirror }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
   const parts: PodParts = {
-    ...{
-      clock,
-      log,
-      nodeName: name,
-      cpus: facts.cpus,
-      memoryBytes: facts.memoryBytes,
-      runtime,
-      images,
-      network,
-      podDirectory,
-    },
+    clock,
+    log,
+    nodeName: name,
+    cpus: facts.cpus,
+    memoryBytes: facts.memoryBytes,
+    runtime,
+    images,
+    network,
+    podDirectory,
     volumes: {
       async prepare(pod) {
         await provisioner.provision(pod);
@@ -117,7 +117,12 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     },
     objects: podObjects(referenced, table),
     reports: podReports(api, (...event) => events.record(...event)),
-    hostFiles: (pod, podIP) => podHostFiles(pod, { podIP, table, ...(dnsAddress === undefined ? {} : { dnsAddress }) }),
+    hostFiles: (pod, podIP) =>
+      podHostFiles(pod, {
+        podIP,
+        table,
+        ...(dnsAddress === undefined ? {} : { dnsAddress }),
+      }),
   };
   const pods = new PodManager(parts);
   let isProxyDue = false;
@@ -131,10 +136,15 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   };
 
   const registration = new NodeRegistration({
-    ...{ api, clock, log },
+    api,
+    clock,
+    log,
     facts: {
       ...facts,
-      ...{ name, address: network.nodeAddress, kubeletPort: port, podCidr: network.podCidr },
+      name,
+      address: network.nodeAddress,
+      kubeletPort: port,
+      podCidr: network.podCidr,
       runtimeVersion: `${runtime.name}://${runtime.version}`,
       kubeletVersion: options.kubeletVersion ?? "v1.36.0",
     },
@@ -150,7 +160,11 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   });
   const mirror = stack.use(
     new ObjectMirror<Pod>({
-      ...{ api, clock, log, kind: podKind, selector: { fieldSelector: `spec.nodeName=${name}` } },
+      api,
+      clock,
+      log,
+      kind: podKind,
+      selector: { fieldSelector: `spec.nodeName=${name}` },
       onChange: (pod, before) => pods.changed(pod, before),
     }),
   );
@@ -169,10 +183,17 @@ function createAgent(
   stack: AsyncDisposableStack,
 ): NodeAgent {
   return {
-    ...{ name, address, kubeletPort: port },
+    name,
+    address,
+    kubeletPort: port,
     processOf(namespace, pod, container) {
       const running = pods.find(namespace, pod)?.container(container)?.running;
-      return running === undefined ? undefined : { pid: running.pid, sandboxPid: running.sandboxPid };
+      return running === undefined
+        ? undefined
+        : {
+            pid: running.pid,
+            sandboxPid: running.sandboxPid,
+          };
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };

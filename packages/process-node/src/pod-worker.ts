@@ -262,14 +262,12 @@ export class PodWorker {
         pullImage: (image, signal) => images.ensure(image, signal),
         describe: (it, image, attempt) =>
           describeContainer(this.#parts, {
-            ...{
-              pod: this.#pod,
-              container: it,
-              image,
-              attempt,
-              podIP: this.#podIP ?? "",
-              volumes: this.#volumes ?? new Map(),
-            },
+            pod: this.#pod,
+            container: it,
+            image,
+            attempt,
+            podIP: this.#podIP ?? "",
+            volumes: this.#volumes ?? new Map(),
             onOutput: (stream, chunk) => this.#log(it.name, attempt).write(stream, chunk),
           }),
         start: (spec) => runtime.start(spec),

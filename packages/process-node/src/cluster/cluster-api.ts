@@ -105,7 +105,8 @@ export function createClusterApi(transport: Transport): ClusterApi {
     async delete(kind, key, options = {}) {
       const { uid, gracePeriodSeconds } = options;
       const body = {
-        ...{ apiVersion: "v1", kind: "DeleteOptions" },
+        apiVersion: "v1",
+        kind: "DeleteOptions",
         ...(uid === undefined ? {} : { preconditions: { uid } }),
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       };

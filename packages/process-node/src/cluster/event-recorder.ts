@@ -48,7 +48,10 @@ export function createEventRecorder(host: Host, api: ClusterApi, component: stri
     const event: EventObject = {
       apiVersion: "v1",
       kind: "Event",
-      metadata: { namespace, name: `${name}.${hex(host.random.bytes(8))}` },
+      metadata: {
+        namespace,
+        name: `${name}.${hex(host.random.bytes(8))}`,
+      },
       involvedObject: {
         apiVersion: object.apiVersion,
         kind: object.kind,
@@ -58,8 +61,16 @@ export function createEventRecorder(host: Host, api: ClusterApi, component: stri
         resourceVersion,
         fieldPath,
       },
-      ...{ type, reason, message, count: 1, firstTimestamp: now, lastTimestamp: now },
-      source: { component, host: nodeName },
+      type,
+      reason,
+      message,
+      count: 1,
+      firstTimestamp: now,
+      lastTimestamp: now,
+      source: {
+        component,
+        host: nodeName,
+      },
     };
     await api.create(eventKind, event);
     if (seen.size >= rememberedMax) seen.clear();

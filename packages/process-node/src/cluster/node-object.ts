@@ -77,14 +77,16 @@ export function nodeStatus(
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: facts.kubeletPort } },
     nodeInfo: {
-      ...{ machineID: facts.machineId, systemUUID: facts.machineId, bootID: facts.bootId },
-      ...{
-        kernelVersion: facts.kernelVersion,
-        osImage: facts.osImage,
-        operatingSystem: "linux",
-        architecture: facts.architecture,
-      },
-      ...{ containerRuntimeVersion: facts.runtimeVersion, kubeletVersion: facts.kubeletVersion, kubeProxyVersion: "" },
+      machineID: facts.machineId,
+      systemUUID: facts.machineId,
+      bootID: facts.bootId,
+      kernelVersion: facts.kernelVersion,
+      osImage: facts.osImage,
+      operatingSystem: "linux",
+      architecture: facts.architecture,
+      containerRuntimeVersion: facts.runtimeVersion,
+      kubeletVersion: facts.kubeletVersion,
+      kubeProxyVersion: "",
     },
   };
 }
@@ -98,8 +100,10 @@ function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], no
   const wanted = [
     ...pressures.map(([type, reason, message]) => ({ type, status: "False" as const, reason, message })),
     {
-      ...{ type: "Ready", status: health.ready ? ("True" as const) : ("False" as const) },
-      ...{ reason: health.ready ? "KubeletReady" : "KubeletNotReady", message: health.message },
+      type: "Ready",
+      status: health.ready ? ("True" as const) : ("False" as const),
+      reason: health.ready ? "KubeletReady" : "KubeletNotReady",
+      message: health.message,
     },
   ];
   return wanted.map((condition) => {

@@ -53,9 +53,14 @@ export class ReferencedObjects implements AsyncDisposable {
     if (known !== undefined) return known;
     const users = new Set<string>();
     const mirror = new ObjectMirror<DataObject>({
-      ...{ api: this.#options.api, clock: this.#options.clock, log: this.#options.log },
+      api: this.#options.api,
+      clock: this.#options.clock,
+      log: this.#options.log,
       kind: kind === "ConfigMap" ? configMapKind : secretKind,
-      selector: { namespace, fieldSelector: `metadata.name=${name}` },
+      selector: {
+        namespace,
+        fieldSelector: `metadata.name=${name}`,
+      },
       onChange: () => this.#options.onChange(users),
     });
     const entry = { mirror, users };

@@ -40,23 +40,40 @@ export async function simulatedNode(options: SimulatedNodeOptions): Promise<Simu
   await registration.register();
   const start = (pod: Pod): SimulatedPod =>
     new SimulatedPod(pod, {
-      ...{
-        host,
-        behaviours: options.behaviours,
-        podIP: pod.status?.podIP ?? `${podNetwork}.${++lastAddress}`,
-        hostIP: "192.0.2.1",
-      },
+      host,
+      behaviours: options.behaviours,
+      podIP: pod.status?.podIP ?? `${podNetwork}.${++lastAddress}`,
+      hostIP: "192.0.2.1",
       prepare: (it) => bindClaims(api, it, name),
       event: (...event) => events.record(...event),
       async writeStatus(it, status) {
-        await api.patch(podKind, keyOf(it), { metadata: { uid: it.metadata.uid }, status }, "status").catch(ignoreGone);
+        await api
+          .patch(
+            podKind,
+            keyOf(it),
+            {
+              metadata: { uid: it.metadata.uid },
+              status,
+            },
+            "status",
+          )
+          .catch(ignoreGone);
       },
       async remove(it) {
-        await api.delete(podKind, keyOf(it), { uid: podIdentity(it).uid, gracePeriodSeconds: 0 }).catch(ignoreGone);
+        await api
+          .delete(podKind, keyOf(it), {
+            uid: podIdentity(it).uid,
+            gracePeriodSeconds: 0,
+          })
+          .catch(ignoreGone);
       },
     });
   const mirror = new ObjectMirror<Pod>({
-    ...{ api, clock, log, kind: podKind, selector: { fieldSelector: `spec.nodeName=${name}` } },
+    api,
+    clock,
+    log,
+    kind: podKind,
+    selector: { fieldSelector: `spec.nodeName=${name}` },
     onChange(pod, before) {
       const uidBefore = before?.metadata.uid ?? "";
       if (before !== undefined && uidBefore !== pod?.metadata.uid) {
@@ -98,16 +115,19 @@ function ignoreGone(error: unknown): void {
 
 function simulatedFacts(name: string): ConstructorParameters<typeof NodeRegistration>[0]["facts"] {
   return {
-    ...{
-      name,
-      address: "192.0.2.1",
-      kubeletPort: 10_250,
-      podCidr: "10.244.0.0/24",
-      cpus: 64,
-      memoryBytes: 2 ** 38,
-      diskBytes: 2 ** 40,
-    },
-    ...{ architecture: "amd64", kernelVersion: "simulated", osImage: "simulated", machineId: name, bootId: name },
-    ...{ runtimeVersion: "simulated://1", kubeletVersion: "v1.36.0" },
+    name,
+    address: "192.0.2.1",
+    kubeletPort: 10250,
+    podCidr: "10.244.0.0/24",
+    cpus: 64,
+    memoryBytes: 2 ** 38,
+    diskBytes: 2 ** 40,
+    architecture: "amd64",
+    kernelVersion: "simulated",
+    osImage: "simulated",
+    machineId: name,
+    bootId: name,
+    runtimeVersion: "simulated://1",
+    kubeletVersion: "v1.36.0",
   };
 }

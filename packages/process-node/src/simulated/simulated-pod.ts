@@ -138,7 +138,7 @@ export class SimulatedPod {
   #worker(container: Container): ContainerWorker {
     const known = this.#workers.get(container.name);
     if (known !== undefined) return known;
-    const { host, event } = this.#parts;
+    const { host } = this.#parts;
     const { namespace, name, uid } = podIdentity(this.#pod);
     const delay = (): Promise<void> => sleep(host.clock, host.random.int(startDelayMsMax));
     const record = this.#pod.status?.containerStatuses?.find((status) => status.name === container.name);
@@ -153,14 +153,14 @@ export class SimulatedPod {
           return { id: `simulated://${image}`, name: image, rootDirectory: "/", config: {} };
         },
         describe: async (it, _, attempt) => ({
-          ...{
-            id: `${uid}/${it.name}/${attempt}`,
-            rootDirectory: "/",
-            command: it.command ?? [],
-            env: {},
-            hostname: name,
-          },
-          ...{ mounts: [], files: {}, onOutput() {} },
+          id: `${uid}/${it.name}/${attempt}`,
+          rootDirectory: "/",
+          command: it.command ?? [],
+          env: {},
+          hostname: name,
+          mounts: [],
+          files: {},
+          onOutput() {},
         }),
         start: async (spec) => {
           await delay();
@@ -168,7 +168,7 @@ export class SimulatedPod {
         },
         probe: async (it) =>
           this.#processes.get(it.name)?.ready() === true ? { ok: true } : { ok: false, message: "not ready" },
-        event: (...args) => event(this.#pod, ...args),
+        event: (...args) => this.#parts.event(this.#pod, ...args),
         changed: () => this.#wake(),
         ended() {},
       },

@@ -40,6 +40,11 @@ export class SimulatedPod {
     this.#wake();
   }
 
+  /** Whether a pass is under way. */
+  get isBusy(): boolean {
+    return this.#pass !== undefined;
+  }
+
   get pod(): Pod {
     return this.#pod;
   }

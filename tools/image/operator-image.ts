@@ -1,4 +1,4 @@
-/** The image of the etcd operator: Debian's C++ library, the pinned Node and the built packages. */
+/** The image of the etcd operator: Debian's C++ libraries, the pinned Node and the built packages. */
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export function buildOperatorImage(folder: string): ImageSource {
   const application = join(folder, "etcd-operator");
   collectApplication("@setpoint/etcd-operator", application);
   return {
-    closure: { suite: "bookworm", packages: ["libstdc++6"] },
+    closure: { suite: "bookworm", packages: ["libstdc++6", "libatomic1"] },
     files: [
       { from: realpathSync(process.execPath), to: "/usr/local/bin/node" },
       { from: application, to: "/app" },

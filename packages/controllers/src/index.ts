@@ -3,6 +3,7 @@ export { deployments } from "./deployment/deployment-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
+export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
 export { serviceAccounts } from "./service-account/service-account-controller.ts";

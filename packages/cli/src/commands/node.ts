@@ -20,6 +20,7 @@ export const node: Command = {
     }
     const init = await firstMessage();
     const parentGone = new Promise<void>((resolve) => process.once("disconnect", resolve));
+    endAfter(parentGone);
     process.on("SIGINT", () => {});
     const log = openLog(join(init.directory, "agent.log"));
     try {
@@ -33,6 +34,14 @@ export const node: Command = {
     }
   },
 };
+
+/** How long the agent may go on without its parent: it stops its pods, or it hangs in its start and must end all the same. */
+const orphanMsMax = 20_000;
+
+/** Ends the process some time after its parent, whatever it is doing; its sandboxes die with it. */
+function endAfter(parentGone: Promise<void>): void {
+  void parentGone.then(() => setTimeout(() => process.exit(1), orphanMsMax).unref());
+}
 
 async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
   const host = systemHost({ write });

@@ -1,8 +1,9 @@
 import { Pod, ReplicaSet, Deployment } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
+import { timestamp } from "@setpoint/host";
 import { controller, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
 import { matchesLabelSelector } from "../matches-selector.ts";
-import { availableCondition, deploymentCounts, isComplete, progressingCondition } from "./deployment-status.ts";
+import { availableCondition, deploymentConditions, deploymentCounts, isComplete, progressingCondition } from "./deployment-status.ts";
 import { hasTemplate, templateHash, templateHashLabel } from "./pod-template.ts";
 import { planRecreate, planRollingUpdate, resolvePercent, type SetCount, type Sizes } from "./rolling-update.ts";
 
@@ -119,8 +120,11 @@ async function reportStatus(deployment: Stored<Deployment>, current: ReplicaSet,
   const maxUnavailable = resolvePercent(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable, replicas, "down");
   const deadlineMs = (deployment.spec?.progressDeadlineSeconds ?? progressDeadlineSecondsDefault) * 1000;
   const untilTimeoutMs = Date.parse(current.metadata.creationTimestamp ?? "") + deadlineMs - context.clock.now();
-  context.condition(availableCondition(counts, replicas - maxUnavailable));
-  context.condition(progressingCondition(deployment, counts, current.metadata.name ?? "", untilTimeoutMs <= 0));
-  await context.status({ ...counts, observedGeneration: deployment.metadata.generation ?? 0 });
+  const wanted = [
+    availableCondition(counts, replicas - maxUnavailable),
+    progressingCondition(deployment, counts, current.metadata.name ?? "", untilTimeoutMs <= 0),
+  ];
+  const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.clock));
+  await context.status({ ...counts, observedGeneration: deployment.metadata.generation ?? 0, conditions });
   if (!isComplete(deployment, counts) && untilTimeoutMs > 0) return requeueAfter(untilTimeoutMs, "the rollout's deadline");
 }

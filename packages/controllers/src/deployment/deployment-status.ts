@@ -45,3 +45,16 @@ export function progressingCondition(deployment: Deployment, counts: DeploymentC
     return { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: `ReplicaSet "${set}" has timed out progressing.` };
   return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message: `ReplicaSet "${set}" is progressing.` };
 }
+
+type DeploymentCondition = NonNullable<NonNullable<Deployment["status"]>["conditions"]>[number];
+
+/** Conditions of apps/v1, which have two times and no generation: they change only with what is said. */
+export function deploymentConditions(present: readonly DeploymentCondition[], wanted: readonly ConditionInit[], now: string): readonly DeploymentCondition[] {
+  return wanted.map((condition) => {
+    const before = present.find((each) => each.type === condition.type);
+    const isSame = before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
+    if (isSame) return before;
+    const lastTransitionTime = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
+    return { ...condition, lastUpdateTime: now, lastTransitionTime };
+  });
+}

@@ -37,9 +37,14 @@ export class StatusWriter {
     this.#isDirty = true;
   }
 
-  /** Replaces the status; conditions that neither it nor this run names stay as they are. */
+  /**
+   * Replaces the status; conditions that neither it nor this run names stay as they are. Conditions that bring their own
+   * times (those of apps/v1 have others than meta/v1's) are written as they come.
+   */
   async replace(status: object): Promise<void> {
     const named = conditionsOf(status);
+    if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
+      return this.#send({ ...status }, false);
     for (const condition of named) this.#conditions.set(condition.type, condition);
     await this.#write({ ...status }, named.length > 0);
   }
@@ -50,19 +55,25 @@ export class StatusWriter {
   }
 
   async #write(status: Record<string, unknown>, isComplete: boolean): Promise<void> {
-    const { clock, kind, memory, log } = this.#ports;
-    this.#isDirty = false;
     const object = this.#ports.current();
-    const present = statusOf(object);
-    const before = conditionsOf(present);
+    const before = conditionsOf(statusOf(object));
     const own = completeConditions(
       [...this.#conditions.values()],
       before,
       object.metadata.generation,
-      timestamp(clock),
+      timestamp(this.#ports.clock),
     );
     const others = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
     if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
+    await this.#send(status, others.length > 0);
+  }
+
+  /** `isUnchanged`: nothing of the object may have changed since it was read. */
+  async #send(status: Record<string, unknown>, isUnchanged: boolean): Promise<void> {
+    const { kind, memory, log } = this.#ports;
+    this.#isDirty = false;
+    const object = this.#ports.current();
+    const present = statusOf(object);
     // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
     const text = JSON.stringify(status);
     const wanted: unknown = JSON.parse(text);
@@ -72,7 +83,7 @@ export class StatusWriter {
     )
       return;
     // Conditions of others go back as they were read, so they must not have changed since.
-    const answer = await this.#ports.write(() => this.#apply(object, wanted, others.length > 0));
+    const answer = await this.#ports.write(() => this.#apply(object, wanted, isUnchanged));
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
     if (!covers(statusOf(answer), wanted))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {

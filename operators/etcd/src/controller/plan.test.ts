@@ -116,6 +116,8 @@ describe("plan", () => {
     ["no quorum, the processes died, the volumes are there", seen([gone("a", { pod: "Failed", volume: true }), gone("b", { pod: "Failed", volume: true })], down), "deletePod a"],
     ["no quorum, pods are gone, volumes are there", seen([gone("a", { volume: true }), gone("b", { volume: true })], down), "startMember a"],
     ["no quorum and no volumes", seen([gone("a"), gone("b")], down), "wait"],
+    ["no quorum, the leader died, the others are about to elect one", seen([gone("a", { pod: "Failed", volume: true }), gone("b", { pod: "Running" }), gone("c", { pod: "Running" })], down), "wait"],
+    ["no quorum, one dead with a volume, the others hang", seen([gone("a", { pod: "Failed", volume: true }), gone("b", { pod: "Running", silentSince: "2026-01-01T00:08:30Z" }), gone("c", { pod: "Running" })], down), "deletePod a"],
     ["no quorum, members are starting", seen([gone("a", { pod: "Pending", volume: true }), gone("b", { pod: "Pending", volume: true })], down), "wait"],
     ["no quorum, one dead without a volume, nobody may be removed", seen([gone("a", { pod: "Failed" }), gone("b", { pod: "Running", answers: false }), gone("c", { pod: "Failed" })], down), "wait"],
   ])("%s", (_situation, given, expected) => {

@@ -24,6 +24,8 @@ export type EtcdStep = Step<Actions>;
 /** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
 export const silenceMsMax = 60_000;
 const lookAgainMs = 2_000;
+/** An election takes one to two seconds with etcd's defaults. */
+const electionMs = 300;
 /** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
 const recheckMs = 10_000;
 
@@ -35,7 +37,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (!isBootstrapped(seen.cluster)) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(`members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`, recheckMs);
-  if (!seen.quorum) return planWithoutQuorum(seen);
+  if (!seen.quorum) return planWithoutQuorum(seen, nowMs);
   return planCleanup(seen) ?? planHealing(seen, nowMs) ?? planLearners(seen) ?? planWaitForHealth(seen) ?? planSize(seen) ?? planUpgrade(seen) ?? atRest(seen);
 }
 
@@ -71,23 +73,31 @@ function podReason(seen: Seen, name: string | undefined): string {
   return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
 }
 
-/** Without a quorum nothing may be added or removed; members that still have their volume are started again on it. */
-function planWithoutQuorum(seen: Seen): EtcdStep {
-  for (const member of seen.members.filter(isMember)) {
-    const state = podState(member.pod);
-    if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
-    if (state === "failed") return act("deletePod", { member: member.name }, `no quorum: ${member.name} failed and is started again on its volume`);
-    if (state === "missing")
-      return act("startMember", restart(member), `no quorum: ${member.name} is started again on its volume`);
-  }
+/**
+ * Without a quorum nothing may be added or removed. While enough members run to elect a leader they get the time to do it;
+ * otherwise every member that still has its volume is started again on it.
+ */
+function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
   const members = seen.members.filter(isMember);
   const answering = members.filter((member) => member.status !== undefined).length;
-  const coming = members.filter((member) => ["starting", "running", "terminating"].includes(podState(member.pod))).length;
-  const outlook =
-    answering < quorumOf(members.length) && coming < quorumOf(members.length)
-      ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand"
-      : "";
-  return wait(`no quorum: ${answering} of ${members.length} members answer${outlook}`, lookAgainMs);
+  const coming = members.filter((member) => ["starting", "running"].includes(podState(member.pod))).length;
+  const quorum = quorumOf(members.length);
+  const said = `no quorum: ${answering} of ${members.length} members answer`;
+  if (coming >= quorum && !members.some((member) => isSilentTooLong(member, nowMs))) return wait(`${said}; ${coming} run and can elect a leader`, electionMs);
+  for (const member of members) {
+    const state = podState(member.pod);
+    if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
+    if (state === "failed") return act("deletePod", { member: member.name }, `${said}; ${member.name} failed and is started again on its volume`);
+    if (state === "missing") return act("startMember", restart(member), `${said}; ${member.name} is started again on its volume`);
+  }
+  const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
+  const outlook = coming + leaving < quorum ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand" : "";
+  return wait(`${said}${outlook}`, lookAgainMs);
+}
+
+function isSilentTooLong({ recorded }: SeenMember, nowMs: number): boolean {
+  const since = recorded?.unhealthySince;
+  return since !== undefined && nowMs - Date.parse(since) > silenceMsMax;
 }
 
 function quorumOf(voters: number): number {
@@ -136,9 +146,8 @@ function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | u
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
   if (state === "failed" || state === "missing")
     return act("removeMember", { member: name, id: listed.id }, `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`);
-  const silentSince = member.recorded?.unhealthySince;
-  if (state === "running" && silentSince !== undefined && nowMs - Date.parse(silentSince) > silenceMsMax)
-    return act("removeMember", { member: name, id: listed.id }, `${name} has not answered since ${silentSince}, quorum is safe: ${healthyText(seen)}`);
+  if (state === "running" && isSilentTooLong(member, nowMs))
+    return act("removeMember", { member: name, id: listed.id }, `${name} has not answered since ${member.recorded?.unhealthySince}, quorum is safe: ${healthyText(seen)}`);
   return undefined;
 }
 

@@ -59,7 +59,8 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     : undefined;
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
   isReady.catch(() => {});
-  return untilEnd(manager, host);
+  // Awaited here: what this function uses is disposed of when it returns.
+  return await untilEnd(manager, host);
 }
 
 async function untilEnd(manager: Manager, host: Host): Promise<number> {

@@ -1,0 +1,27 @@
+/** The images that the example needs, as archives: the same closures and the same build that a process node runs. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { imageCacheFolder } from "@setpoint/cli";
+import { silentLogger } from "@setpoint/host";
+import { systemClock } from "@setpoint/host/system";
+import { createImageCatalog, debianCatalogue, ImageStore } from "@setpoint/process-node";
+import { writeImageArchive } from "../../tools/image/oci-archive.ts";
+import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
+
+const etcdImages = ["quay.io/coreos/etcd:v3.4.23", "quay.io/coreos/etcd:v3.5.16"];
+
+/** Makes the archives in `directory`, one after the other. */
+export async function* imageArchives(
+  directory: string,
+): AsyncGenerator<{ readonly image: string; readonly archive: string }> {
+  mkdirSync(directory, { recursive: true });
+  const localImages = { [operatorImage]: buildOperatorImage(directory) };
+  const catalog = createImageCatalog(debianCatalogue, localImages);
+  const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
+  for (const [i, image] of [...etcdImages, operatorImage].entries()) {
+    const { rootDirectory, config } = await store.ensure(image);
+    const archive = join(directory, `${i}.tar`);
+    await writeImageArchive({ ...config, reference: image, root: rootDirectory, out: archive });
+    yield { image, archive };
+  }
+}

@@ -75,6 +75,8 @@ const membershipRetryMs = 250;
 async function unlessNotYet(change: Promise<void>, context: ReconcileContext): Promise<Result | void> {
   try {
     await change;
+    // No watch shows what changed in etcd, so look again at once, however often this step was tried before.
+    return context.requeueAfter(0, "see what has changed in etcd");
   } catch (error) {
     if (!isNotYet(error)) throw error;
     return context.requeueAfter(membershipRetryMs, error.message);

@@ -22,6 +22,8 @@ interface MemberSketch {
   readonly pod?: "Running" | "Pending" | "Failed" | "gone" | "stopping";
   readonly version?: string;
   readonly answers?: boolean;
+  /** Its pod is ready; default: when it answers. */
+  readonly serves?: boolean;
   readonly runs?: string;
   readonly leads?: boolean;
   readonly learner?: boolean;
@@ -41,7 +43,11 @@ function member(name: string, sketch: MemberSketch = {}): SeenMember {
   const pod = {
     metadata: { name, uid: `pod-${name}`, ...(phase === "stopping" ? { deletionTimestamp: "2026-01-01T00:09:59Z" } : {}) },
     spec: { containers: [{ name: "etcd", image: `quay.io/coreos/etcd:v${version}` }] },
-    status: { phase: phase === "stopping" ? "Running" : phase, podIP: "127.64.0.2" },
+    status: {
+      phase: phase === "stopping" ? "Running" : phase,
+      podIP: "127.64.0.2",
+      conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
+    },
   } as unknown as Pod;
   return {
     name,
@@ -88,6 +94,7 @@ describe("plan", () => {
     ["a pod was deleted, there is no volume", seen([a(), b(), c({ pod: "gone" })]), "removeMember c"],
     ["a member is silent for a moment", seen([a(), b(), c({ answers: false, silentSince: "2026-01-01T00:09:30Z" })]), "wait"],
     ["a member is silent for too long", seen([a(), b(), c({ answers: false, silentSince: "2026-01-01T00:08:30Z" })]), "removeMember c"],
+    ["a member answers, its pod is not ready yet", seen([a(), b(), c({ serves: false })]), "wait"],
     ["a pod is stopping", seen([a(), b(), c({ pod: "stopping", answers: false })]), "wait"],
     ["two members died, three of five answer", seen([a(), b(), c(), member("d", { pod: "Failed" }), member("e", { pod: "Failed" })], { cluster: cluster({ size: 5 }) }), "removeMember d"],
 

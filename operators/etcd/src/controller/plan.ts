@@ -4,7 +4,7 @@
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
-import { isBootstrapped, isHealthy, isLeader, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import { isBootstrapped, isHealthy, isLeader, isServing, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 
 export interface Actions {
   readonly applyServices: Record<never, never>;
@@ -177,6 +177,8 @@ function planLearners(seen: Seen): EtcdStep | undefined {
 function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
+  const notServing = seen.members.find((each) => each.listed?.learner === false && !isServing(each));
+  if (notServing !== undefined) return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, 250);
   const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
   return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, lookAgainMs);
 }

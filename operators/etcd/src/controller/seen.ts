@@ -51,6 +51,11 @@ export function isLeader(member: SeenMember): boolean {
   return member.status !== undefined && member.status.leaderId === member.status.memberId;
 }
 
+/** Whether clients are sent to this member: its node says that it answers. */
+export function isServing(member: SeenMember): boolean {
+  return member.pod?.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
+}
+
 /** The version that a pod's image names: `…/etcd:v3.5.16`. */
 export function podVersion(pod: Pod | undefined): string | undefined {
   return /:v?([0-9.]+)$/.exec(pod?.spec?.containers[0]?.image ?? "")?.[1];

@@ -6,7 +6,7 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { initialMemberNames } from "./initial-members.ts";
 import type { EtcdStep } from "./plan.ts";
-import { isBootstrapped, isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
+import { isBootstrapped, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
 
@@ -25,7 +25,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(clusterID === undefined ? {} : { clusterID }),
     initialMembers: initialMemberNames(cluster),
     size: members.length,
-    readyMembers: members.filter((member) => member.healthy && member.role !== "Learner").length,
+    readyMembers: seen.members.filter((member) => belongs(seen, member) && isHealthy(member) && isServing(member)).length,
     ...(leader === undefined ? {} : { leader }),
     ...(currentVersion === undefined ? {} : { currentVersion }),
     targetVersion: seen.targetVersion,
@@ -78,7 +78,13 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   if (!seen.quorum || members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))) return "Recovering";
   if (members.length !== cluster.spec.size || members.some((each) => each.listed?.learner)) return "Scaling";
   if (currentVersion !== seen.targetVersion || (step.kind === "act" && (step.action === "upgradeMember" || step.action === "moveLeader"))) return "Upgrading";
+  if (members.some((each) => !isServing(each))) return unfinished(cluster.status?.phase);
   return "Running";
+}
+
+/** Members that answer but whose pods are not ready yet finish what was going on; at rest it is a relapse. */
+function unfinished(before: Status["phase"] | undefined): Status["phase"] {
+  return before === undefined || before === "Running" || before === "Paused" ? "Recovering" : before;
 }
 
 /** A member that is silent because it restarts with another image is not a casualty. */

@@ -1,0 +1,401 @@
+/** The operator in the simulated world. Every scenario runs twice from its seed, and both runs must be the same. */
+import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import { conditionOf, EtcdModel, EtcdWriter, simulate, type World } from "@setpoint/testing";
+import { minutes, seconds } from "setpoint";
+import { describe, expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdOperator } from "./etcd-operator.ts";
+import { simulatedGateway } from "./testing/simulated-gateway.ts";
+
+interface Stage {
+  readonly world: World;
+  readonly etcd: EtcdModel;
+}
+
+async function setUp(seed: number): Promise<Stage> {
+  const etcd = new EtcdModel();
+  const world = await simulate({
+    seed,
+    models: [etcd],
+    operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
+  });
+  return { world, etcd };
+}
+
+/** Runs a story twice from one seed; a world has no other source of chance. */
+function scenario(seed: number, story: (stage: Stage) => Promise<void>): () => Promise<void> {
+  const run = async (): Promise<string> => {
+    const stage = await setUp(seed);
+    await using world = stage.world;
+    await story(stage);
+    return world.traceHash();
+  };
+  return async () => expect(await run()).toBe(await run());
+}
+
+type Spec = Partial<EtcdCluster["spec"]>;
+
+function cluster(name: string, spec: Spec = {}): EtcdCluster {
+  return EtcdCluster({ name, spec: { size: 3, version: "3.4.23", ...spec } as EtcdCluster["spec"] });
+}
+
+const claims = {
+  volumeClaimTemplate: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+} satisfies Spec;
+
+/** The status of the one cluster of a story, which must be as its spec says and healthy. */
+async function expectHealthy({ world, etcd }: Stage, name: string): Promise<void> {
+  const present = await world.get(EtcdCluster, name);
+  const { size, version } = present.spec;
+  expect(present.status).toMatchObject({
+    phase: "Running",
+    size,
+    readyMembers: size,
+    currentVersion: version,
+    targetVersion: version,
+  });
+  expect(present.status?.members.every(({ healthy }) => healthy)).toBe(true);
+  expect(conditionOf(present, "Available")?.status).toBe("True");
+  expect(conditionOf(present, "Degraded")?.status).toBe("False");
+  expect(present.status?.leader).toBe(etcd.leader(name));
+  expect((await world.list(Pod)).map(({ metadata }) => metadata.name).sort()).toEqual(
+    present.status?.members.map((each) => each.name),
+  );
+  if (present.spec.volumeClaimTemplate !== undefined)
+    expect((await world.list(PersistentVolumeClaim)).length).toBe(size);
+}
+
+function startWriter({ world, etcd }: Stage, name: string): EtcdWriter {
+  return new EtcdWriter({ model: etcd, host: world.host, cluster: name });
+}
+
+/** Nothing that was acknowledged may be missing. */
+async function expectNothingLost(world: World, writer: EtcdWriter): Promise<void> {
+  const report = await world.wait(writer.check());
+  expect(report.lost).toEqual([]);
+  expect(report.acknowledged).toBeGreaterThan(20);
+}
+
+async function bootstrap(stage: Stage, spec: Spec = {}): Promise<void> {
+  await stage.world.apply(cluster("orders", spec));
+  await stage.world.settled();
+}
+
+function memberNames({ etcd }: Stage): readonly string[] {
+  return etcd
+    .members("orders")
+    .map(({ name }) => name)
+    .sort();
+}
+
+describe("a cluster", () => {
+  test(
+    "of three members starts, and is silent afterwards",
+    scenario(1, async (stage) => {
+      await bootstrap(stage);
+      await expectHealthy(stage, "orders");
+      await stage.world.expectQuiet({ hours: 24 });
+    }),
+  );
+
+  test(
+    "of one member starts",
+    scenario(2, async (stage) => {
+      await bootstrap(stage, { size: 1 });
+      await expectHealthy(stage, "orders");
+      await stage.world.expectQuiet();
+    }),
+  );
+
+  test(
+    "grows and shrinks by learners, one at a time, and never loses its leader",
+    scenario(3, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, claims);
+      const writer = startWriter(stage, "orders");
+      await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      const leader = etcd.leader("orders");
+      await world.patch(EtcdCluster, "orders", { spec: { size: 3 } });
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(etcd.leader("orders")).toBe(leader);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "is upgraded member by member, the leader last",
+    scenario(4, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, claims);
+      const writer = startWriter(stage, "orders");
+      const leader = etcd.leader("orders");
+      await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(lastUpgraded(world)).toBe(leader);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "that is paused is left alone, and healed afterwards",
+    scenario(5, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, claims);
+      await world.patch(EtcdCluster, "orders", { spec: { paused: true } });
+      await world.settled();
+      const [victim = ""] = memberNames(stage);
+      world.kill(victim);
+      await world.run(minutes(5));
+      expect(etcd.members("orders").length).toBe(2);
+      expect((await world.list(Pod)).length).toBe(3);
+      await world.patch(EtcdCluster, "orders", { spec: { paused: false } });
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "is deleted with everything that belongs to it",
+    scenario(6, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      await world.delete(EtcdCluster, "orders");
+      await world.settled();
+      expect(await world.list(Pod)).toEqual([]);
+      expect(await world.list(PersistentVolumeClaim)).toEqual([]);
+      expect((await world.list(Service)).map(({ metadata }) => metadata.name)).toEqual(["kubernetes"]);
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "that retains its volumes leaves them behind",
+    scenario(7, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, { ...claims, deletionPolicy: "Retain" });
+      await world.delete(EtcdCluster, "orders");
+      await world.settled();
+      expect(await world.list(Pod)).toEqual([]);
+      expect((await world.list(PersistentVolumeClaim)).length).toBe(3);
+    }),
+  );
+});
+
+/** The member whose pod was patched last. */
+function lastUpgraded(world: World): string | undefined {
+  return world.trace.flatMap((line) => /etcd +PATCH default\/pods\/([^/ ]+) → 200/.exec(line)?.[1] ?? []).at(-1);
+}
+
+describe("healing", () => {
+  test.each([
+    ["on a claim", claims],
+    ["on an emptyDir", {}],
+  ] as const)("a dead follower %s is replaced", (_, spec) =>
+    scenario(11, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, spec);
+      const writer = startWriter(stage, "orders");
+      await world.run(seconds(10));
+      const victim = memberNames(stage).find((name) => name !== etcd.leader("orders")) ?? "";
+      world.kill(victim);
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(memberNames(stage)).not.toContain(victim);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    })(),
+  );
+
+  test(
+    "a dead leader costs no acknowledged write",
+    scenario(12, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, claims);
+      const writer = startWriter(stage, "orders");
+      await world.run(seconds(10));
+      const leader = etcd.leader("orders") ?? "";
+      world.kill(leader);
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(memberNames(stage)).not.toContain(leader);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a pod that somebody deletes comes back on its volume",
+    scenario(13, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      const before = memberNames(stage);
+      const writer = startWriter(stage, "orders");
+      await world.delete(Pod, before[1] ?? "");
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(memberNames(stage)).toEqual(before);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a power cut of all nodes loses nothing that is on volumes",
+    scenario(14, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      const before = memberNames(stage);
+      const writer = startWriter(stage, "orders");
+      await world.run(seconds(10));
+      world.killAll();
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(memberNames(stage)).toEqual(before);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a cluster that has lost all its data is never started empty",
+    scenario(15, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage);
+      world.killAll();
+      await world.run(minutes(10));
+      const present = await world.get(EtcdCluster, "orders");
+      expect(conditionOf(present, "Degraded")).toMatchObject({ status: "True", reason: "NoQuorum" });
+      expect(conditionOf(present, "Available")).toMatchObject({ status: "False" });
+      expect(etcd.members("orders")).toEqual([]);
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a member that dies during the first start does not stop it",
+    scenario(16, async (stage) => {
+      const { world, etcd } = stage;
+      await world.apply(cluster("orders"));
+      await world.until("two members run", () => etcd.members("orders").length === 2);
+      world.kill(memberNames(stage)[0] ?? "");
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a member that dies when the others have a leader, before the operator knows, does not stop the first start",
+    scenario(17, async (stage) => {
+      const { world, etcd } = stage;
+      await world.apply(cluster("orders"));
+      await world.until("a leader is there", () => etcd.leader("orders") !== undefined);
+      world.stopOperator();
+      world.kill(etcd.leader("orders") ?? "");
+      await world.run(seconds(5));
+      await world.restartOperator();
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      await world.expectQuiet();
+    }),
+  );
+});
+
+describe("a spec that cannot be had", () => {
+  test(
+    "a downgrade is refused by a condition, and changes nothing",
+    scenario(21, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, { version: "3.5.16" });
+      const before = memberNames(stage);
+      await world.patch(EtcdCluster, "orders", { spec: { version: "3.4.23" } });
+      await world.run(minutes(1));
+      const present = await world.get(EtcdCluster, "orders");
+      expect(conditionOf(present, "Progressing")?.message).toBe(
+        "members run 3.5.16, and etcd cannot be downgraded to 3.4.23",
+      );
+      expect(memberNames(stage)).toEqual(before);
+      await world.expectQuiet();
+      await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
+      await world.settled();
+      await expectHealthy(stage, "orders");
+    }),
+  );
+
+  test(
+    "a Service name that is taken is said, and used when it is free",
+    scenario(22, async (stage) => {
+      const { world } = stage;
+      await world.apply(Service({ name: "orders-client", spec: { ports: [{ port: 80 }] } }));
+      await world.apply(cluster("orders"));
+      await world.run(minutes(1));
+      expect(conditionOf(await world.get(EtcdCluster, "orders"), "Degraded")).toMatchObject({
+        status: "True",
+        reason: "ServiceNameTaken",
+      });
+      expect(await world.list(Pod)).toEqual([]);
+      await world.expectQuiet();
+      await world.delete(Service, "orders-client");
+      await world.settled();
+      await expectHealthy(stage, "orders");
+    }),
+  );
+});
+
+/** Starts a cluster, loses its leader and heals: what the faults below strike at each write. */
+async function startAndHeal(stage: Stage): Promise<void> {
+  const { world, etcd } = stage;
+  await world.apply(cluster("orders", claims));
+  await world.settled({ within: minutes(5) });
+  const writer = startWriter(stage, "orders");
+  await world.run(seconds(5));
+  world.kill(etcd.leader("orders") ?? "");
+  await world.settled({ within: minutes(5) });
+  await expectHealthy(stage, "orders");
+  await expectNothingLost(world, writer);
+  writer.stop();
+  await world.expectQuiet();
+}
+
+/** How often the operator writes without any fault. */
+async function countWrites(seed: number): Promise<number> {
+  const stage = await setUp(seed);
+  await using world = stage.world;
+  await startAndHeal(stage);
+  return world.operatorWrites;
+}
+
+describe("a start and a replacement", () => {
+  const seed = 31;
+  const strikes = {
+    "a crash before": (world: World, write: number) => world.crashOperatorAt(write, "before"),
+    "a crash after": (world: World, write: number) => world.crashOperatorAt(write, "after"),
+    "a lost answer of": (world: World, write: number) => world.loseAnswerOf(write),
+  };
+
+  test.each(Object.entries(strikes))("survive %s each write of the operator", async (what, strike) => {
+    const writes = await countWrites(seed);
+    expect(writes).toBeGreaterThan(20);
+    for (let write = 1; write <= writes; write++) {
+      const stage = await setUp(seed);
+      await using world = stage.world;
+      strike(world, write);
+      await startAndHeal(stage).catch((cause: unknown) => {
+        throw new Error(`${what} write ${write} of ${writes} is not survived: ${(cause as Error).message}`, { cause });
+      });
+    }
+  });
+});

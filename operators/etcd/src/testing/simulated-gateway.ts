@@ -1,0 +1,39 @@
+/** Lets the operator speak to the model of etcd in a simulated world. Only tests import this. */
+import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "@setpoint/testing";
+import { EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
+
+/** Calls go out through the operator's process, so that faults strike changes of the membership like any write. */
+export function simulatedGateway(model: EtcdModel, process: OperatorProcess): EtcdGateway {
+  const read = <T>(what: string, send: () => Promise<T>): Promise<T> =>
+    process.call(`etcd ${what}`, "look", () => translated(send));
+  const write = (what: string, send: () => Promise<void>): Promise<void> =>
+    process.call(`etcd ${what}`, "write", () => translated(send));
+  return {
+    members: (endpoint) =>
+      read("members", async () => {
+        const { clusterId, members } = await model.memberList(endpoint);
+        return {
+          clusterId,
+          members: members.map(({ id, name, peerUrl, isLearner }) => ({
+            id,
+            name,
+            peerUrls: [peerUrl],
+            learner: isLearner,
+          })),
+        };
+      }),
+    status: (endpoint) => read("status", async () => ({ ...(await model.status(endpoint)), errors: [] })),
+    addLearner: (endpoint, peerUrl) => write(`add ${peerUrl}`, () => model.addLearner(endpoint, peerUrl)),
+    promote: (endpoint, memberId) => write(`promote ${memberId}`, () => model.promote(endpoint, memberId)),
+    remove: (endpoint, memberId) => write(`remove ${memberId}`, () => model.remove(endpoint, memberId)),
+    moveLeader: (endpoint, targetId) => write(`move leader to ${targetId}`, () => model.moveLeader(endpoint, targetId)),
+  };
+}
+
+async function translated<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    throw error instanceof EtcdRefusal ? new EtcdError(error.message) : error;
+  }
+}

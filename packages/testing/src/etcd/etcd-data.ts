@@ -1,0 +1,92 @@
+/** What one member keeps on its volume: its place in the log, and what the log has made so far. */
+
+export interface MemberRecord {
+  readonly id: string;
+  /** Empty until it has started once. */
+  readonly name: string;
+  readonly peerUrl: string;
+  readonly isLearner: boolean;
+}
+
+/** One entry of the replicated log. */
+export type Change =
+  | { readonly kind: "noop" }
+  | { readonly kind: "put"; readonly key: string; readonly value: string }
+  | { readonly kind: "add"; readonly member: MemberRecord }
+  | { readonly kind: "promote"; readonly id: string }
+  | { readonly kind: "remove"; readonly id: string }
+  | { readonly kind: "publish"; readonly id: string; readonly name: string }
+  | { readonly kind: "raise"; readonly clusterMinor: number };
+
+export class EtcdData {
+  readonly clusterId: string;
+  readonly memberId: string;
+  index = 0;
+  term = 0;
+  revision = 1;
+  /** The lowest minor that all members have had together; no older program may open this data. */
+  clusterMinor = 0;
+  keys = new Map<string, string>();
+  members = new Map<string, MemberRecord>();
+  removed = new Set<string>();
+
+  constructor(clusterId: string, memberId: string) {
+    this.clusterId = clusterId;
+    this.memberId = memberId;
+  }
+
+  get voters(): readonly MemberRecord[] {
+    return [...this.members.values()].filter((member) => !member.isLearner);
+  }
+
+  get quorum(): number {
+    return Math.floor(this.voters.length / 2) + 1;
+  }
+
+  /** Whether a vote for a candidate with this log may be given by one with the `other`. */
+  isUpToDate(other: EtcdData): boolean {
+    return this.term > other.term || (this.term === other.term && this.index >= other.index);
+  }
+
+  apply(change: Change, term: number): void {
+    this.index++;
+    this.term = term;
+    switch (change.kind) {
+      case "noop":
+        return;
+      case "put":
+        this.revision++;
+        this.keys.set(change.key, change.value);
+        return;
+      case "add":
+        this.members.set(change.member.id, change.member);
+        return;
+      case "remove":
+        this.members.delete(change.id);
+        this.removed.add(change.id);
+        return;
+      case "promote":
+        return this.#update(change.id, { isLearner: false });
+      case "publish":
+        return this.#update(change.id, { name: change.name });
+      case "raise":
+        this.clusterMinor = change.clusterMinor;
+    }
+  }
+
+  /** Takes over everything of the leader's log. */
+  follow(leader: EtcdData): void {
+    this.index = leader.index;
+    this.term = leader.term;
+    this.revision = leader.revision;
+    this.clusterMinor = leader.clusterMinor;
+    this.keys = new Map(leader.keys);
+    this.members = new Map(leader.members);
+    this.removed = new Set(leader.removed);
+  }
+
+  #update(id: string, change: Partial<MemberRecord>): void {
+    const member = this.members.get(id);
+    if (member !== undefined) this.members.set(id, { ...member, ...change });
+  }
+}

@@ -1,0 +1,230 @@
+/** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
+import { type Host, sleep } from "@setpoint/host";
+import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
+import type { EtcdData, MemberRecord } from "./etcd-data.ts";
+import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
+import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
+
+/** etcd refuses changes of the membership until all voters have been connected for so long. */
+const healthIntervalMs = 5_000;
+const learnersMax = 1;
+/** What the leader's log a learner must have to be promoted. */
+const inSyncRatio = 0.9;
+const latencyMsMax = 4;
+
+/** A refusal of etcd, with its own words; anything else that is thrown means that nobody answers. */
+export class EtcdRefusal extends Error {
+  override readonly name = "EtcdRefusal";
+}
+
+export interface SimulatedMemberStatus {
+  readonly memberId: string;
+  readonly clusterId: string;
+  readonly version: string;
+  readonly leaderId: string;
+  readonly learner: boolean;
+  readonly raftIndex: number;
+  readonly revision: number;
+}
+
+export class EtcdModel implements ProgramModel {
+  readonly violations: string[] = [];
+  #host: Host | undefined;
+  readonly #groups = new Map<string, QuorumGroup>();
+  /** Running processes by pod address, from their first moment on. */
+  readonly #processes = new Map<string, EtcdMember>();
+  /** Members that talk to peers, by host name. */
+  readonly #byHost = new Map<string, EtcdMember>();
+  readonly #clusterIds = new Map<string, string>();
+
+  attach(host: Host): void {
+    this.#host = host;
+  }
+
+  runs(image: string): boolean {
+    return etcdVersionOf(image) !== undefined;
+  }
+
+  start(launch: Launch): Program {
+    const options = parseEtcdArguments(launch.command);
+    const network: EtcdNetwork = {
+      at: (peerUrl) => this.#byHost.get(hostOf(peerUrl)),
+      group: (clusterId) => this.#group(clusterId),
+      started: (member) => this.#started(member, options.token),
+      ended: (member) => this.#ended(member),
+      violated: (sentence) => void this.violations.push(sentence),
+    };
+    const member = new EtcdMember(launch, { version: etcdVersionOf(launch.image) ?? "", arguments: options, network });
+    this.#processes.set(launch.podIp, member);
+    return member;
+  }
+
+  /** The name of the member that leads the cluster with these peers; undefined when nobody does. */
+  leader(cluster: string): string | undefined {
+    return this.members(cluster).find((member) => member.group?.leader === member)?.name;
+  }
+
+  /** The running members of a cluster, by the first part of its members' names. */
+  members(cluster: string): readonly EtcdMember[] {
+    return [...this.#processes.values()].filter(
+      (member) => member.name.startsWith(`${cluster}-`) && member.group !== undefined,
+    );
+  }
+
+  async status(endpoint: string): Promise<SimulatedMemberStatus> {
+    const member = await this.#at(endpoint);
+    const { data, version } = member;
+    return {
+      memberId: data.memberId,
+      clusterId: data.clusterId,
+      version,
+      leaderId: member.group?.knownLeaderId ?? "",
+      learner: data.members.get(data.memberId)?.isLearner ?? false,
+      raftIndex: data.index,
+      revision: data.revision,
+    };
+  }
+
+  /** As the quorum agrees on it. */
+  async memberList(
+    endpoint: string,
+  ): Promise<{ readonly clusterId: string; readonly members: readonly MemberRecord[] }> {
+    const member = await this.#at(endpoint);
+    const { data } = leading(member);
+    return { clusterId: data.clusterId, members: [...data.members.values()] };
+  }
+
+  async addLearner(endpoint: string, peerUrl: string): Promise<void> {
+    const member = await this.#at(endpoint);
+    const { data, group } = leading(member);
+    const now = this.#hostOrThrow().clock.monotonic();
+    if (data.voters.some(({ id }) => !isConnected(group, member, id, now)))
+      throw new EtcdRefusal("etcdserver: unhealthy cluster");
+    const members = [...data.members.values()];
+    if (members.some((each) => each.peerUrl === peerUrl)) throw new EtcdRefusal("etcdserver: Peer URLs already exists");
+    if (members.filter((each) => each.isLearner).length >= learnersMax)
+      throw new EtcdRefusal("etcdserver: too many learner members in cluster");
+    group.propose({ kind: "add", member: { id: idOf(peerUrl, String(now)), name: "", peerUrl, isLearner: true } });
+  }
+
+  async promote(endpoint: string, id: string): Promise<void> {
+    const { data, group } = leading(await this.#at(endpoint));
+    const record = recordOf(data, id);
+    if (!record.isLearner) throw new EtcdRefusal("etcdserver: can only promote a learner member");
+    if (startedVoters(data) + 1 < data.quorum)
+      throw new EtcdRefusal("etcdserver: re-configuration failed due to not enough started members");
+    const learner = group.peer(id);
+    if (learner === undefined || learner.data.index < data.index * inSyncRatio)
+      throw new EtcdRefusal("etcdserver: can only promote a learner member which is in sync with leader");
+    group.propose({ kind: "promote", id });
+  }
+
+  async remove(endpoint: string, id: string): Promise<void> {
+    const member = await this.#at(endpoint);
+    const { data, group } = leading(member);
+    if (!recordOf(data, id).isLearner) this.#mayRemove(member, data, group, id);
+    group.propose({ kind: "remove", id });
+  }
+
+  async moveLeader(endpoint: string, targetId: string): Promise<void> {
+    const member = await this.#at(endpoint);
+    const { data, group } = leading(member);
+    if (group.leader !== member) throw new EtcdRefusal("etcdserver: not leader");
+    const target = group.peer(targetId);
+    if (target === undefined || recordOf(data, targetId).isLearner)
+      throw new EtcdRefusal("etcdserver: bad leader transferee");
+    group.transfer(target);
+  }
+
+  /** Resolves when the write is agreed on, and this is known to the client. */
+  async put(endpoint: string, key: string, value: string): Promise<void> {
+    const member = await this.#at(endpoint);
+    leading(member).group.propose({ kind: "put", key, value });
+    await this.#travel();
+    if (!member.isServing) throw new Error(`the connection to ${endpoint} broke`);
+  }
+
+  /** What a linearizable read of all keys shows. */
+  async keys(endpoint: string): Promise<ReadonlyMap<string, string>> {
+    return new Map(leading(await this.#at(endpoint)).data.keys);
+  }
+
+  #mayRemove(asked: EtcdMember, data: EtcdData, group: QuorumGroup, id: string): void {
+    const now = this.#hostOrThrow().clock.monotonic();
+    const others = data.voters.filter((each) => each.id !== id);
+    const started = others.filter((each) => each.name !== "").length;
+    if (others.length === 0 || started < Math.floor(others.length / 2) + 1)
+      throw new EtcdRefusal("etcdserver: re-configuration failed due to not enough started members");
+    // One that is down is no part of the active quorum.
+    if (group.peer(id) === undefined) return;
+    const connected = data.voters.filter((each) => isConnected(group, asked, each.id, now)).length;
+    if (connected - 1 < 1 + Math.floor((data.voters.length - 1) / 2))
+      throw new EtcdRefusal("etcdserver: unhealthy cluster");
+  }
+
+  /** The member that answers at an endpoint; nobody else speaks there. */
+  async #at(endpoint: string): Promise<EtcdMember> {
+    await this.#travel();
+    const member = this.#processes.get(hostOf(endpoint));
+    if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
+    return member;
+  }
+
+  async #travel(): Promise<void> {
+    const { clock, random } = this.#hostOrThrow();
+    await sleep(clock, random.int(latencyMsMax));
+  }
+
+  #hostOrThrow(): Host {
+    if (this.#host === undefined)
+      throw new Error("Cannot use the model of etcd: it is not part of a world yet; pass it as `models` to simulate");
+    return this.#host;
+  }
+
+  #group(clusterId: string): QuorumGroup {
+    const known = this.#groups.get(clusterId);
+    if (known !== undefined) return known;
+    const group = new QuorumGroup(this.#hostOrThrow());
+    this.#groups.set(clusterId, group);
+    return group;
+  }
+
+  #started(member: EtcdMember, token: string): void {
+    for (const name of member.launch.hostNames) this.#byHost.set(name, member);
+    const { clusterId } = member.data;
+    const known = this.#clusterIds.get(token);
+    if (known !== undefined && known !== clusterId)
+      this.violations.push(`${member.name} started a second cluster: ${clusterId} beside ${known}`);
+    this.#clusterIds.set(token, known ?? clusterId);
+  }
+
+  #ended(member: EtcdMember): void {
+    if (this.#processes.get(member.launch.podIp) === member) this.#processes.delete(member.launch.podIp);
+    for (const name of member.launch.hostNames) if (this.#byHost.get(name) === member) this.#byHost.delete(name);
+  }
+}
+
+/** The leader's data and group, as a member that can reach a quorum sees it. */
+function leading(member: EtcdMember): { readonly data: EtcdData; readonly group: QuorumGroup } {
+  const { group } = member;
+  if (group?.leader === undefined || !group.hasQuorum) throw new EtcdRefusal(requestTimedOut);
+  return { data: group.leader.data, group };
+}
+
+function recordOf(data: EtcdData, id: string): MemberRecord {
+  const record = data.members.get(id);
+  if (record === undefined) throw new EtcdRefusal("etcdserver: member not found");
+  return record;
+}
+
+function startedVoters(data: EtcdData): number {
+  return data.voters.filter(({ name }) => name !== "").length;
+}
+
+/** Whether the asked member and this one have been connected for long enough. */
+function isConnected(group: QuorumGroup, asked: EtcdMember, id: string, nowMs: number): boolean {
+  if (asked.data.memberId === id) return true;
+  const peer = group.peer(id);
+  return peer !== undefined && nowMs - Math.max(peer.connectedSinceMs, asked.connectedSinceMs) >= healthIntervalMs;
+}

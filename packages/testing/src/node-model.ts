@@ -1,0 +1,192 @@
+/** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
+import { Node, PersistentVolumeClaim, Pod } from "@setpoint/api";
+import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
+import type { Host } from "@setpoint/host";
+import { InformerFactory } from "@setpoint/runtime";
+import { PodRun } from "./pod-run.ts";
+import { podStatus } from "./pod-status.ts";
+import { idleProgram, type ProgramModel, type SimulatedVolume } from "./program-model.ts";
+
+export interface NodeModelOptions {
+  readonly client: Client;
+  readonly host: Host;
+  readonly names: readonly string[];
+  readonly models: readonly ProgramModel[];
+}
+
+/** Requests that failed are made again after this. */
+const retryMs = 1_000;
+
+interface Running {
+  readonly run: PodRun;
+  /** What is being written now; one after the other, so that the last word is the newest. */
+  writing: Promise<void>;
+}
+
+export class NodeModel {
+  readonly #options: NodeModelOptions;
+  readonly #informers: InformerFactory;
+  readonly #running = new Map<string, Running>();
+  /** By the UID of the pod (emptyDir) or of the claim. */
+  readonly #volumes = new Map<string, SimulatedVolume>();
+  #addresses = 0;
+
+  constructor(options: NodeModelOptions) {
+    this.#options = options;
+    this.#informers = new InformerFactory(options.client, options.host);
+  }
+
+  /** Registers the nodes; resolves when their pods are followed. */
+  async start(): Promise<void> {
+    for (const name of this.#options.names) await this.#register(name);
+    const pods = this.#informers.informer(Pod);
+    pods.addHandler({
+      onAdd: (pod) => this.#seen(pod as Stored<Pod>),
+      onUpdate: (_old, pod) => this.#seen(pod as Stored<Pod>),
+      onDelete: (pod) => this.#gone(pod),
+    });
+    this.#informers
+      .informer(PersistentVolumeClaim)
+      .addHandler({ onDelete: (claim) => void this.#volumes.delete(claim.metadata.uid) });
+    this.#informers.start();
+    await this.#informers.synced();
+  }
+
+  /** As `kill -9` on the processes of a pod; throws when it does not run. */
+  kill(namespace: string, name: string): void {
+    const found = [...this.#running.values()].find(
+      ({ run }) => run.pod.metadata.name === name && run.pod.metadata.namespace === namespace,
+    );
+    if (found === undefined) throw new Error(`Cannot kill pod "${name}": it does not run on any node`);
+    found.run.kill();
+  }
+
+  /** As `kill -9` on everything at one moment. */
+  killAll(): void {
+    for (const { run } of this.#running.values()) run.kill();
+  }
+
+  async #register(name: string): Promise<void> {
+    const { client } = this.#options;
+    await client.create(Node, Node({ name, labels: { "kubernetes.io/hostname": name } }));
+    const status = {
+      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "simulated" }],
+      allocatable: { cpu: "8", memory: "16Gi", pods: "110" },
+      capacity: { cpu: "8", memory: "16Gi", pods: "110" },
+    };
+    await client.patch(Node, { name }, { status }, { subresource: "status" });
+    // Admission taints every new node until it is ready.
+    await client.patch(Node, { name }, { spec: { taints: null } });
+  }
+
+  #seen(pod: Stored<Pod>): void {
+    const { uid, deletionTimestamp } = pod.metadata;
+    if (!this.#options.names.includes(pod.spec?.nodeName ?? "")) return;
+    const running = this.#running.get(uid);
+    if (running !== undefined) return running.run.update(pod);
+    if (deletionTimestamp !== undefined) return void this.#finalize(pod);
+    if (pod.status?.phase === "Failed" || pod.status?.phase === "Succeeded") return;
+    this.#running.set(uid, { run: this.#createRun(pod), writing: Promise.resolve() });
+  }
+
+  #createRun(pod: Stored<Pod>): PodRun {
+    const { uid } = pod.metadata;
+    const { host, models } = this.#options;
+    const address = ++this.#addresses;
+    return new PodRun(pod, {
+      host,
+      podIp: `10.244.${address >> 8}.${address & 0xff}`,
+      modelOf: (image) => models.find((model) => model.runs(image)) ?? idleProgram,
+      volumesOf: (each) => this.#volumesOf(each),
+      changed: () => this.#report(uid),
+      ended: () => this.#ended(uid),
+    });
+  }
+
+  #gone(pod: Stored<KubeObject>): void {
+    const { uid } = pod.metadata;
+    this.#running.get(uid)?.run.abandon();
+    this.#running.delete(uid);
+    for (const id of this.#volumes.keys()) if (id.startsWith(`${uid}/`)) this.#volumes.delete(id);
+  }
+
+  #volumesOf(pod: Pod): ReadonlyMap<string, SimulatedVolume> | undefined {
+    const volumes = new Map<string, SimulatedVolume>();
+    for (const { name, persistentVolumeClaim } of pod.spec?.volumes ?? []) {
+      const id =
+        persistentVolumeClaim === undefined
+          ? `${pod.metadata.uid}/${name}`
+          : this.#claim(pod, persistentVolumeClaim.claimName);
+      if (id === undefined) return undefined;
+      const volume = this.#volumes.get(id) ?? { id, files: new Map() };
+      this.#volumes.set(id, volume);
+      volumes.set(name, volume);
+    }
+    return volumes;
+  }
+
+  /** The UID of a claim that is there; binds it when it is not bound yet. */
+  #claim(pod: Pod, name: string): string | undefined {
+    const { namespace = "" } = pod.metadata;
+    const claim = this.#informers.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
+      | Stored<PersistentVolumeClaim>
+      | undefined;
+    if (claim === undefined) return undefined;
+    if (claim.status?.phase !== "Bound")
+      void this.#try(() =>
+        this.#options.client.patch(
+          PersistentVolumeClaim,
+          { name, namespace },
+          { status: { phase: "Bound" } },
+          { subresource: "status" },
+        ),
+      );
+    return claim.metadata.uid;
+  }
+
+  #report(uid: string): void {
+    const running = this.#running.get(uid);
+    if (running === undefined) return;
+    running.writing = running.writing.then(() => this.#try(() => this.#write(running.run)));
+  }
+
+  /** The status is made when it is written, so that it says what is true then. */
+  async #write({ pod, facts }: PodRun): Promise<void> {
+    const { name, namespace = "", uid } = pod.metadata;
+    const change = { metadata: { uid }, status: podStatus(facts, pod.status) };
+    await this.#options.client.patch(Pod, { name, namespace }, change, { subresource: "status" });
+  }
+
+  #ended(uid: string): void {
+    const running = this.#running.get(uid);
+    if (running === undefined) return;
+    this.#report(uid);
+    running.writing = running.writing.then(() => this.#finalize(running.run.pod));
+  }
+
+  async #finalize(pod: Stored<Pod>): Promise<void> {
+    const { name, namespace = "", uid } = pod.metadata;
+    await this.#try(() =>
+      this.#options.client.delete(Pod, { name, namespace }, { gracePeriodSeconds: 0, preconditions: { uid } }),
+    );
+  }
+
+  /** Until it is done, or there is nothing to be done any more. */
+  async #try(send: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        return void (await send());
+      } catch (error) {
+        if (isNotFound(error) || isStranger(error)) return;
+        const { clock } = this.#options.host;
+        await new Promise<void>((resolve) => void clock.setTimer(resolve, retryMs));
+      }
+    }
+  }
+}
+
+/** A namesake with another UID came meanwhile. */
+function isStranger(error: unknown): boolean {
+  return error instanceof Error && /uid/i.test(error.message);
+}

@@ -1,0 +1,240 @@
+/** The life of one pod on a simulated node: its containers' processes, and what the node says of them. */
+import type { Container, Pod } from "@setpoint/api";
+import type { Host, Timer } from "@setpoint/host";
+import type { Stored } from "@setpoint/client";
+import type { ContainerFacts, PodFacts } from "./pod-status.ts";
+import type { Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
+
+/** Pulling an image that is there, and starting a process. */
+const startMsMin = 50;
+const startMsMax = 500;
+/** A readiness probe looks once a second. */
+const probeMsMax = 1_000;
+/** The wait before a container that ended by itself is started again, doubled up to the largest. */
+const restartMsFirst = 10_000;
+const restartMsMax = 300_000;
+
+/** What a pod needs of its node. */
+export interface PodRunPorts {
+  readonly host: Host;
+  readonly podIp: string;
+  modelOf(image: string): ProgramModel;
+  /** Undefined while a claim is missing. */
+  volumesOf(pod: Pod): ReadonlyMap<string, SimulatedVolume> | undefined;
+  /** To be called after every change of the facts. */
+  changed(): void;
+  /** All processes of a deleted pod have ended. */
+  ended(): void;
+}
+
+interface ContainerRun {
+  readonly spec: Container;
+  image: string;
+  program: Program | undefined;
+  state: ContainerFacts["state"];
+  isReady: boolean;
+  restarts: number;
+  probe: Timer | undefined;
+  startedMs: number;
+}
+
+export class PodRun {
+  pod: Stored<Pod>;
+  readonly #ports: PodRunPorts;
+  readonly #containers: ContainerRun[];
+  readonly #startedMs: number;
+  #isEnding = false;
+  #isEnded = false;
+
+  constructor(pod: Stored<Pod>, ports: PodRunPorts) {
+    this.pod = pod;
+    this.#ports = ports;
+    this.#startedMs = ports.host.clock.now();
+    this.#containers = (pod.spec?.containers ?? []).map((spec) => ({
+      spec,
+      image: spec.image ?? "",
+      program: undefined,
+      state: { kind: "waiting" },
+      isReady: false,
+      restarts: 0,
+      probe: undefined,
+      startedMs: 0,
+    }));
+    for (const container of this.#containers) this.#startSoon(container);
+  }
+
+  get facts(): PodFacts {
+    const { clock } = this.#ports.host;
+    return {
+      podIp: this.#ports.podIp,
+      startedMs: this.#startedMs,
+      nowMs: clock.now(),
+      uid: this.pod.metadata.uid,
+      restartPolicy: this.pod.spec?.restartPolicy ?? "Always",
+      containers: this.#containers.map(({ spec, image, state, isReady, restarts, startedMs }) => ({
+        name: spec.name,
+        image,
+        state,
+        isReady,
+        restarts,
+        startedMs,
+      })),
+    };
+  }
+
+  /** Follows the pod's spec: an image that changed restarts its container, whatever the restart policy says. */
+  update(pod: Stored<Pod>): void {
+    this.pod = pod;
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#end(pod.metadata.deletionGracePeriodSeconds ?? 0);
+    for (const spec of pod.spec?.containers ?? []) {
+      const container = this.#containers.find((each) => each.spec.name === spec.name);
+      if (container !== undefined && container.image !== spec.image) this.#replace(container, spec.image ?? "");
+    }
+  }
+
+  /** As `kill -9` on every process. */
+  kill(): void {
+    for (const { program } of this.#containers) program?.kill();
+  }
+
+  /** The pod object is gone: whatever still runs, dies. */
+  abandon(): void {
+    this.#isEnding = true;
+    this.#isEnded = true;
+    this.kill();
+  }
+
+  #startSoon(container: ContainerRun): void {
+    const { host } = this.#ports;
+    host.clock.setTimer(() => this.#start(container), startMsMin + host.random.int(startMsMax - startMsMin));
+  }
+
+  #start(container: ContainerRun): void {
+    if (this.#isEnding || container.program !== undefined) return;
+    const volumes = this.#ports.volumesOf(this.pod);
+    if (volumes === undefined) return this.#startSoon(container);
+    container.startedMs = this.#ports.host.clock.now();
+    container.state = { kind: "running" };
+    this.#ports.changed();
+    const launch = this.#launch(container, volumes);
+    const program = this.#ports.modelOf(container.image).start(launch);
+    // A program may have ended before it could be handed out.
+    if (container.state.kind === "running") container.program = program;
+  }
+
+  #launch(container: ContainerRun, volumes: ReadonlyMap<string, SimulatedVolume>): Launch {
+    const { host, podIp } = this.#ports;
+    const { metadata, spec } = this.pod;
+    const namespace = metadata.namespace ?? "";
+    const environment = environmentOf(container.spec, this.pod, podIp);
+    const fill = (text: string): string =>
+      text.replaceAll(/\$\(([^)]+)\)/g, (whole, name: string) => environment[name] ?? whole);
+    const mounts = (container.spec.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+      const volume = volumes.get(name);
+      return volume === undefined ? [] : [[mountPath, volume] as const];
+    });
+    let isOver = false;
+    return {
+      host,
+      image: container.image,
+      environment,
+      namespace,
+      podName: metadata.name,
+      podIp,
+      command: [...(container.spec.command ?? []), ...(container.spec.args ?? [])].map(fill),
+      hostNames:
+        spec?.subdomain === undefined ? [] : [`${spec.hostname ?? metadata.name}.${spec.subdomain}.${namespace}.svc`],
+      volumes: new Map(mounts),
+      exited: (code, message) => {
+        if (isOver) return;
+        isOver = true;
+        this.#exited(container, code, message);
+      },
+      ready: (isReady) => {
+        if (!isOver) this.#probeSoon(container, isReady);
+      },
+    };
+  }
+
+  #probeSoon(container: ContainerRun, isReady: boolean): void {
+    const { host } = this.#ports;
+    container.probe?.cancel();
+    container.probe = host.clock.setTimer(() => {
+      container.isReady = isReady;
+      this.#ports.changed();
+    }, host.random.int(probeMsMax));
+  }
+
+  #exited(container: ContainerRun, code: number, message = ""): void {
+    container.probe?.cancel();
+    container.program = undefined;
+    container.isReady = false;
+    container.state = { kind: "terminated", code, message, finishedMs: this.#ports.host.clock.now() };
+    if (this.#isEnding) return this.#endIfOver();
+    this.#ports.changed();
+    if (container.image !== this.#wantedImage(container)) return this.#restart(container, 0);
+    if (shouldRestart(this.pod, code))
+      this.#restart(container, Math.min(restartMsFirst * 2 ** container.restarts, restartMsMax));
+  }
+
+  #wantedImage(container: ContainerRun): string {
+    return this.pod.spec?.containers.find((each) => each.name === container.spec.name)?.image ?? "";
+  }
+
+  #restart(container: ContainerRun, delayMs: number): void {
+    this.#ports.host.clock.setTimer(() => {
+      if (this.#isEnding) return;
+      container.restarts++;
+      container.image = this.#wantedImage(container);
+      this.#startSoon(container);
+    }, delayMs);
+  }
+
+  #replace(container: ContainerRun, image: string): void {
+    const { program } = container;
+    if (program !== undefined) return this.#stop(program, this.pod.spec?.terminationGracePeriodSeconds ?? 30);
+    // It is between two processes, or has not started: the next start takes the new image.
+    if (container.state.kind === "waiting") container.image = image;
+    else this.#restart(container, 0);
+  }
+
+  #stop(program: Program, graceSeconds: number): void {
+    program.terminate();
+    this.#ports.host.clock.setTimer(() => program.kill(), graceSeconds * 1_000);
+  }
+
+  #end(graceSeconds: number): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    for (const { program } of this.#containers) if (program !== undefined) this.#stop(program, graceSeconds);
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (this.#isEnded || this.#containers.some(({ program }) => program !== undefined)) return;
+    this.#isEnded = true;
+    this.#ports.ended();
+  }
+}
+
+function shouldRestart(pod: Pod, code: number): boolean {
+  const policy = pod.spec?.restartPolicy ?? "Always";
+  return policy === "Always" || (policy === "OnFailure" && code !== 0);
+}
+
+function environmentOf(container: Container, pod: Pod, podIp: string): Readonly<Record<string, string>> {
+  const { metadata, spec } = pod;
+  const fields: Readonly<Record<string, string | undefined>> = {
+    "status.podIP": podIp,
+    "metadata.name": metadata.name,
+    "metadata.namespace": metadata.namespace,
+    "metadata.uid": metadata.uid,
+    "spec.nodeName": spec?.nodeName,
+  };
+  const environment: Record<string, string> = {};
+  for (const { name, value, valueFrom } of container.env ?? []) {
+    const text = value ?? fields[valueFrom?.fieldRef?.fieldPath ?? ""] ?? "";
+    environment[name] = text.replaceAll(/\$\(([^)]+)\)/g, (whole, other: string) => environment[other] ?? whole);
+  }
+  return environment;
+}

@@ -1,0 +1,56 @@
+/** How the node model and the models of programs (etcd, …) meet. */
+import type { Host } from "@setpoint/host";
+
+/** What a program keeps on a volume, by path below the mount; it survives the program, and is gone with the volume. */
+export interface SimulatedVolume {
+  readonly id: string;
+  readonly files: Map<string, unknown>;
+}
+
+/** Everything that a container's process is started with. */
+export interface Launch {
+  readonly host: Host;
+  readonly image: string;
+  /** Command and arguments, with `$(NAME)` filled in. */
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly namespace: string;
+  readonly podName: string;
+  readonly podIp: string;
+  /** The names by which cluster DNS finds the pod. */
+  readonly hostNames: readonly string[];
+  /** By mount path. */
+  readonly volumes: ReadonlyMap<string, SimulatedVolume>;
+  /** To be called once, when the process has ended by itself or by a signal. */
+  exited(code: number, message?: string): void;
+  /** To be called when what a readiness probe would see changes. */
+  ready(isReady: boolean): void;
+}
+
+/** A running process. */
+export interface Program {
+  /** SIGTERM: ends soon, by itself. */
+  terminate(): void;
+  /** SIGKILL: `exited` follows at once. */
+  kill(): void;
+}
+
+export interface ProgramModel {
+  /** Called once, before anything is started. */
+  attach?(host: Host): void;
+  runs(image: string): boolean;
+  start(launch: Launch): Program;
+  /** Sentences about safety rules that were broken so far; a world does not settle with any. */
+  readonly violations?: readonly string[];
+}
+
+const killedCode = 137;
+
+/** A process that is ready at once and does nothing until it is stopped. */
+export const idleProgram: ProgramModel = {
+  runs: () => true,
+  start(launch) {
+    launch.ready(true);
+    return { terminate: () => launch.exited(0), kill: () => launch.exited(killedCode) };
+  },
+};

@@ -1,0 +1,221 @@
+import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import type { Client, KindRef, Stored } from "@setpoint/client";
+import type { SimulatedHost } from "@setpoint/host/simulated";
+import type { NodeModel } from "./node-model.ts";
+import type { ProgramModel } from "./program-model.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+import type { SimulatedOperator } from "./simulated-operator.ts";
+import { unsettledReason } from "./settled.ts";
+import { lineOf, type Trace, type TraceEntry } from "./trace.ts";
+import type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
+
+export interface WorldParts {
+  readonly host: SimulatedHost;
+  readonly trace: Trace;
+  readonly server: SimulatedApiServer;
+  readonly client: Client;
+  readonly nodes: NodeModel;
+  readonly operators: readonly SimulatedOperator[];
+  /** The kinds that the operators reconcile. */
+  readonly kinds: readonly KindRef[];
+  readonly models: readonly ProgramModel[];
+}
+
+const withinDefaultMs = 120_000;
+/** Longer than anything looks again by itself (an operator asks its operands every ten seconds). */
+const silentMs = 15_000;
+const lookMs = 100;
+const hourMs = 3_600_000;
+/** Lines of the trace in an error. */
+const linesMax = 12;
+
+export class RunningWorld implements World {
+  readonly #parts: WorldParts;
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts;
+  }
+
+  get host(): SimulatedHost {
+    return this.#parts.host;
+  }
+
+  get client(): Client {
+    return this.#parts.client;
+  }
+
+  get trace(): readonly string[] {
+    return this.#parts.trace.lines();
+  }
+
+  get operatorWrites(): number {
+    return this.#parts.operators.reduce((sum, each) => sum + each.writeCount, 0);
+  }
+
+  traceHash(): string {
+    return this.#parts.trace.hash();
+  }
+
+  async wait<T>(promise: Promise<T>, { within = withinDefaultMs }: WaitOptions = {}): Promise<T> {
+    let isDone = false;
+    const watched = promise.finally(() => (isDone = true));
+    // Its rejection is the caller's as soon as time has passed.
+    watched.catch(() => {});
+    if (!(await this.host.clock.run(within, () => isDone)))
+      throw this.#error(`A promise is still pending after ${seconds(within)} of virtual time`);
+    return watched;
+  }
+
+  apply<T extends KubeObject>(object: T): Promise<Stored<T>> {
+    const { client } = this;
+    const { namespace = "default" } = object.metadata;
+    return this.wait(
+      client.discover().then((mapper) => {
+        const resource = mapper.ofObject(object);
+        const placed = resource.namespaced ? { ...object, metadata: { ...object.metadata, namespace } } : object;
+        return client.apply<T>(resource as KindRef as KindRef<T>, placed, { fieldManager: "user", force: true });
+      }),
+    );
+  }
+
+  get<T extends KubeObject>(kind: KindRef<T>, name: ObjectName): Promise<Stored<T>> {
+    return this.wait(this.client.get(kind, keyOf(kind, name)));
+  }
+
+  async list<T extends KubeObject>(kind: KindRef<T>): Promise<readonly Stored<T>[]> {
+    return (await this.wait(this.client.listAll(kind))).items;
+  }
+
+  patch<T extends KubeObject>(kind: KindRef<T>, name: ObjectName, patch: unknown): Promise<Stored<T>> {
+    return this.wait(this.client.patch(kind, keyOf(kind, name), patch));
+  }
+
+  async delete(kind: KindRef, name: ObjectName): Promise<void> {
+    await this.wait(this.client.delete(kind, keyOf(kind, name)));
+  }
+
+  async run(milliseconds: number): Promise<void> {
+    await this.host.clock.run(milliseconds);
+    this.#assertSafe();
+  }
+
+  async settled({ within = withinDefaultMs }: WaitOptions = {}): Promise<void> {
+    const { clock } = this.host;
+    const deadlineMs = clock.monotonic() + within;
+    let reason = "the operator is busy";
+    for (;;) {
+      const leftMs = deadlineMs - clock.monotonic();
+      const isSilent = await this.#silence(leftMs);
+      this.#assertSafe();
+      reason = (await this.#unsettled()) ?? (isSilent ? "" : "something is still being written");
+      if (reason === "") return;
+      if (!isSilent || leftMs <= 0)
+        throw this.#error(`Not settled after ${seconds(within)} of virtual time: ${reason}`);
+      await clock.run(lookMs);
+    }
+  }
+
+  async until(
+    what: string,
+    condition: () => boolean | Promise<boolean>,
+    { within = withinDefaultMs }: WaitOptions = {},
+  ): Promise<void> {
+    const deadlineMs = this.host.clock.monotonic() + within;
+    while (!(await condition())) {
+      if (this.host.clock.monotonic() >= deadlineMs)
+        throw this.#error(`Not after ${seconds(within)} of virtual time: ${what}`);
+      await this.run(lookMs);
+    }
+  }
+
+  async expectQuiet({ hours = 1 }: QuietOptions = {}): Promise<void> {
+    const from = this.#parts.trace.entries.length;
+    await this.run(hours * hourMs);
+    const loud = this.#parts.trace.entries.slice(from).filter(isLoud);
+    if (loud.length > 0)
+      throw new Error(
+        `Not quiet: ${loud.length} requests in ${hours} hours at rest\n${loud.slice(0, linesMax).map(lineOf).join("\n")}`,
+      );
+  }
+
+  kill(pod: ObjectName): void {
+    const { namespace = "default", name } = typeof pod === "string" ? { name: pod } : pod;
+    this.#parts.nodes.kill(namespace, name);
+  }
+
+  killAll(): void {
+    this.#parts.nodes.killAll();
+  }
+
+  async restartOperator(): Promise<void> {
+    for (const operator of this.#parts.operators) {
+      operator.kill();
+      operator.start();
+    }
+    await this.wait(Promise.all(this.#parts.operators.map(({ ready }) => ready)));
+  }
+
+  stopOperator(): void {
+    for (const operator of this.#parts.operators) operator.kill();
+  }
+
+  crashOperatorAt(write: number, when: "before" | "after"): void {
+    for (const operator of this.#parts.operators) operator.strikeAt(write, { kind: "crash", when });
+  }
+
+  loseAnswerOf(write: number): void {
+    for (const operator of this.#parts.operators) operator.strikeAt(write, { kind: "lose" });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopOperator();
+    await this.#parts.server[Symbol.asyncDispose]();
+  }
+
+  /** Runs until nothing has been written for a while and no operator has anything to do. */
+  #silence(limitMs: number): Promise<boolean> {
+    const { clock } = this.host;
+    const { operators, trace } = this.#parts;
+    let writtenMs = clock.monotonic();
+    let looked = trace.entries.length;
+    return clock.run(limitMs, () => {
+      for (; looked < trace.entries.length; looked++) {
+        const entry = trace.entries[looked];
+        if (entry?.kind === "write") writtenMs = entry.atMs;
+      }
+      return clock.monotonic() - writtenMs >= silentMs && operators.every((operator) => operator.isQuiet);
+    });
+  }
+
+  async #unsettled(): Promise<string | undefined> {
+    for (const kind of this.#parts.kinds)
+      for (const object of await this.list(kind)) {
+        const reason = unsettledReason(object);
+        if (reason !== undefined) return reason;
+      }
+    return undefined;
+  }
+
+  #assertSafe(): void {
+    const violations = this.#parts.models.flatMap((model) => model.violations ?? []);
+    if (violations.length > 0) throw this.#error(`A safety rule was broken: ${violations.join("; ")}`);
+  }
+
+  #error(message: string): Error {
+    const writes = this.#parts.trace.entries.filter(({ kind }) => kind === "write");
+    return new Error(`${message}\nthe last writes:\n${writes.slice(-linesMax).map(lineOf).join("\n")}`);
+  }
+}
+
+function isLoud({ kind }: TraceEntry): boolean {
+  return kind === "write" || kind === "read";
+}
+
+function keyOf(kind: KindRef, name: ObjectName): NamespacedName {
+  const key = typeof name === "string" ? { name } : name;
+  return kind.namespaced ? { namespace: "default", ...key } : key;
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1_000} s`;
+}

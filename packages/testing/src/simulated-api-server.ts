@@ -1,0 +1,57 @@
+/** The embedded API server of a world: in memory, under virtual time, with RBAC, without sockets and keys. */
+import type { Transport, UserInfo } from "@setpoint/apimachinery";
+import {
+  type ApiServer,
+  bootstrap,
+  builtinEndpoints,
+  builtinResources,
+  createApiServer,
+  createDiscoveryEndpoints,
+  createMemoryStorage,
+  createRbacEscalationPlugin,
+  createReviewEndpoints,
+  defaultAdmission,
+  RbacAuthorizer,
+  serveCustomResources,
+  withCrdStrategy,
+} from "@setpoint/apiserver";
+import type { Host } from "@setpoint/host";
+
+/** The server, as its different users see it. */
+export interface SimulatedApiServer extends AsyncDisposable {
+  transportAs(user: UserInfo): Transport;
+}
+
+/** Everything about it follows from the host's clock and randomness. */
+export async function startSimulatedApiServer(host: Host): Promise<SimulatedApiServer> {
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({
+    host,
+    storage,
+    builtin: withCrdStrategy(builtinResources()),
+    admission: defaultAdmission(),
+  });
+  const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
+  server.setAuthorizer(authorizer);
+  server.addAdmission(createRbacEscalationPlugin(authorizer));
+  const customResources = serveCustomResources(server, { host, storage });
+  addEndpoints(server, host, authorizer);
+  await bootstrap({ storage, host });
+  return {
+    transportAs: (user) => server.transport(user),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await customResources.stop();
+      await storage[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function addEndpoints(server: ApiServer, host: Host, authorizer: RbacAuthorizer): void {
+  const { reader, registry, storage } = server;
+  server.addEndpoints(
+    createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }),
+  );
+  server.addEndpoints(builtinEndpoints({ host, reader, storage }));
+  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks: [] }));
+}

@@ -10,18 +10,17 @@ import { buildOperatorImage, operatorImage } from "../../tools/image/operator-im
 
 const etcdImages = ["quay.io/coreos/etcd:v3.4.23", "quay.io/coreos/etcd:v3.5.16"];
 
-/** Makes the archives in `directory`, one after the other. */
-export async function* imageArchives(
-  directory: string,
-): AsyncGenerator<{ readonly image: string; readonly archive: string }> {
-  mkdirSync(directory, { recursive: true });
-  const localImages = { [operatorImage]: buildOperatorImage(directory) };
-  const catalog = createImageCatalog(debianCatalogue, localImages);
+/** Makes the archives in `directory/images`. */
+export async function writeImageArchives(directory: string, signal: AbortSignal): Promise<void> {
+  const images = join(directory, "images");
+  mkdirSync(images);
+  const catalog = createImageCatalog(debianCatalogue, {
+    [operatorImage]: buildOperatorImage(join(directory, "build")),
+  });
   const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: imageCacheFolder(), catalog });
   for (const [i, image] of [...etcdImages, operatorImage].entries()) {
-    const { rootDirectory, config } = await store.ensure(image);
-    const archive = join(directory, `${i}.tar`);
-    await writeImageArchive({ ...config, reference: image, root: rootDirectory, out: archive });
-    yield { image, archive };
+    signal.throwIfAborted();
+    const { rootDirectory, config } = await store.ensure(image, signal);
+    await writeImageArchive({ ...config, reference: image, root: rootDirectory, out: join(images, `${i}.tar`) });
   }
 }

@@ -1,71 +1,62 @@
 /**
- * `npm run e2e:cluster`: the etcd operator on a genuine Kubernetes, with the manifests, the example and the tour that
- * `npm start -- --exit` uses. Where no such cluster can be had it says why and ends well.
+ * `npm run e2e:cluster`: the etcd operator on a genuine Kubernetes, with the manifests, the example and the tour of
+ * `npm start -- --exit`. Where no such cluster can be had it says why and ends well. It leaves nothing behind.
  */
-import { rmSync } from "node:fs";
-import { loadavg } from "node:os";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { imageArchives } from "./image-archives.ts";
-import { findReference, RealCluster, type Reference } from "./real-cluster.ts";
+import { writeImageArchives } from "./image-archives.ts";
+import { MachineState, runIsolated } from "./isolation.ts";
+import { findReference, type Reference } from "./reference.ts";
+import { timed } from "./timed.ts";
 
-const tourScript = new URL("tour.ts", import.meta.url).pathname;
+const sessionScript = new URL("session.ts", import.meta.url).pathname;
+const stopping = new AbortController();
+const load = (): string => `load ${loadavg()[0]?.toFixed(1)}`;
 
-async function timed<T>(what: string, run: () => Promise<T>): Promise<T> {
-  const startedMs = performance.now();
-  const result = await run();
-  console.log(`  ${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s  ${what}`);
-  return result;
-}
-
-async function loadImages(cluster: RealCluster, signal: AbortSignal): Promise<void> {
-  for await (const { image, archive } of imageArchives(join(cluster.directory, "build"))) {
-    signal.throwIfAborted();
-    await timed(`loaded ${image}`, () => cluster.load(archive, signal));
-    rmSync(archive);
-  }
-}
-
-async function runOn(cluster: RealCluster, signal: AbortSignal): Promise<boolean> {
-  await timed("the cluster is up", () => cluster.up(signal));
-  await timed("the node has the images", () => loadImages(cluster, signal));
-  const node = [process.execPath, "--conditions=@setpoint/source", tourScript, cluster.directory];
-  const holds = (await cluster.exec(node, signal)) === 0;
-  if (!holds && !signal.aborted) await describe(cluster, signal);
-  return holds;
-}
-
-/** What a person wants to see first when the tour fails. */
-async function describe(cluster: RealCluster, signal: AbortSignal): Promise<void> {
-  const kubectl = [cluster.kubectl, "--kubeconfig", cluster.kubeconfig];
-  await cluster.exec([...kubectl, "get", "pods", "-A", "-o", "wide"], signal);
-  await cluster.exec([...kubectl, "get", "events", "-A", "--sort-by=.lastTimestamp"], signal);
-  await cluster.exec([...kubectl, "logs", "-n", "setpoint-system", "deployment/etcd-operator", "--tail=40"], signal);
-}
-
-async function run(reference: Reference): Promise<boolean> {
-  const stopping = new AbortController();
-  // For good, not once: a second ^C must not keep the cluster from being taken down.
-  for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stopping.abort(new Error(`Stopped by ${name}`)));
-  const cluster = new RealCluster(reference);
+async function run({ script, bin }: Reference): Promise<boolean> {
+  const machine = new MachineState();
+  const directory = mkdtempSync(join(tmpdir(), "setpoint-real-"));
   let holds = false;
   try {
-    holds = await runOn(cluster, stopping.signal);
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    await timed("the images are made", () => writeImageArchives(directory, stopping.signal));
+    const session = [process.execPath, "--conditions=@setpoint/source", sessionScript, script, bin, directory];
+    holds = (await runIsolated(session, stopping.signal)) === 0;
   } finally {
-    await timed("the cluster is down", () => cluster[Symbol.asyncDispose]());
+    machine[Symbol.dispose]();
+    rmSync(directory, { recursive: true });
   }
-  const left = cluster.leftovers();
+  const left = [...machine.newGroups(), ...processesAndMounts(directory)];
   if (left.length > 0) console.error(`Left behind: ${left.join(", ")}`);
   return holds && left.length === 0;
 }
 
+function processesAndMounts(directory: string): readonly string[] {
+  const mounts = readFileSync("/proc/mounts", "utf8")
+    .split("\n")
+    .filter((line) => line.includes(directory));
+  const processes = readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(directory));
+  return [...mounts.map((line) => `mount ${line.split(" ")[1]}`), ...processes.map((pid) => `process ${pid}`)];
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return ""; // It ended while we looked.
+  }
+}
+
+for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stopping.abort(new Error(`Stopped by ${name}`)));
 const reference = findReference();
 if (typeof reference === "string") {
   console.log(`skipped: ${reference}`);
 } else {
-  console.log(`A real Kubernetes, for the etcd operator (load ${loadavg()[0]?.toFixed(1)}):`);
-  const holds = await run(reference);
-  console.log(holds ? `All steps hold (load ${loadavg()[0]?.toFixed(1)}).` : "The tour failed.");
+  console.log(`A real Kubernetes for the etcd operator (${load()}):`);
+  const holds = await run(reference).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    return false;
+  });
+  console.log(holds ? `All steps hold (${load()}).` : "The tour failed.");
   process.exitCode = holds ? 0 : 1;
 }

@@ -56,7 +56,7 @@ async function tour(directory: string): Promise<boolean> {
   });
   await showUntilRunning(cluster, print, runningMsMax);
   print(`Running ${since()} after the installation began. The tour:`);
-  return runTour(cluster, print);
+  return await runTour(cluster, print);
 }
 
 const [directory = ""] = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { Pod } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
+import { etcdClient } from "./tour/etcd-client.ts";
 
 /** Resolves when the cluster is as wanted; throws after `withinMs`. */
 export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: string) => void, withinMs: number): Promise<void> {
@@ -12,9 +13,22 @@ export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: 
     const line = await currentState(cluster);
     if (line !== said && line !== undefined) print(`  ${line}`);
     said = line ?? said;
-    if (line !== undefined && line.startsWith("Running")) return;
+    if (line !== undefined && line.startsWith("Running") && (await answers(cluster))) return;
     if (performance.now() > deadline) throw new Error(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
     await sleep(200);
+  }
+}
+
+/** Whether clients get an answer: right after a start the status may still be that of the last run. */
+async function answers(cluster: ClusterUnderTour): Promise<boolean> {
+  const etcd = etcdClient(await cluster.clientEndpoint());
+  try {
+    await etcd.get("health");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    etcd.close();
   }
 }
 

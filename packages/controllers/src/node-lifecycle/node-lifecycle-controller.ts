@@ -27,11 +27,13 @@ export const nodeLifecycle: ControllerDefinition = controller(Node, {
   },
 });
 
-/** Milliseconds since the node's last sign of life; since its creation when it has no lease yet. */
+/** Milliseconds since the node's last sign of life: its lease, its heartbeat, or its creation. */
 function silenceOf(node: Stored<Node>, context: ReconcileContext): number {
   const lease = context.get(Lease, node.metadata.name, leaseNamespace);
-  const last = lease?.spec?.renewTime ?? node.metadata.creationTimestamp;
-  return context.clock.now() - Date.parse(last);
+  const ready = node.status?.conditions?.find((each) => each.type === "Ready");
+  const signs = [lease?.spec?.renewTime, ready?.lastHeartbeatTime, node.metadata.creationTimestamp];
+  const last = Math.max(...signs.map((sign) => Date.parse(sign ?? "1970-01-01T00:00:00Z")));
+  return context.clock.now() - last;
 }
 
 async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<void> {
@@ -42,7 +44,9 @@ async function reportSilence(node: Stored<Node>, context: ReconcileContext): Pro
     message: "Kubelet stopped posting node status.",
     lastTransitionTime: timestamp(context.clock),
   };
-  await context.client.patch(Node, { name: node.metadata.name }, { status: { conditions: [condition] } }, { subresource: "status", type: "strategic" });
+  // A node that has just come back must not be overwritten.
+  const metadata = { resourceVersion: node.metadata.resourceVersion };
+  await context.client.patch(Node, { name: node.metadata.name }, { metadata, status: { conditions: [condition] } }, { subresource: "status", type: "strategic" });
   context.event("Normal", "NodeNotReady", `Node ${node.metadata.name} status is now: NodeNotReady`);
 }
 

@@ -93,7 +93,14 @@ export class NodeRegistration implements AsyncDisposable {
         },
       });
     } else await api.patch(leaseKind, key, { spec: { renewTime, holderIdentity: facts.name } });
-    if (clock.monotonic() - this.#statusAtMs >= statusMs) await this.#writeStatus();
+    if (clock.monotonic() - this.#statusAtMs >= statusMs || !(await this.#isAsReported())) await this.#writeStatus();
+  }
+
+  /** Whether the Node still says what this agent reported; somebody who missed a heartbeat may have written otherwise. */
+  async #isAsReported(): Promise<boolean> {
+    const node: NodeObject = await this.#options.api.get(nodeKind, { name: this.#options.facts.name });
+    const ready = node.status?.conditions?.find((each) => each.type === "Ready");
+    return ready?.status === (this.#health.ready ? "True" : "False");
   }
 
   async #ensureNode(): Promise<void> {

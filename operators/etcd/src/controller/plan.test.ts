@@ -139,10 +139,16 @@ describe("plan", () => {
     expect(decided).toMatchObject({ action: "startMember", args: { member: names[0], initialCluster: names, state: "new" } });
   });
 
-  test("a member that fails during the first start is started again, not removed", () => {
+  test("a member that fails before it has joined for the first time is started again, not removed", () => {
     const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    expect(step(seen([a(), b(), c({ pod: "Failed", listed: true })], { cluster: fresh }))).toBe("deletePod c");
+    expect(step(seen([a(), b(), c({ pod: "Failed", started: false })], { cluster: fresh }))).toBe("deletePod c");
     expect(step(seen([a(), b()], { cluster: fresh }))).toBe("startMember c");
+  });
+
+  test("a member that joined during the first start and lost its data is replaced: etcd takes nobody back under an old name", () => {
+    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+    expect(step(seen([a(), b(), c({ pod: "Failed" })], { cluster: fresh }))).toBe("removeMember c");
+    expect(step(seen([a(), b(), c({ pod: "Failed", volume: true })], { cluster: fresh }))).toBe("deletePod c");
   });
 
   test("the first start keeps to its recorded members when the size changes meanwhile", () => {

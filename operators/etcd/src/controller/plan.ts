@@ -4,7 +4,7 @@
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
-import { isBootstrapped, isHealthy, isLeader, isServing, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import { hasLostFounder, isBootstrapped, isHealthy, isLeader, isServing, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 
 export interface Actions {
   readonly applyServices: Record<never, never>;
@@ -34,7 +34,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.serviceTaken !== undefined)
     return wait(`Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`, recheckMs);
   if (seen.servicesToApply.length > 0) return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
-  if (!isBootstrapped(seen.cluster)) return planFirstStart(seen);
+  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(`members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`, recheckMs);
   if (!seen.quorum) return planWithoutQuorum(seen, nowMs);
@@ -151,9 +151,9 @@ function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | u
   return undefined;
 }
 
-/** A joining member needs the present members and itself; etcd compares this list with its own. */
+/** A joining member needs all members, those too that have not started; etcd compares this list with its own. */
 function joinList(seen: Seen, name: string): readonly string[] {
-  return [...seen.members.filter((each) => each.listed?.started === true && each.name !== name).map((each) => each.name), name];
+  return [...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name), name];
 }
 
 function healthyText(seen: Seen): string {

@@ -65,3 +65,12 @@ export function podVersion(pod: Pod | undefined): string | undefined {
 export function isBootstrapped(cluster: EtcdCluster): boolean {
   return cluster.status?.clusterID !== undefined;
 }
+
+/**
+ * Whether a member of the first start has joined and then lost its data with its pod. etcd never takes it back under that name,
+ * so the first start cannot be completed; but a quorum answers, so the cluster exists and is healed like any other.
+ */
+export function hasLostFounder({ members, quorum, clusterIds }: Seen): boolean {
+  if (!quorum || clusterIds.length !== 1) return false;
+  return members.some(({ listed, volume, pod }) => listed?.started === true && volume === undefined && ["failed", "missing"].includes(podState(pod)));
+}

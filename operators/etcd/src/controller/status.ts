@@ -6,7 +6,7 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { initialMemberNames } from "./initial-members.ts";
 import type { EtcdStep } from "./plan.ts";
-import { isBootstrapped, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
+import { hasLostFounder, isBootstrapped, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
 
@@ -16,7 +16,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
   const currentVersion = versions[0] ?? cluster.status?.currentVersion;
   const leader = seen.members.find(isLeader)?.name;
-  const clusterID = cluster.status?.clusterID ?? (isComplete(seen) ? seen.clusterIds[0] : undefined);
+  const clusterID = cluster.status?.clusterID ?? (isComplete(seen) || hasLostFounder(seen) ? seen.clusterIds[0] : undefined);
   const phase = phaseOf(seen, step, currentVersion);
   const waitingFor = waiting(cluster.status, step, facts);
   return {
@@ -94,6 +94,8 @@ function isUpgrading(seen: Seen, member: SeenMember): boolean {
 
 /** A next try that is longer past than this is written anew; more often would only make writes. */
 const nextTryStaleMs = 10_000;
+/** What has lasted longer is ended by somebody else; to write the next look at it again and again would never end. */
+const nextTryMsMax = 60_000;
 
 /** What is waited for; `since` stays while the subject stays, so that a person sees how long it takes. */
 function waiting(previous: Status | undefined, step: EtcdStep, facts: StepFacts): Status["waitingFor"] {
@@ -101,8 +103,10 @@ function waiting(previous: Status | undefined, step: EtcdStep, facts: StepFacts)
   const { now, nextTry = now } = facts;
   const same = previous?.waitingFor?.what === step.reason ? previous.waitingFor : undefined;
   if (same === undefined) return { what: step.reason, since: facts.since, nextTry };
+  const { what, since } = same;
+  if (Date.parse(now) - Date.parse(since) > nextTryMsMax) return { what, since };
   const stale = same.nextTry === undefined || Date.parse(now) - Date.parse(same.nextTry) > nextTryStaleMs;
-  return stale ? { ...same, nextTry } : same;
+  return stale ? { what, since, nextTry } : same;
 }
 
 /** Available and Degraded; the runtime adds Progressing from the step. */

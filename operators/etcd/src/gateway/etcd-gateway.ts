@@ -55,6 +55,6 @@ export function isEtcdError(error: unknown): error is EtcdError {
 export function isNotYet(error: unknown): error is EtcdError {
   return (
     isEtcdError(error) &&
-    /unhealthy cluster|not in sync|too many learner|not started|leader changed|no leader/i.test(error.message)
+    /unhealthy cluster|not in sync|too many learner|not enough started|not started|leader changed|no leader/i.test(error.message)
   );
 }

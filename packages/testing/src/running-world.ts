@@ -91,7 +91,9 @@ export class RunningWorld implements World {
   }
 
   async delete(kind: KindRef, name: ObjectName): Promise<void> {
-    await this.wait(this.client.delete(kind, keyOf(kind, name)));
+    const key = keyOf(kind, name);
+    if (kind.kind === "Pod" && kind.group === "") for (const model of this.#parts.models) model.forgive?.(key.name);
+    await this.wait(this.client.delete(kind, key));
   }
 
   async run(milliseconds: number): Promise<void> {

@@ -13,7 +13,8 @@ export interface EtcdNetwork {
   group(clusterId: string): QuorumGroup;
   started(member: EtcdMember): void;
   ended(member: EtcdMember): void;
-  violated(sentence: string): void;
+  /** A member was told to stop; `violation` says which rule that breaks. */
+  stopping(member: EtcdMember, violation: string | undefined): void;
 }
 
 const bootMsMin = 50;
@@ -76,7 +77,7 @@ export class EtcdMember implements Program, Peer {
   terminate(): void {
     if (this.#isEnded) return;
     this.#timer?.cancel();
-    this.#checkQuorumWithout();
+    this.#network.stopping(this, this.#lostQuorum());
     const group = this.#group;
     if (group?.leader !== this) return this.#after(stopMsMin, stopMsMax, () => this.#exit(0));
     const { heir } = group;
@@ -213,16 +214,14 @@ export class EtcdMember implements Program, Peer {
   }
 
   /** Being stopped is somebody's decision, unlike being killed: it must leave a majority. */
-  #checkQuorumWithout(): void {
+  #lostQuorum(): string | undefined {
     const group = this.#group;
-    if (group?.hasQuorum !== true || group.leader === undefined) return;
-    const { data } = group.leader;
-    const voters = data.voters.filter(({ id }) => group.peer(id) !== undefined);
-    const left = voters.filter(({ id }) => id !== this.data.memberId).length;
-    if (left < data.quorum && data.voters.length > 1)
-      this.#network.violated(
-        `Stopping ${this.name} leaves ${left} of ${data.voters.length} voters, fewer than the quorum of ${data.quorum}`,
-      );
+    if (group?.hasQuorum !== true || group.leader === undefined) return undefined;
+    const { voters, quorum } = group.leader.data;
+    const own = voters.some(({ id }) => id === this.data.memberId);
+    const left = voters.filter(({ id }) => id !== this.data.memberId && group.peer(id) !== undefined).length;
+    if (!own || left >= quorum || voters.length === 1) return undefined;
+    return `Stopping ${this.name} leaves ${left} of ${voters.length} voters, fewer than the quorum of ${quorum}`;
   }
 }
 

@@ -37,9 +37,14 @@ export class EtcdModel implements ProgramModel {
   /** Members that talk to peers, by host name. */
   readonly #byHost = new Map<string, EtcdMember>();
   readonly #clusterIds = new Map<string, string>();
+  readonly #forgiven = new Set<string>();
 
   attach(host: Host): void {
     this.#host = host;
+  }
+
+  forgive(podName: string): void {
+    this.#forgiven.add(podName);
   }
 
   runs(image: string): boolean {
@@ -53,7 +58,7 @@ export class EtcdModel implements ProgramModel {
       group: (clusterId) => this.#group(clusterId),
       started: (member) => this.#started(member, options.token),
       ended: (member) => this.#ended(member),
-      violated: (sentence) => void this.violations.push(sentence),
+      stopping: (member, sentence) => this.#stopping(member, sentence),
     };
     const member = new EtcdMember(launch, { version: etcdVersionOf(launch.image) ?? "", arguments: options, network });
     this.#processes.set(launch.podIp, member);
@@ -197,6 +202,11 @@ export class EtcdModel implements ProgramModel {
     if (known !== undefined && known !== clusterId)
       this.violations.push(`${member.name} started a second cluster: ${clusterId} beside ${known}`);
     this.#clusterIds.set(token, known ?? clusterId);
+  }
+
+  #stopping({ launch }: EtcdMember, violation: string | undefined): void {
+    const isForgiven = this.#forgiven.delete(launch.podName);
+    if (violation !== undefined && !isForgiven) this.violations.push(violation);
   }
 
   #ended(member: EtcdMember): void {

@@ -9,12 +9,14 @@ import {
   type ObjectInitMeta,
 } from "@setpoint/apimachinery";
 import type { z } from "zod";
+import { celRuleCompiler } from "./cel/index.ts";
 import type { CustomResourceDefinitionManifest } from "./custom-resource-definition.ts";
 import type { DeepReadonly, FieldPath } from "./field-paths.ts";
 import { structuralFromZod } from "./from-zod.ts";
 import { manifestOf } from "./kind-manifest.ts";
 import { parseObject } from "./parse-object.ts";
 import type { PrinterColumn } from "./printer-column.ts";
+import type { RuleEvaluator } from "./rule-evaluator.ts";
 import type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 import { validateStructural } from "./validate-structural.ts";
 
@@ -67,8 +69,8 @@ export type KindInit<Spec extends z.ZodObject> = ObjectInitMeta & { readonly spe
 /**
  * A kind made by `defineKind`: a `Kind` that checks what it builds.
  *
- * Guarantees: what the builder and `parse` return is complete (defaults filled) and valid as the server would find it,
- * rules aside. Errors: `ERR_OBJECT_INVALID`, naming the kind, the object and each field.
+ * Guarantees: what the builder and `parse` return is complete (defaults filled) and valid as the server would find it at
+ * its creation; rules that compare with the past hold on updates only, on the server. Errors: `ERR_OBJECT_INVALID`, naming the kind, the object and each field.
  */
 export interface DefinedKind<T extends KubeObject, Init> extends KindNames {
   (init: Init): T;
@@ -93,7 +95,8 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
   const schema = objectSchema(options);
   requireStructural(kind, schema);
   const manifest = manifestOf({ ...options, plural, scope }, schema);
-  const checked = { apiVersion, kind, schema, spec: options.spec, status: options.status };
+  const rules = compileRules(kind, schema);
+  const checked = { apiVersion, kind, schema, rules, spec: options.spec, status: options.status };
   // Parsing has checked every field of T by the schemas that T is inferred from.
   const build = (init: KindInit<Spec>): T =>
     parseObject(arrange<T>(apiVersion, kind, init as unknown as ObjectInit<T>), checked) as unknown as T;
@@ -136,6 +139,14 @@ function requireStructural(kind: string, schema: StructuralSchema): void {
   if (errors.length === 0) return;
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   throw new SetpointError("ERR_SCHEMA_NOT_STRUCTURAL", `Cannot define kind "${kind}": ${texts.join("; ")}`);
+}
+
+/** A rule that is wrong is an author's mistake, so it is found here and not by the first cluster. */
+function compileRules(kind: string, schema: StructuralSchema): RuleEvaluator {
+  const rules = celRuleCompiler(schema);
+  if (rules.errors.length === 0) return rules;
+  const texts = rules.errors.map(({ field, message }) => `${field}: ${message}`);
+  throw new SetpointError("ERR_RULE_INVALID", `Cannot define kind "${kind}": ${texts.join("; ")}`);
 }
 
 /** `Policy` → `policies`, `Proxy` → `proxies`, `Address` → `addresses`, `Gateway` → `gateways`. */

@@ -1,15 +1,18 @@
 /** Takes an object from outside into a kind's type: names every wrong field in one error. */
-import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { SetpointError, type FieldError, type KubeObject } from "@setpoint/apimachinery";
 import type { z } from "zod";
 import { decode, isDecodeError } from "./decode.ts";
 import { indexPath, joinPath } from "./field-path.ts";
+import type { RuleEvaluator } from "./rule-evaluator.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
+import { noField } from "./value-checks.ts";
 
 /** What parsing needs to know of a kind. */
 export interface CheckedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: StructuralSchema;
+  readonly rules: RuleEvaluator;
   readonly spec: z.ZodObject;
   readonly status: z.ZodObject | undefined;
 }
@@ -32,7 +35,17 @@ export function parseObject(value: unknown, kind: CheckedKind): KubeObject {
   const status = hasStatus ? parsePart(kind.status, draft.status, "status", problems) : undefined;
   if (problems.length > 0) throw invalidObject(kind, draft, problems);
   // The schema has checked metadata, and the lines above apiVersion and kind.
-  return { ...(draft as KubeObject), spec, ...(hasStatus ? { status } : {}) } as KubeObject;
+  const object = { ...(draft as KubeObject), spec, ...(hasStatus ? { status } : {}) } as KubeObject;
+  // As on the server, rules are asked only about objects that are otherwise valid.
+  const broken = kind.rules.evaluate(object, undefined);
+  if (broken.length > 0) throw invalidObject(kind, draft, broken.map(ruleProblem));
+  return object;
+}
+
+/** `spec.size: must be odd`; rules of the whole object have no field to name. */
+function ruleProblem({ field, message }: FieldError): string {
+  const text = message.replace(/^Invalid value: /, "");
+  return field === noField ? text : `${field}: ${text}`;
 }
 
 function decodeDraft(value: unknown, kind: CheckedKind): { draft: Draft; problems: string[] } {

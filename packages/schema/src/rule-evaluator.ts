@@ -10,5 +10,8 @@ export interface RuleEvaluator {
   evaluate(value: unknown, old: unknown): readonly FieldError[];
 }
 
-/** Compiles the rules of a whole object's schema. Costly: the result is kept as long as the schema. */
-export type RuleCompiler = (schema: StructuralSchema) => RuleEvaluator;
+/**
+ * Compiles the rules of a whole object's schema. Costly: the result is kept as long as the schema. `path` is where the
+ * schema stands, the beginning of the errors' fields.
+ */
+export type RuleCompiler = (schema: StructuralSchema, path?: string) => RuleEvaluator;

@@ -18,7 +18,7 @@ export function schemaChecks(compileRules: RuleCompiler | undefined): readonly S
     walk(schema, path, (node, at) => [...patternErrors(node, at), ...defaultErrors(node, at)]);
   if (compileRules === undefined) return [structural, values];
   const rules: SchemaCheck = (schema, path) =>
-    compileRules(schema).errors.map((error) => ({ ...error, field: joined(path, error.field) }));
+    compileRules(schema, path).errors.map((error) => ({ ...error, field: joined(path, error.field) }));
   return [structural, values, rules];
 }
 

@@ -55,7 +55,7 @@ test("an object of a CRD can be created right after the CRD, is defaulted, prune
   expect([made.code, made.object?.["spec"]]).toEqual([201, { color: "red", replicas: 1 }]);
   const refused = await send("POST", widgets, widget("w2", { color: "blue" }));
   expect(refused.object?.["message"]).toBe(
-    'Widget.example.com "w2" is invalid: spec.color: Unsupported value: "blue": supported values: "red", "green"',
+    'Widget.example.com "w2" is invalid: [spec.color: Unsupported value: "blue": supported values: "red", "green", <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation]',
   );
 });
 

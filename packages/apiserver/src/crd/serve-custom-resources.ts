@@ -1,6 +1,7 @@
 /** Wires custom resources into an API server: the strategy of CRDs before it exists, the resources that they define after. */
 import type { Host } from "@setpoint/host";
 import type { RuleCompiler } from "@setpoint/schema";
+import { celRuleCompiler } from "@setpoint/schema/cel";
 import type { ApiServer } from "../api-server.ts";
 import type { ResourceDefinition, Strategy } from "../registry/resource-definition.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -10,16 +11,16 @@ import { CustomResources } from "./custom-resources.ts";
 export interface ServeCustomResourcesOptions {
   readonly host: Host;
   readonly storage: Storage;
-  /** Understands validation rules; without it they are neither compiled nor checked. */
+  /** Understands validation rules. Default: CEL. */
   readonly compileRules?: RuleCompiler;
 }
 
 /** The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. */
 export function withCrdStrategy(
   builtin: readonly ResourceDefinition[],
-  compileRules?: RuleCompiler,
+  compileRules: RuleCompiler = celRuleCompiler,
 ): readonly ResourceDefinition[] {
-  const own = createCrdStrategy(compileRules === undefined ? {} : { compileRules });
+  const own = createCrdStrategy({ compileRules });
   return builtin.map((each) =>
     each.group === "apiextensions.k8s.io" && each.resource === "customresourcedefinitions"
       ? { ...each, strategy: combined(each.strategy, own) }
@@ -29,14 +30,14 @@ export function withCrdStrategy(
 
 /** Serves the resources of all stored CRDs from now on; stop it before the storage is closed. */
 export function serveCustomResources(server: ApiServer, options: ServeCustomResourcesOptions): CustomResources {
-  const { host, storage, compileRules } = options;
+  const { host, storage, compileRules = celRuleCompiler } = options;
   const { clock, log } = host;
   const custom = new CustomResources({
     storage,
     registry: server.registry,
     clock,
     log,
-    ...(compileRules === undefined ? {} : { compileRules }),
+    compileRules,
     onReplaced: (resource) => server.endWatches(resource),
   });
   custom.start();

@@ -1,0 +1,116 @@
+/** One rule of a schema: compiled, with what is wrong with it. */
+import type { FieldError } from "@setpoint/apimachinery";
+import { goJson } from "../go-value.ts";
+import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
+import { compile, type Program } from "./program.ts";
+import type { Shape } from "./shape.ts";
+import { optionalType, typeText, type CelType } from "./type.ts";
+
+export interface CompiledRule {
+  readonly source: ValidationRule;
+  readonly program: Program;
+  readonly message: Program | undefined;
+  /** It compares with the object's past. */
+  readonly usesOldSelf: boolean;
+  /** Relative: `spec.replicas`. */
+  readonly fieldPath: string;
+}
+
+export interface RulePlace {
+  /** Where the rule stands in the schema: `properties[spec].x-kubernetes-validations[0]`. */
+  readonly path: string;
+  /** Above the rule, items that have no past of their own: `properties[list]`. */
+  readonly uncorrelatable: string | undefined;
+}
+
+export function compileRule(
+  rule: ValidationRule,
+  shape: Shape,
+  schema: StructuralSchema,
+  { path, uncorrelatable }: RulePlace,
+  errors: FieldError[],
+): CompiledRule | undefined {
+  if (rule.rule.trim() === "") return undefined;
+  const isOptional = rule.optionalOldSelf === true;
+  const variables = new Map<string, CelType>([
+    ["self", shape.type],
+    ["oldSelf", isOptional ? optionalType(shape.type) : shape.type],
+  ]);
+  const program = compileAs(rule.rule, variables, "bool");
+  if (typeof program === "string") {
+    const why = program === "" ? "cel expression must evaluate to a bool" : `compilation failed: ${program}`;
+    errors.push(invalid(`${path}.rule`, printedRule(rule), why));
+    return undefined;
+  }
+  const usesOldSelf = program.variables.has("oldSelf");
+  if (usesOldSelf && uncorrelatable !== undefined) {
+    const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`;
+    errors.push(invalid(`${path}.rule`, goJson(rule.rule), why));
+  }
+  if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
+    const why = "may not be set if oldSelf is not used in rule";
+    errors.push(invalid(`${path}.optionalOldSelf`, String(rule.optionalOldSelf), why));
+  }
+  const message = compileMessage(rule, variables, path, errors);
+  return { source: rule, program, message, usesOldSelf, fieldPath: relativePath(rule.fieldPath ?? "", schema) };
+}
+
+function compileMessage(
+  rule: ValidationRule,
+  variables: ReadonlyMap<string, CelType>,
+  path: string,
+  errors: FieldError[],
+): Program | undefined {
+  const { messageExpression = "" } = rule;
+  if (messageExpression.trim() === "") return undefined;
+  const program = compileAs(messageExpression, variables, "string");
+  if (typeof program !== "string") return program;
+  const why =
+    program === ""
+      ? "messageExpression must evaluate to a string"
+      : `messageExpression compilation failed: ${program}`;
+  errors.push(invalid(`${path}.messageExpression`, printedRule(rule), why));
+  return undefined;
+}
+
+/** The program, or its issues, or the empty text when its type is wrong. */
+function compileAs(source: string, variables: ReadonlyMap<string, CelType>, type: string): Program | string {
+  const program = compile(source, variables);
+  return typeof program === "string" || typeText(program.type) === type ? program : "";
+}
+
+function invalid(field: string, printed: string, why: string): FieldError {
+  return { type: "FieldValueInvalid", field, message: `Invalid value: ${printed}: ${why}` };
+}
+
+/** As kube-apiserver prints a whole rule: its internal form, in that order. */
+function printedRule({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule): string {
+  const fields = {
+    Rule: rule,
+    Message: message ?? "",
+    MessageExpression: messageExpression ?? "",
+    Reason: reason ?? null,
+    FieldPath: fieldPath ?? "",
+    OptionalOldSelf: optionalOldSelf ?? null,
+  };
+  return `{${Object.entries(fields)
+    .map(([name, value]) => `"${name}":${goJson(value)}`)
+    .join(",")}}`;
+}
+
+/** `.spec['a.b']` → `spec[a.b]` where the schema has a map, `spec.a.b` where it has a field. */
+function relativePath(fieldPath: string, schema: StructuralSchema): string {
+  let path = "";
+  let at: StructuralSchema | undefined = schema;
+  for (const [, dotted, quoted = ""] of fieldPath.matchAll(/\.([^.[\]]+)|\['((?:\\.|[^'\\])*)'\]/g)) {
+    const name = dotted ?? quoted.replace(/\\(.)/g, "$1");
+    if (at?.properties === undefined) {
+      path += `[${name}]`;
+      at = typeof at?.additionalProperties === "object" ? at.additionalProperties : undefined;
+    } else {
+      path += path === "" ? name : `.${name}`;
+      at = at.properties[name];
+    }
+  }
+  return path;
+}

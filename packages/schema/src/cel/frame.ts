@@ -1,0 +1,28 @@
+/** What a run of an expression carries: its variables and what it has cost so far. */
+import type { Value } from "./value.ts";
+
+/** Thrown when an expression has used up what it may cost; nothing absorbs it. */
+export class CostExceeded extends Error {
+  constructor() {
+    super("operation cancelled: actual cost limit exceeded");
+  }
+}
+
+export class Frame {
+  readonly variables: Value[];
+  cost = 0;
+  readonly #limit: number;
+
+  constructor(variables: readonly Value[], limit: number) {
+    this.variables = [...variables];
+    this.#limit = limit;
+  }
+
+  spend(cost: number): void {
+    this.cost += cost;
+    if (this.cost > this.#limit) throw new CostExceeded();
+  }
+}
+
+/** A part of an expression, ready to run. */
+export type Step = (frame: Frame) => Value;

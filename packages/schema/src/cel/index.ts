@@ -1,0 +1,3 @@
+/** CEL: the language of validation rules. See the package's README. */
+
+export { celRuleCompiler } from "./rule-compiler.ts";

@@ -1,0 +1,105 @@
+/** `"%s is %d".format([name, count])`. */
+import { CelDuration, CelFault, CelList, CelMap, CelTimestamp, CelTypeValue, CelUint, type Value } from "../value.ts";
+import { durationText, timestampText } from "../time.ts";
+import { doubleText } from "./conversions.ts";
+import { itemsOf } from "./operators.ts";
+
+const clause = /%(?:%|(?:\.(\d+))?([a-zA-Z]))/g;
+
+export function formatText(template: string, list: CelList): Value {
+  const args = itemsOf(list);
+  let used = 0;
+  let fault: CelFault | undefined;
+  const text = template.replace(clause, (whole, precision: string | undefined, verb: string | undefined) => {
+    if (verb === undefined) return "%";
+    const value = args[used];
+    used += 1;
+    const result =
+      value === undefined
+        ? new CelFault(`index ${used - 1} out of range`)
+        : formatValue(verb, value, precision === undefined ? 6 : Number(precision));
+    if (!(result instanceof CelFault)) return result;
+    fault ??= result;
+    return whole;
+  });
+  return fault ?? text;
+}
+
+function formatValue(verb: string, value: Value, precision: number): string | CelFault {
+  const integer = typeof value === "bigint" ? value : value instanceof CelUint ? value.value : undefined;
+  switch (verb) {
+    case "s":
+      return plainText(value);
+    case "d":
+      if (integer !== undefined) return String(integer);
+      return typeof value === "number" && !Number.isFinite(value) ? doubleName(value) : wrong("decimal", "integers");
+    case "f":
+      return typeof value === "number" ? fixedText(value, precision) : wrong("fixed-point", "doubles");
+    case "e":
+      return typeof value === "number" ? scientificText(value, precision) : wrong("scientific", "doubles");
+    case "b":
+      if (typeof value === "boolean") return value ? "1" : "0";
+      return integer === undefined ? wrong("binary", "integers and bools") : integer.toString(2);
+    case "o":
+      return integer === undefined ? wrong("octal", "integers") : integer.toString(8);
+    case "x":
+      return hexText(value, integer) ?? wrong("hex", "integers, byte buffers, and strings");
+    case "X":
+      return hexText(value, integer)?.toUpperCase() ?? wrong("hex", "integers, byte buffers, and strings");
+    default:
+      return new CelFault(`could not parse formatting clause: unrecognized formatting clause "${verb}"`);
+  }
+}
+
+function wrong(clauseName: string, wanted: string): CelFault {
+  return new CelFault(`error during formatting: ${clauseName} clause can only be used on ${wanted}`);
+}
+
+function doubleName(value: number): string {
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+function fixedText(value: number, precision: number): string {
+  return Number.isFinite(value) ? value.toFixed(precision) : doubleName(value);
+}
+
+function scientificText(value: number, precision: number): string {
+  if (!Number.isFinite(value)) return doubleName(value);
+  return value.toExponential(precision).replace(/e([-+])(\d)$/, "e$10$2");
+}
+
+function hexText(value: Value, integer: bigint | undefined): string | undefined {
+  if (integer !== undefined) return integer.toString(16);
+  const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
+  if (!(bytes instanceof Uint8Array)) return undefined;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function plainText(value: Value): string | CelFault {
+  if (typeof value === "string") return value;
+  if (typeof value === "bigint" || typeof value === "boolean" || value === null) return String(value);
+  if (typeof value === "number") return Number.isFinite(value) ? doubleText(value) : doubleName(value);
+  if (value instanceof CelUint) return String(value.value);
+  if (value instanceof Uint8Array) return new TextDecoder().decode(value);
+  if (value instanceof CelDuration) return durationText(value);
+  if (value instanceof CelTimestamp) return timestampText(value);
+  if (value instanceof CelTypeValue) return value.name;
+  if (value instanceof CelList) return listText(value);
+  if (value instanceof CelMap) return mapText(value);
+  return wrong("string", "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps");
+}
+
+function listText(list: CelList): string | CelFault {
+  const parts = itemsOf(list).map(plainText);
+  return parts.find((part) => part instanceof CelFault) ?? `[${parts.join(", ")}]`;
+}
+
+function mapText(map: CelMap): string | CelFault {
+  const parts = map.keys().map((key): string | CelFault => {
+    const [name, value] = [plainText(key), plainText(map.get(key) ?? null)];
+    if (name instanceof CelFault) return name;
+    return value instanceof CelFault ? value : `${name}: ${value}`;
+  });
+  const fault = parts.find((part) => part instanceof CelFault);
+  return fault ?? `{${parts.toSorted().join(", ")}}`;
+}

@@ -1,0 +1,48 @@
+/** An expression from its source to something that runs. */
+import { check } from "./checker.ts";
+import { CostExceeded, Frame } from "./frame.ts";
+import { plan } from "./interpreter.ts";
+import { issuesText } from "./issue.ts";
+import { parse } from "./parser.ts";
+import type { CelType } from "./type.ts";
+import type { Value } from "./value.ts";
+
+export interface Program {
+  readonly type: CelType;
+  /** Names of variables that the expression reads. */
+  readonly variables: ReadonlySet<string>;
+  /** `values` are in the order in which the variables were declared. Throws `CostExceeded`. */
+  run(values: readonly Value[], costLimit: number): Outcome;
+}
+
+export interface Outcome {
+  /** A `CelFault` when the expression failed. */
+  readonly value: Value;
+  readonly cost: number;
+  /** The expression cost more than it may; `value` means nothing then. */
+  readonly isCancelled: boolean;
+}
+
+/** The program, or all that is wrong with the source as one text. */
+export function compile(source: string, variables: ReadonlyMap<string, CelType>): Program | string {
+  const { expr, issues } = parse(source);
+  if (expr === undefined) return issuesText(source, issues);
+  const checked = check(expr, variables);
+  if (checked.issues.length > 0) return issuesText(source, checked.issues);
+  const { step, slots } = plan(expr, checked, Array.from(variables.keys()));
+  return {
+    type: checked.type,
+    variables: checked.variables,
+    run: (values, costLimit) => {
+      const frame = new Frame(values, costLimit);
+      frame.variables.length = slots;
+      try {
+        const value = step(frame);
+        return { value, cost: frame.cost, isCancelled: false };
+      } catch (error) {
+        if (!(error instanceof CostExceeded)) throw error;
+        return { value: null, cost: frame.cost, isCancelled: true };
+      }
+    },
+  };
+}

@@ -1,11 +1,18 @@
 import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
-import { controller, defineOperator, type Operator } from "setpoint";
+import { controller, defineOperator, type KindRef, type Operator, type WriteVerb } from "setpoint";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
+
+/** What the actions do; Services and what else is left are removed by the garbage collector. */
+const writes = new Map<KindRef, readonly WriteVerb[]>([
+  [Pod, ["create", "patch", "delete"]],
+  [Service, ["create", "patch"]],
+  [PersistentVolumeClaim, ["create", "delete"]],
+]);
 
 /** The operator for EtcdCluster; `gateway` is how it speaks to etcd. */
 export function etcdOperator(gateway: EtcdGateway): Operator {
@@ -17,5 +24,5 @@ export function etcdOperator(gateway: EtcdGateway): Operator {
     status: etcdStatus,
     conditions: etcdConditions,
   });
-  return defineOperator({ name: "etcd", controllers: [etcdClusters] });
+  return defineOperator({ name: "etcd", controllers: [etcdClusters], writes });
 }

@@ -2,7 +2,7 @@
 
 // kinds
 export type { Condition, Kind, KubeObject, ObjectOf } from "@setpoint/apimachinery";
-export type { Stored } from "@setpoint/client";
+export type { KindRef, Stored } from "@setpoint/client";
 export { age, conditions, defineKind, field, immutable, quantity, rule } from "@setpoint/schema";
 
 // controllers
@@ -15,6 +15,7 @@ export { randomSuffix } from "@setpoint/host";
 export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
 export type { PolicyRule } from "./policy-rule.ts";
+export type { WriteVerb } from "./rules-of.ts";
 export type { InstallOptions } from "./install-manifests.ts";
 export { installManifests } from "./install-manifests.ts";
 export type { RunOptions } from "./run-operator.ts";

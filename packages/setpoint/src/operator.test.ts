@@ -38,3 +38,14 @@ test("a cleanup adds the permission to write finalizers", () => {
   const { rules } = defineOperator({ name: "candy", controllers: [cleaning] });
   expect(rules[0]?.verbs).toEqual(["get", "list", "watch", "patch"]);
 });
+
+test("an owned kind that is only created gets no permission to change or delete it", () => {
+  const writes = new Map([[ConfigMap, ["create"] as const]]);
+  const { rules } = defineOperator({ name: "candy", controllers: [candies], writes });
+  expect(rules.find((rule) => rule.resources?.includes("configmaps"))?.verbs).toEqual([
+    "get",
+    "list",
+    "watch",
+    "create",
+  ]);
+});

@@ -2,7 +2,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { PolicyRule } from "./policy-rule.ts";
-import { leaseRules, rulesOf } from "./rules-of.ts";
+import { leaseRules, rulesOf, type WriteVerb } from "./rules-of.ts";
 
 /** An operator as data: what runs it, installs it and documents it reads this. */
 export interface Operator {
@@ -23,6 +23,11 @@ export interface OperatorInit {
   readonly controllers: readonly ControllerDefinition[];
   /** Kinds without a controller of their own. */
   readonly kinds?: readonly KindRef[];
+  /**
+   * What is done to owned kinds besides reading, where that is less than the default: `create`, `patch` and `delete`, as
+   * applying and pruning children needs.
+   */
+  readonly writes?: ReadonlyMap<KindRef, readonly WriteVerb[]>;
   /** Rules beyond those that follow from the controllers: whatever `ctx.client` is used for. */
   readonly permissions?: readonly PolicyRule[];
 }
@@ -39,7 +44,7 @@ export function defineOperator(init: OperatorInit): Operator {
     name: init.name,
     controllers: init.controllers,
     kinds,
-    rules: rulesOf(init.controllers, init.permissions ?? []),
+    rules: rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),
     ownRules: leaseRules(init.name),
     crds: () => kinds.map((kind) => kind.crd()),
   };

@@ -3,11 +3,15 @@ import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { PolicyRule } from "./policy-rule.ts";
 
+export type WriteVerb = "create" | "patch" | "delete";
+
 const reading = ["get", "list", "watch"];
+const writing: readonly WriteVerb[] = ["create", "patch", "delete"];
 
 /** What a set of controllers must be allowed, derived from what they declare; one rule a resource. */
 export function rulesOf(
   controllers: readonly ControllerDefinition[],
+  writes: ReadonlyMap<KindRef, readonly WriteVerb[]>,
   more: readonly PolicyRule[],
 ): readonly PolicyRule[] {
   const rules = new RuleTable();
@@ -16,7 +20,7 @@ export function rulesOf(
     rules.allow(kind, "status", ["patch"]);
     // Owner references that block deletion need it where OwnerReferencesPermissionEnforcement is on.
     if (owns.length > 0) rules.allow(kind, "finalizers", ["update"]);
-    for (const each of owns) rules.allow(each, "", [...reading, "create", "patch", "delete"]);
+    for (const each of owns) rules.allow(each, "", [...reading, ...(writes.get(each) ?? writing)]);
     for (const each of watches) rules.allow(each.of, "", reading);
   }
   return [

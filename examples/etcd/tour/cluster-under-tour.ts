@@ -64,8 +64,10 @@ export class ClusterUnderTour {
     return lists.flatMap(({ items }, i) => items.map((item) => `${kinds[i]?.kind} ${item.metadata.name}`));
   }
 
+  /** A pod that is being stopped belongs to a member that has been removed or is about to leave. */
   async memberEndpoints(): Promise<readonly string[]> {
-    return (await this.pods()).flatMap((pod) => (pod.status?.podIP ? [`http://${pod.status.podIP}:2379`] : []));
+    const staying = (await this.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    return staying.flatMap((pod) => (pod.status?.podIP ? [`http://${pod.status.podIP}:2379`] : []));
   }
 
   /** etcd's own list, from any member that answers. */

@@ -42,12 +42,15 @@ export function planRollingUpdate(state: RollingState): Sizes {
 /** Old sets first lose what is not available anyway, then as much as keeps enough available. */
 function planShrinking({ replicas, maxUnavailable, current, old }: RollingState, sizes: Map<string, number>): void {
   const minAvailable = replicas - maxUnavailable;
-  let spare = current.available + old.reduce((sum, set) => sum + set.available, 0) - minAvailable;
+  const availableSpare = current.available + old.reduce((sum, set) => sum + set.available, 0) - minAvailable;
+  // What sets report lags behind what was asked of them, so what was asked is a bound too.
+  const askedSpare = current.available + old.reduce((sum, set) => sum + set.wanted, 0) - minAvailable;
+  let spare = Math.min(availableSpare, askedSpare);
   for (const set of old) {
-    const unavailable = Math.max(0, set.wanted - set.available);
-    const fromAvailable = Math.max(0, Math.min(set.available, spare));
+    const available = Math.min(set.available, set.wanted);
+    const fromAvailable = Math.max(0, Math.min(available, spare));
     spare -= fromAvailable;
-    const next = set.wanted - unavailable - fromAvailable;
+    const next = available - fromAvailable;
     if (next !== set.wanted) sizes.set(set.name, Math.max(0, next));
   }
 }

@@ -1,0 +1,176 @@
+import { ConfigMap, Deployment, Endpoints, EndpointSlice, Namespace, Node, Pod, ReplicaSet, Secret, Service, ServiceAccount } from "@setpoint/api";
+import { isNotFound } from "@setpoint/apimachinery";
+import { simulate, type World } from "@setpoint/testing";
+import { expect, test } from "vitest";
+
+const minute = 60_000;
+
+function web(replicas: number, image = "web:1"): Deployment {
+  const labels = { app: "web" };
+  return Deployment({
+    name: "web",
+    namespace: "default",
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } } },
+  });
+}
+
+async function podsOf(world: World, app: string): Promise<readonly Pod[]> {
+  return (await world.list(Pod)).filter((pod) => pod.metadata.labels?.["app"] === app);
+}
+
+async function untilAvailable(world: World, replicas: number): Promise<void> {
+  await world.until(`${replicas} available pods`, async () => {
+    const { status, metadata } = await world.get(Deployment, "web");
+    return status?.observedGeneration === metadata.generation && status?.availableReplicas === replicas && status.updatedReplicas === replicas && status.replicas === replicas;
+  });
+}
+
+test("a Deployment runs as many pods as it asks for, spread over the nodes, and then is quiet", async () => {
+  await using world = await simulate({ seed: 1 });
+  await world.apply(web(3));
+  await untilAvailable(world, 3);
+  const nodes = new Set((await podsOf(world, "web")).map((pod) => pod.spec?.nodeName));
+  expect(nodes.size).toBe(3);
+  await world.expectQuiet({ hours: 2 });
+});
+
+test("a Deployment scales down, and a pod deleted by hand comes back under another name", async () => {
+  await using world = await simulate({ seed: 2 });
+  await world.apply(web(3));
+  await untilAvailable(world, 3);
+  await world.patch(Deployment, "web", { spec: { replicas: 2 } });
+  await untilAvailable(world, 2);
+  const [victim] = await podsOf(world, "web");
+  await world.delete(Pod, victim?.metadata.name ?? "");
+  await untilAvailable(world, 2);
+  expect((await podsOf(world, "web")).map((pod) => pod.metadata.uid)).not.toContain(victim?.metadata.uid);
+});
+
+test("an update replaces pods one after the other, never with fewer than the wanted number available", async () => {
+  await using world = await simulate({ seed: 3 });
+  await world.apply(web(3));
+  await untilAvailable(world, 3);
+  await world.patch(Deployment, "web", { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } });
+  let fewest = 3;
+  await world.until("the new version everywhere", async () => {
+    const pods = await podsOf(world, "web");
+    fewest = Math.min(fewest, pods.filter((pod) => pod.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True")).length);
+    return pods.length === 3 && pods.every((pod) => pod.spec?.containers[0]?.image === "web:2");
+  });
+  await untilAvailable(world, 3);
+  expect(fewest).toBe(3);
+  const sets = await world.list(ReplicaSet);
+  expect(sets.map((set) => set.spec?.replicas).sort()).toEqual([0, 3]);
+  expect(new Set(sets.map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"]))).toEqual(new Set(["1", "2"]));
+});
+
+test("deleting a Deployment takes its ReplicaSet and pods along", async () => {
+  await using world = await simulate({ seed: 4 });
+  await world.apply(web(2));
+  await untilAvailable(world, 2);
+  await world.delete(Deployment, "web");
+  await world.until("the end of the pods", async () => (await podsOf(world, "web")).length === 0 && (await world.list(ReplicaSet)).length === 0);
+});
+
+test("orphaning deletion leaves the pods, without an owner", async () => {
+  await using world = await simulate({ seed: 5 });
+  await world.apply(web(2));
+  await untilAvailable(world, 2);
+  const key = { name: "web", namespace: "default" };
+  await world.wait(world.client.delete(Deployment, key, { propagationPolicy: "Orphan" }));
+  await world.until("the end of the Deployment", async () => (await world.list(Deployment)).length === 0);
+  const [set] = await world.list(ReplicaSet);
+  expect(set?.metadata.ownerReferences ?? []).toEqual([]);
+  expect(await podsOf(world, "web")).toHaveLength(2);
+});
+
+test("foreground deletion removes the owner last", async () => {
+  await using world = await simulate({ seed: 6 });
+  await world.apply(web(2));
+  await untilAvailable(world, 2);
+  await world.wait(world.client.delete(Deployment, { name: "web", namespace: "default" }, { propagationPolicy: "Foreground" }));
+  let outlived = false;
+  await world.until("the end of the Deployment", async () => {
+    const isThere = (await world.list(Deployment)).length > 0;
+    if (!isThere && (await world.list(ReplicaSet)).length > 0) outlived = true;
+    return !isThere;
+  });
+  expect(outlived).toBe(false);
+});
+
+test("an object whose owner never existed is collected; one whose owner has another UID too", async () => {
+  await using world = await simulate({ seed: 7 });
+  const owner = await world.apply(ConfigMap({ name: "owner", namespace: "default" }));
+  const owned = (name: string, uid: string): ConfigMap =>
+    ConfigMap({ name, namespace: "default", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] });
+  await world.apply(owned("kept", owner.metadata.uid));
+  await world.apply(owned("stranger", "00000000-0000-4000-8000-000000000000"));
+  const names = async (): Promise<readonly string[]> => (await world.list(ConfigMap)).filter((each) => each.metadata.namespace === "default").map((each) => each.metadata.name);
+  await world.until("the end of the stranger", async () => !(await names()).includes("stranger"));
+  expect(await names()).toContain("kept");
+  await world.delete(ConfigMap, "owner");
+  await world.until("the end of the dependent", async () => !(await names()).includes("kept"));
+});
+
+test("a Service lists its ready pods, and forgets a pod that is going", async () => {
+  await using world = await simulate({ seed: 8 });
+  await world.apply(web(2));
+  await world.apply(Service({ name: "web", namespace: "default", spec: { selector: { app: "web" }, ports: [{ port: 80 }] } }));
+  const ready = async (): Promise<number> => {
+    const slice = (await world.list(EndpointSlice)).find((each) => each.metadata.name === "web-ipv4");
+    return slice?.endpoints?.filter((each) => each.conditions?.ready).length ?? 0;
+  };
+  await world.until("two ready endpoints", async () => (await ready()) === 2);
+  expect((await world.get(Endpoints, "web")).subsets?.[0]?.addresses).toHaveLength(2);
+  await world.patch(Deployment, "web", { spec: { replicas: 1 } });
+  await world.until("one ready endpoint", async () => (await ready()) === 1);
+  await world.settled();
+  await world.expectQuiet();
+});
+
+test("every namespace gets its service account and the cluster's CA; a deleted namespace takes everything along", async () => {
+  await using world = await simulate({ seed: 9 });
+  await world.apply(Namespace({ name: "team" }));
+  const key = { name: "default", namespace: "team" };
+  await world.until("the service account", async () => (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"));
+  await world.delete(ServiceAccount, key);
+  await world.until("the service account again", async () => (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"));
+  await world.apply(Secret({ name: "token", namespace: "team", stringData: { a: "b" } }));
+  await world.delete(Namespace, "team");
+  await world.until("the end of the namespace", async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"));
+  await expect(world.get(Secret, { name: "token", namespace: "team" })).rejects.toSatisfy(isNotFound);
+});
+
+test("a namespace waits for a finalizer and says so", async () => {
+  await using world = await simulate({ seed: 10 });
+  await world.apply(Namespace({ name: "team" }));
+  await world.apply(ConfigMap({ name: "held", namespace: "team", finalizers: ["example.com/hold"] }));
+  await world.delete(Namespace, "team");
+  await world.run(minute);
+  const { status } = await world.get(Namespace, "team");
+  expect(status?.phase).toBe("Terminating");
+  expect(status?.conditions?.find((each) => each.type === "NamespaceContentRemaining")?.message).toContain("configmaps. has 1 resource instances");
+  await world.patch(ConfigMap, { name: "held", namespace: "team" }, { metadata: { finalizers: null } });
+  await world.until("the end of the namespace", async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"));
+});
+
+test("a pod that fits no node says why, and is bound when one comes to fit", async () => {
+  await using world = await simulate({ seed: 11 });
+  await world.apply(Pod({ name: "picky", namespace: "default", spec: { nodeSelector: { disk: "ssd" }, containers: [{ name: "c", image: "c:1" }] } }));
+  await world.run(5_000);
+  const condition = (await world.get(Pod, "picky")).status?.conditions?.find((each) => each.type === "PodScheduled");
+  expect(condition).toMatchObject({ status: "False", reason: "Unschedulable", message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector." });
+  const [node] = await world.list(Node);
+  await world.patch(Node, { name: node?.metadata.name ?? "" }, { metadata: { labels: { disk: "ssd" } } });
+  await world.until("the pod to be bound", async () => (await world.get(Pod, "picky")).spec?.nodeName === node?.metadata.name);
+});
+
+test("equal seeds make equal runs", async () => {
+  const run = async (): Promise<string> => {
+    await using world = await simulate({ seed: 12 });
+    await world.apply(web(3));
+    await untilAvailable(world, 3);
+    return world.traceHash();
+  };
+  expect(await run()).toBe(await run());
+});

@@ -35,7 +35,8 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
     if (reportsProgress) context.condition(progressing(step));
     await report(options, seen, step, factsOf(memory, again, context), context);
     if (step.kind !== "act") return again;
-    context.event("Normal", reasonOf(step), step.reason);
+    // A step that is tried again is no news.
+    if (memory.repeats === 0) context.event("Normal", reasonOf(step), step.reason);
     context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason });
     return (await perform(options, seen, step, context)) ?? again;
   };

@@ -1,5 +1,13 @@
 /** Finds the type of every part of an expression, and the overloads that its calls may mean. */
-import { qualifiedName, type Call, type Expr, type ListLiteral, type Loop, type MapLiteral, type OptionalMap } from "./ast.ts";
+import {
+  qualifiedName,
+  type Call,
+  type Expr,
+  type ListLiteral,
+  type Loop,
+  type MapLiteral,
+  type OptionalMap,
+} from "./ast.ts";
 import type { Issue } from "./issue.ts";
 import { literalIssue } from "./literal-check.ts";
 import { functions } from "./library/library.ts";
@@ -47,6 +55,8 @@ class Checker {
   readonly #unification = new Unification();
   #scope: ReadonlyMap<string, CelType>;
   readonly #locals = new Set<string>();
+  /** Lists of arguments for `format` may mix types, others may not. */
+  #mayMix = false;
 
   constructor(variables: ReadonlyMap<string, CelType>) {
     this.#scope = variables;
@@ -134,12 +144,20 @@ class Checker {
       const types = args.map((arg) => this.check(arg));
       return this.#resolve(call, `${prefix}.${name}`, qualified, types, true);
     }
-    const types = [...args.map((arg) => this.check(arg))];
+    const types = this.#argumentTypes(call);
     if (target !== undefined) types.unshift(this.check(target));
     const overloads = functions.get(name);
     if (overloads === undefined) return this.#undeclared(name, call.at);
     if (name === "_&&_" || name === "_||_") return this.#logic(call, overloads, types);
     return this.#resolve(call, name, overloads, types, false);
+  }
+
+  #argumentTypes({ name, target, args }: Call): CelType[] {
+    const outer = this.#mayMix;
+    this.#mayMix ||= name === "format" && target !== undefined;
+    const types = args.map((arg) => this.check(arg));
+    this.#mayMix = outer;
+    return types;
   }
 
   #logic(call: Call, overloads: readonly Overload[], types: readonly CelType[]): CelType {
@@ -186,17 +204,22 @@ class Checker {
   #noOverload(call: Call, name: string, types: readonly CelType[], isMember: boolean): CelType {
     const texts = types.map((type) => typeText(this.#unification.resolve(type, true)));
     const target = isMember ? `${texts.shift() ?? ""}.` : "";
-    return this.#report(call.at, `found no matching overload for '${name}' applied to '${target}(${texts.join(", ")})'`);
+    return this.#report(
+      call.at,
+      `found no matching overload for '${name}' applied to '${target}(${texts.join(", ")})'`,
+    );
   }
 
   #join(at: number, before: CelType | undefined, type: CelType): CelType {
     if (before === undefined) return type;
-    return this.#unification.assign(before, type) ? mostGeneral(before, type) : this.#mismatch(at, before, type);
+    if (this.#unification.assign(before, type)) return mostGeneral(before, type);
+    return this.#mayMix ? dynType : this.#mismatch(at, before, type);
   }
 
   #list({ elements }: ListLiteral): CelType {
     let joined: CelType | undefined;
-    for (const { value, isOptional } of elements) joined = this.#join(value.at, joined, this.#element(value, isOptional));
+    for (const { value, isOptional } of elements)
+      joined = this.#join(value.at, joined, this.#element(value, isOptional));
     return listType(joined ?? this.#unification.newParameter());
   }
 

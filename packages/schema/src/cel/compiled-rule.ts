@@ -66,9 +66,7 @@ function compileMessage(
   const program = compileAs(messageExpression, variables, "string");
   if (typeof program !== "string") return program;
   const why =
-    program === ""
-      ? "messageExpression must evaluate to a string"
-      : `messageExpression compilation failed: ${program}`;
+    program === "" ? "messageExpression must evaluate to a string" : `messageExpression compilation failed: ${program}`;
   errors.push(invalid(`${path}.messageExpression`, printedRule(rule), why));
   return undefined;
 }

@@ -29,8 +29,7 @@ export const matchesPattern: Cost = ([text = null, pattern = null]) =>
 export const searchesText: Cost = ([text = null, part = null]) => traversal(sizeOf(text)) * traversal(sizeOf(part));
 
 /** One for each item of a list, a tenth for each character of a string. */
-export const visitsItems: Cost = ([list = null]) =>
-  typeof list === "string" ? traversal(sizeOf(list)) : sizeOf(list);
+export const visitsItems: Cost = ([list = null]) => (typeof list === "string" ? traversal(sizeOf(list)) : sizeOf(list));
 
 export const writesResult: Cost = (_args, result) => traversal(sizeOf(result), 2);
 

@@ -1,5 +1,5 @@
 /** Turns a checked expression into closures, one for each node, that count what they cost. */
-import type { Call, Expr, ListLiteral, MapLiteral, OptionalMap } from "./ast.ts";
+import type { Call, Expr, ListLiteral, Literal, MapLiteral, OptionalMap } from "./ast.ts";
 import { access, accessOptional, isMember, isPresent, selectField, selectOptional } from "./access.ts";
 import type { Checked } from "./checker.ts";
 import { equals } from "./comparison.ts";
@@ -8,7 +8,18 @@ import type { Frame, Step } from "./frame.ts";
 import { planLoop } from "./loop-plan.ts";
 import type { Overload } from "./overload.ts";
 import { typeConstants } from "./type-constants.ts";
-import { CelFault, CelOptional, CelTypeValue, PlainList, PlainMap, keyText, kindOf, sizeOf, type Value } from "./value.ts";
+import {
+  CelFault,
+  CelOptional,
+  CelTypeValue,
+  CelUint,
+  PlainList,
+  PlainMap,
+  keyText,
+  kindOf,
+  sizeOf,
+  type Value,
+} from "./value.ts";
 
 export interface Plan {
   readonly step: Step;
@@ -45,7 +56,7 @@ export class Planner {
   plan(expr: Expr): Step {
     switch (expr.kind) {
       case "literal":
-        return this.constant(expr.value);
+        return this.constant(literalValue(expr));
       case "ident":
         return this.#identifier(expr.name) ?? this.constant(noOverload);
       case "select":
@@ -307,6 +318,10 @@ export class Planner {
       };
     });
   }
+}
+
+function literalValue({ type, value }: Literal): Value {
+  return type === "uint" && typeof value === "bigint" ? new CelUint(value) : value;
 }
 
 function callStep(steps: readonly Step[], overloads: readonly Overload[]): Step {

@@ -18,7 +18,10 @@ const string = [
 ].join("|");
 
 /** What cel-go's lexer has read of a string when it gives up. */
-const brokenString = new RegExp(String.raw`"(?:${escape}|[^\\"\n\r])*(?:\\?[^])?|'(?:${escape}|[^\\'\n\r])*(?:\\?[^])?`, "y");
+const brokenString = new RegExp(
+  String.raw`"(?:${escape}|[^\\"\n\r])*(?:\\?[^])?|'(?:${escape}|[^\\'\n\r])*(?:\\?[^])?`,
+  "y",
+);
 
 const patterns: readonly (readonly [TokenKind | "space", RegExp])[] = [
   ["space", /(?:[\t \r\n\f]+|\/\/[^\n]*)/y],

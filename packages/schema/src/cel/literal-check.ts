@@ -13,6 +13,7 @@ const isValid: Readonly<Record<string, (text: string) => boolean>> = {
 export function literalIssue(name: string, { args }: Call): Issue | undefined {
   const test = Object.hasOwn(isValid, name) ? isValid[name] : undefined;
   const arg = args.at(-1);
-  if (test === undefined || arg?.kind !== "literal" || typeof arg.value !== "string" || test(arg.value)) return undefined;
+  if (test === undefined || arg?.kind !== "literal" || typeof arg.value !== "string" || test(arg.value))
+    return undefined;
   return { at: arg.at, message: `invalid ${name} argument` };
 }

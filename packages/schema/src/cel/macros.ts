@@ -48,7 +48,11 @@ function loop(call: Call, macro: LoopMacro, range: Expr, issues: Issue[]): Expr 
   const [oneVariable, twoVariables] = argumentCounts[macro];
   const isTwo = twoVariables.includes(args.length);
   if (!isTwo && !oneVariable.includes(args.length)) return undefined;
-  const variable = variableName(args[0], isTwo ? "argument must be a simple name" : "argument must be a simple name", issues);
+  const variable = variableName(
+    args[0],
+    isTwo ? "argument must be a simple name" : "argument must be a simple name",
+    issues,
+  );
   const second = isTwo ? variableName(args[1], "argument must be a simple name", issues) : undefined;
   if (isTwo && variable !== "" && variable === second)
     issues.push({ at: args[1]?.at ?? at, message: `duplicate variable name: ${variable}` });

@@ -66,7 +66,9 @@ class Parser {
   }
 
   #ahead(distance: number): Token {
-    return this.#tokens[Math.min(this.#index + distance, this.#tokens.length - 1)] ?? { kind: "end", text: "<EOF>", at: 0 };
+    return (
+      this.#tokens[Math.min(this.#index + distance, this.#tokens.length - 1)] ?? { kind: "end", text: "<EOF>", at: 0 }
+    );
   }
 
   #stop(message: string, at = this.#token.at): never {

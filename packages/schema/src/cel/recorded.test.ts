@@ -1,17 +1,26 @@
 import { expect, test } from "vitest";
-import type { StructuralSchema } from "../structural-schema.ts";
+import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
 import compileErrors from "./fixtures/compile-errors.json" with { type: "json" };
+import results from "./fixtures/run-results.json" with { type: "json" };
 import { celRuleCompiler } from "./index.ts";
 
-const specWith = (rule: string, message: string): StructuralSchema => {
-  const spec = { ...(compileErrors.schema as StructuralSchema), "x-kubernetes-validations": [{ rule, message }] };
-  return { type: "object", properties: { spec } };
-};
+function specWith(spec: object, rules: readonly ValidationRule[]): StructuralSchema {
+  return { type: "object", properties: { spec: { ...(spec as StructuralSchema), "x-kubernetes-validations": rules } } };
+}
 
 const recorded = new Map(compileErrors.errors.map(({ index, message }) => [index, message]));
 
 for (const [index, rule] of compileErrors.rules.entries())
   test(`compiles, or is refused in kube-apiserver's words: ${rule}`, () => {
-    const [error] = celRuleCompiler(specWith(rule, "m")).errors;
-    expect(error?.message).toBe(recorded.get(index));
+    const schema = specWith(compileErrors.schema, [{ rule, message: "m" }]);
+    expect(celRuleCompiler(schema).errors[0]?.message).toBe(recorded.get(index));
+  });
+
+for (const { rules, errors } of results.batches)
+  test(`finds what kube-apiserver finds: ${rules.map(({ rule }) => rule).join("; ")}`, () => {
+    const compiled = celRuleCompiler(specWith(results.schema, rules as readonly ValidationRule[]));
+    expect(compiled.errors).toEqual([]);
+    const object = { apiVersion: "cel.example.com/v1", kind: "X", metadata: { name: "o1" }, spec: results.object };
+    const found = compiled.evaluate(object, undefined);
+    expect(found.map(({ field, type, message }) => [field, type, message])).toEqual(errors);
   });

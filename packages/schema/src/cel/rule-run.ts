@@ -104,7 +104,9 @@ class RuleRun {
     this.#budget -= cost;
     if (isCancelled) {
       const what = "'operation cancelled: actual cost limit exceeded'";
-      invalid(`${what}: no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(source)}`);
+      invalid(
+        `${what}: no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(source)}`,
+      );
       throw new BudgetSpent();
     }
     if (value instanceof CelFault) {
@@ -144,7 +146,11 @@ function failure(field: string, { reason }: ValidationRule, printed: string | un
     case "FieldValueRequired":
       return { type: reason, field, message: `Required value: ${detail}` };
     case "FieldValueDuplicate":
-      return { type: reason, field, message: printed === undefined ? "Duplicate value" : `Duplicate value: ${printed}` };
+      return {
+        type: reason,
+        field,
+        message: printed === undefined ? "Duplicate value" : `Duplicate value: ${printed}`,
+      };
     default: {
       const value = printed === undefined ? "" : ` ${printed}:`;
       return { type: "FieldValueInvalid", field, message: `Invalid value:${value} ${detail}` };

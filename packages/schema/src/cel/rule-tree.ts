@@ -37,7 +37,8 @@ export function compileTree(schema: StructuralSchema, place: NodePlace, errors: 
     return node === undefined ? [] : [[name, node] as const];
   });
   const { additionalProperties, items } = schema;
-  const values = typeof additionalProperties === "object" ? child(additionalProperties, "additionalProperties") : undefined;
+  const values =
+    typeof additionalProperties === "object" ? child(additionalProperties, "additionalProperties") : undefined;
   const lost = schema["x-kubernetes-list-type"] === "map" ? undefined : path;
   const itemNode = items === undefined ? undefined : child(items, "items", lost);
   const own = schema["x-kubernetes-validations"] ?? [];
@@ -46,8 +47,7 @@ export function compileTree(schema: StructuralSchema, place: NodePlace, errors: 
     errors.push({
       type: "InternalError",
       field: join("x-kubernetes-validations"),
-      message:
-        "Internal error: internal error: failed to retrieve type information for x-kubernetes-validations",
+      message: "Internal error: internal error: failed to retrieve type information for x-kubernetes-validations",
     });
   const rules = own.flatMap((rule, index) => {
     const at = { path: join(`x-kubernetes-validations[${index}]`), uncorrelatable };

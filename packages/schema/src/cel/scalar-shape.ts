@@ -35,7 +35,10 @@ export function scalarOf(type: "boolean" | "integer" | "number"): Scalar {
 const text: Scalar = { type: stringType, read: (json) => (typeof json === "string" ? json : wrong("string", json)) };
 
 const formats: Readonly<Record<string, Scalar>> = {
-  byte: { type: { kind: "bytes" }, read: readText((json) => parseBase64(json) ?? invalid("byte formatted string", json)) },
+  byte: {
+    type: { kind: "bytes" },
+    read: readText((json) => parseBase64(json) ?? invalid("byte formatted string", json)),
+  },
   date: {
     type: { kind: "timestamp" },
     read: readText((json) => timestamp(parseDate(json)) ?? invalid("date formatted string", json)),

@@ -63,7 +63,8 @@ function withNull(shape: Shape, isNullable: boolean): Shape {
 }
 
 function listShape(schema: StructuralSchema, name: string): Shape | undefined {
-  const items = schema.items === undefined ? undefined : shapeOf(schema.items, isEmbedded(schema.items), `${name}.@idx`);
+  const items =
+    schema.items === undefined ? undefined : shapeOf(schema.items, isEmbedded(schema.items), `${name}.@idx`);
   if (items === undefined) return undefined;
   return {
     type: listType(items.type),
@@ -72,7 +73,9 @@ function listShape(schema: StructuralSchema, name: string): Shape | undefined {
         ? new SchemaList(json, items, schema)
         : new CelFault("invalid data, expected an array for the provided schema with type=array"),
     equal: (a, b) =>
-      Array.isArray(a) && Array.isArray(b) && equals(new SchemaList(a, items, schema), new SchemaList(b, items, schema)),
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      equals(new SchemaList(a, items, schema), new SchemaList(b, items, schema)),
   };
 }
 

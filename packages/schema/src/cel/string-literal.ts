@@ -15,7 +15,8 @@ const short: Readonly<Record<string, string>> = {
   "?": "?",
 };
 
-const escape = /\\(?:([abfnrtv\\'"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([^]|$))/g;
+const escape =
+  /\\(?:([abfnrtv\\'"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([^]|$))/g;
 
 interface Body {
   readonly text: string;

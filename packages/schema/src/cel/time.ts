@@ -4,8 +4,8 @@ import { CelDuration, CelFault, CelTimestamp } from "./value.ts";
 const unitNanos: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
-  "µs": 1_000n,
-  "μs": 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
   ms: 1_000_000n,
   s: 1_000_000_000n,
   m: 60_000_000_000n,
@@ -69,8 +69,7 @@ function daysOf(year: number, month: number, day: number): bigint {
   return BigInt(Date.UTC(year + 400, month - 1, day)) / 86_400_000n - 146_097n;
 }
 
-const rfc3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:([Zz])|([+-])(\d\d):(\d\d))$/;
 
 /** RFC 3339; undefined when it is none. */
 export function parseTimestamp(text: string): bigint | undefined {
@@ -153,7 +152,8 @@ function zoneOffsetSeconds(nanos: bigint, zone: string): number | undefined {
     const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
     const parts = format.formatToParts(new Date(Number(floorDivide(nanos, 1_000_000n))));
     const text = parts.find(({ type }) => type === "timeZoneName")?.value ?? "GMT";
-    const [, sign, hours = "0", minutes = "0", seconds = "0"] = /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
+    const [, sign, hours = "0", minutes = "0", seconds = "0"] =
+      /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text) ?? [];
     const size = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
     return sign === "-" ? -size : size;
   } catch {

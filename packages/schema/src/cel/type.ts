@@ -84,7 +84,9 @@ export function sameType(a: CelType, b: CelType): boolean {
     case "opaque":
       return b.kind === "opaque" && a.name === b.name && sameTypes(a.parameters, b.parameters);
     case "type":
-      return b.kind === "type" && (a.of === undefined ? b.of === undefined : b.of !== undefined && sameType(a.of, b.of));
+      return (
+        b.kind === "type" && (a.of === undefined ? b.of === undefined : b.of !== undefined && sameType(a.of, b.of))
+      );
     default:
       return a.kind === b.kind;
   }

@@ -11,7 +11,16 @@ import {
   timestampText,
   type CalendarFields,
 } from "../time.ts";
-import { CelDuration, CelFault, CelTimestamp, CelTypeValue, CelUint, characterCount, typeNameOf, type Value } from "../value.ts";
+import {
+  CelDuration,
+  CelFault,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  characterCount,
+  typeNameOf,
+  type Value,
+} from "../value.ts";
 import { intOf, uintOf } from "./operators.ts";
 
 const second = 1_000_000_000n;
@@ -26,26 +35,24 @@ function doubleToUint(value: number): Value {
   return new CelUint(BigInt(Math.trunc(value)));
 }
 
+function notConvertible(type: string): CelFault {
+  return new CelFault(`type conversion error from 'string' to '${type}'`);
+}
+
 function textToInt(text: string): Value {
-  if (!/^[-+]?\d+$/.test(text)) return new CelFault(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const value = intOf(BigInt(text.replace("+", "")));
-  return value instanceof CelFault
-    ? new CelFault(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`)
-    : value;
+  const value = /^[-+]?\d+$/.test(text) ? intOf(BigInt(text.replace("+", ""))) : undefined;
+  return value === undefined || value instanceof CelFault ? notConvertible("int") : value;
 }
 
 function textToUint(text: string): Value {
-  if (!/^\d+$/.test(text)) return new CelFault(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  const value = uintOf(BigInt(text));
-  return value instanceof CelFault
-    ? new CelFault(`strconv.ParseUint: parsing ${JSON.stringify(text)}: value out of range`)
-    : value;
+  const value = /^\d+$/.test(text) ? uintOf(BigInt(text)) : undefined;
+  return value === undefined || value instanceof CelFault ? notConvertible("uint") : value;
 }
 
 const doubleForm = /^[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf(?:inity)?|nan)$/i;
 
 function textToDouble(text: string): Value {
-  if (!doubleForm.test(text)) return new CelFault(`strconv.ParseFloat: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!doubleForm.test(text)) return notConvertible("double");
   if (/nan$/i.test(text)) return Number.NaN;
   if (/inf/i.test(text)) return text.startsWith("-") ? -Infinity : Infinity;
   return Number(text);
@@ -57,7 +64,7 @@ const falseTexts: ReadonlySet<string> = new Set(["0", "f", "F", "false", "FALSE"
 function textToBool(text: string): Value {
   if (trueTexts.has(text)) return true;
   if (falseTexts.has(text)) return false;
-  return new CelFault("type conversion error from 'string' to 'bool'");
+  return notConvertible("bool");
 }
 
 function bytesToText(bytes: Uint8Array): Value {
@@ -74,23 +81,18 @@ export function doubleText(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const size = Math.abs(value);
   // Go's %g: an exponent of at least two digits, from 1e21 on and below 1e-4.
-  if (size !== 0 && (size < 1e-4 || size >= 1e21))
-    return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
+  if (size !== 0 && (size < 1e-4 || size >= 1e21)) return value.toExponential().replace(/e([-+])(\d)$/, "e$10$2");
   return String(value);
 }
 
 function textToDuration(text: string): Value {
   const nanos = parseGoDuration(text);
-  return nanos === undefined
-    ? new CelFault(`time: invalid duration ${JSON.stringify(text)}`)
-    : new CelDuration(nanos);
+  return nanos === undefined ? notConvertible("google.protobuf.Duration") : new CelDuration(nanos);
 }
 
 function textToTimestamp(text: string): Value {
   const nanos = parseTimestamp(text);
-  return nanos === undefined
-    ? new CelFault(`parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": cannot parse`)
-    : timestampOf(nanos);
+  return nanos === undefined ? notConvertible("google.protobuf.Timestamp") : timestampOf(nanos);
 }
 
 export function matches(text: string, pattern: string): Value {
@@ -103,10 +105,7 @@ function calendarGetter(read: (fields: CalendarFields) => number): readonly Over
     const fields = calendarFields(time, zone);
     return fields === undefined ? new CelFault(`unknown time zone ${zone}`) : BigInt(read(fields));
   };
-  return [
-    member(["timestamp"], "int", (time) => get(time, "UTC")),
-    member(["timestamp", "string"], "int", get),
-  ];
+  return [member(["timestamp"], "int", (time) => get(time, "UTC")), member(["timestamp", "string"], "int", get)];
 }
 
 export const conversions: Library = {
@@ -170,12 +169,8 @@ export const conversions: Library = {
     member(["string", "string"], "bool", matches, matchesPattern),
   ],
   contains: [member(["string", "string"], "bool", (text, part) => text.includes(part), searchesText)],
-  startsWith: [
-    member(["string", "string"], "bool", (text, part) => text.startsWith(part), readsFirst),
-  ],
-  endsWith: [
-    member(["string", "string"], "bool", (text, part) => text.endsWith(part), readsFirst),
-  ],
+  startsWith: [member(["string", "string"], "bool", (text, part) => text.startsWith(part), readsFirst)],
+  endsWith: [member(["string", "string"], "bool", (text, part) => text.endsWith(part), readsFirst)],
   getFullYear: calendarGetter(({ year }) => year),
   getMonth: calendarGetter(({ month }) => month),
   getDayOfYear: calendarGetter(({ dayOfYear }) => dayOfYear),
@@ -190,10 +185,7 @@ export const conversions: Library = {
     ...calendarGetter(({ minutes }) => minutes),
     member(["duration"], "int", ({ nanos }) => nanos / (60n * second)),
   ],
-  getSeconds: [
-    ...calendarGetter(({ seconds }) => seconds),
-    member(["duration"], "int", ({ nanos }) => nanos / second),
-  ],
+  getSeconds: [...calendarGetter(({ seconds }) => seconds), member(["duration"], "int", ({ nanos }) => nanos / second)],
   getMilliseconds: [
     ...calendarGetter(({ milliseconds }) => milliseconds),
     member(["duration"], "int", ({ nanos }) => (nanos / 1_000_000n) % 1000n),

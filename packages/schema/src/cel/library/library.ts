@@ -2,11 +2,28 @@
 import type { Library, Overload } from "../overload.ts";
 import { conversions } from "./conversions.ts";
 import { lists, sets } from "./lists.ts";
+import { namedFormats } from "./named-formats.ts";
+import { networks } from "./networks.ts";
 import { operators } from "./operators.ts";
 import { optionals } from "./optionals.ts";
+import { quantities } from "./quantities.ts";
+import { semvers } from "./semvers.ts";
 import { strings } from "./strings.ts";
+import { urls } from "./urls.ts";
 
-const parts: readonly Library[] = [operators, conversions, strings, lists, sets, optionals];
+const parts: readonly Library[] = [
+  operators,
+  conversions,
+  strings,
+  lists,
+  sets,
+  optionals,
+  quantities,
+  networks,
+  urls,
+  semvers,
+  namedFormats,
+];
 
 function merged(): ReadonlyMap<string, readonly Overload[]> {
   const all = new Map<string, readonly Overload[]>();

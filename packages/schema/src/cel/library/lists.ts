@@ -53,7 +53,8 @@ function overComparable(make: (kind: (typeof comparable)[number]) => Overload): 
 function slice(list: CelList, start: bigint, end: bigint): Value {
   const length = BigInt(list.length);
   if (start < 0n || end < 0n) return new CelFault(`cannot slice(${start}, ${end}), negative indexes not supported`);
-  if (start > end) return new CelFault(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
+  if (start > end)
+    return new CelFault(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
   if (end > length) return new CelFault(`cannot slice(${start}, ${end}), list is length ${length}`);
   return new PlainList(itemsOf(list).slice(Number(start), Number(end)));
 }
@@ -103,8 +104,12 @@ export const lists: Library = {
   sum: (["int", "uint", "double", "duration"] as const).map((kind) =>
     member([`list(${kind})`], kind, (list) => sum(list, zeros[kind]), visitsItems),
   ),
-  min: overComparable((kind) => member([`list(${kind})`], kind, (list) => extreme(list, "min", (order) => order < 0), visitsItems)),
-  max: overComparable((kind) => member([`list(${kind})`], kind, (list) => extreme(list, "max", (order) => order > 0), visitsItems)),
+  min: overComparable((kind) =>
+    member([`list(${kind})`], kind, (list) => extreme(list, "min", (order) => order < 0), visitsItems),
+  ),
+  max: overComparable((kind) =>
+    member([`list(${kind})`], kind, (list) => extreme(list, "max", (order) => order > 0), visitsItems),
+  ),
   indexOf: [
     member(
       ["list(A)", "A"],

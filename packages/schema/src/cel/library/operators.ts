@@ -115,4 +115,3 @@ export const operators: Library = {
     plain(["A", "map(A, B)"], "bool", () => new CelFault("no such overload")),
   ],
 };
-

@@ -1,7 +1,17 @@
 /** Optional values: `self.?field.orValue(0)`. */
 import { equals } from "../comparison.ts";
 import { member, plain, type Library } from "../overload.ts";
-import { CelDuration, CelFault, CelList, CelMap, CelOptional, CelTimestamp, CelUint, PlainList, type Value } from "../value.ts";
+import {
+  CelDuration,
+  CelFault,
+  CelList,
+  CelMap,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  PlainList,
+  type Value,
+} from "../value.ts";
 import { itemsOf } from "./operators.ts";
 
 export const none: CelOptional = new CelOptional(undefined);
@@ -36,7 +46,9 @@ export const optionals: Library = {
   orValue: [member(["optional(A)", "A"], "A", (a, b) => (a.value === undefined ? b : a.value))],
   first: [member(["list(A)"], "optional(A)", (list) => (list.length === 0 ? none : new CelOptional(list.get(0))))],
   last: [
-    member(["list(A)"], "optional(A)", (list) => (list.length === 0 ? none : new CelOptional(list.get(list.length - 1)))),
+    member(["list(A)"], "optional(A)", (list) =>
+      list.length === 0 ? none : new CelOptional(list.get(list.length - 1)),
+    ),
   ],
 };
 

@@ -30,6 +30,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
   const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup;
+  refuseRoot(pod, container, user ?? 0);
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,
     rootDirectory: image.rootDirectory,
@@ -41,8 +42,17 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     files: parts.hostFiles(pod, context.podIP),
     ...(user === undefined ? {} : { runAsUser: user }),
     ...(group === undefined ? {} : { runAsGroup: group }),
+    readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
     onOutput: context.onOutput,
   };
+}
+
+/** Images of this node run as root unless the pod says otherwise. */
+function refuseRoot(pod: Pod, container: Container, user: number): void {
+  const runAsNonRoot = container.securityContext?.runAsNonRoot ?? pod.spec.securityContext?.runAsNonRoot;
+  if (runAsNonRoot !== true || user !== 0) return;
+  const message = `container has runAsNonRoot and image will run as root (pod: "${podIdentity(pod).name}", container: ${container.name})`;
+  throw nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
 export function podFacts(parts: PodParts, pod: Pod, podIP: string): PodFacts {

@@ -24,6 +24,8 @@ export interface ContainerSpec {
   readonly files: Readonly<Record<string, string>>;
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
+  /** Nothing but volumes can be written. */
+  readonly readOnlyRoot?: boolean;
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 }
 

@@ -32,6 +32,9 @@ export interface PodSpec {
 export interface SecurityContext {
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
+  readonly runAsNonRoot?: boolean;
+  /** Of containers only. */
+  readonly readOnlyRootFilesystem?: boolean;
 }
 
 export interface Container {

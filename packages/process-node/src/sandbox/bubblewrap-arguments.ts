@@ -51,16 +51,11 @@ export function bubblewrapArguments(spec: ContainerSpec, program: string, option
     "/proc",
     "--dev",
     "/dev",
-    "--perms",
-    "1777",
-    "--tmpfs",
-    "/tmp",
-    "--perms",
-    "1777",
-    "--tmpfs",
-    "/var/tmp",
+    ...temporaryFolders(spec),
     ...mounts.flatMap(({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target]),
-    ...(options.privileged ? ["--cap-drop", "ALL", ...capabilities.flatMap((name) => ["--cap-add", name])] : []),
+    // Only the root itself: volumes are mounts of their own and stay as they are.
+    ...(spec.readOnlyRoot === true ? ["--remount-ro", "/"] : []),
+    ...(options.privileged ? ["--cap-drop", "ALL", ...keptCapabilities(spec)] : []),
     "--clearenv",
     ...Object.entries(spec.env).flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
@@ -69,6 +64,21 @@ export function bubblewrapArguments(spec: ContainerSpec, program: string, option
     program,
     ...spec.command.slice(1),
   ];
+}
+
+/** With a read-only root they are ordinary folders of it, as in any image. */
+function temporaryFolders({ readOnlyRoot }: ContainerSpec): string[] {
+  return ["/tmp", "/var/tmp"].flatMap((folder) => [
+    "--perms",
+    "1777",
+    readOnlyRoot === true ? "--dir" : "--tmpfs",
+    folder,
+  ]);
+}
+
+/** A user other than root has none. */
+function keptCapabilities({ runAsUser = 0 }: ContainerSpec): string[] {
+  return runAsUser === 0 ? capabilities.flatMap((name) => ["--cap-add", name]) : [];
 }
 
 function userArguments(spec: ContainerSpec): string[] {

@@ -365,7 +365,7 @@ async function startAndHeal(stage: Stage): Promise<void> {
   await expectHealthy(stage, "orders");
   await expectNothingLost(world, writer);
   writer.stop();
-  await world.expectQuiet();
+  await world.expectQuiet({ hours: 0.25 });
 }
 
 /** How often the operator writes without any fault. */

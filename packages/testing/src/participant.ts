@@ -1,6 +1,7 @@
 /** Somebody who asks something in a world: traced, counted, and struck by faults; may die and come back. */
 import { type ApiRequest, type ApiResponse, isStatus, type Transport } from "@setpoint/apimachinery";
 import { type Clock, type Random, sleep } from "@setpoint/host";
+import { laggingWatch } from "./lagging-watch.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
 
 /**
@@ -14,6 +15,8 @@ export interface ParticipantOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly trace: Trace;
+  /** Its watches tell everything up to so much late, as those of a busy server; default 0. */
+  readonly watchLagMsMax?: number;
 }
 
 /** A request takes up to so long each way: enough that a seed changes who is first. */
@@ -78,7 +81,10 @@ export class ProcessLink {
 
   async #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
     const both = request.query?.["watch"] === undefined ? signal : anyOf(this.#end.signal, signal);
-    return this.#pass(callOf(request), () => inner.send(request, both), outcomeOf);
+    const response = await this.#pass(callOf(request), () => inner.send(request, both), outcomeOf);
+    const { clock, random, watchLagMsMax: lagMsMax = 0 } = this.#options;
+    if (response.kind !== "watch" || lagMsMax === 0) return response;
+    return { ...response, frames: laggingWatch(response.frames, { clock, random, lagMsMax }) };
   }
 
   async #pass<T>(call: Call, send: () => Promise<T>, describe: (answer: T) => string): Promise<T> {

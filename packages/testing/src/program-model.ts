@@ -40,8 +40,8 @@ export interface ProgramModel {
   attach?(host: Host): void;
   runs(image: string): boolean;
   start(launch: Launch): Program;
-  /** A pod is stopped by somebody who is not bound by the rules, not by an operator. */
-  forgive?(podName: string): void;
+  /** This pod, or every pod that runs now, is stopped by somebody who is not bound by the rules, not by an operator. */
+  forgive?(podName?: string): void;
   /** Sentences about safety rules that were broken so far; a world does not settle with any. */
   readonly violations?: readonly string[];
 }

@@ -34,6 +34,8 @@ export interface SimulateOptions {
   readonly nodes?: number;
   /** Whether operators elect a leader by a lease, as with several replicas; default false. */
   readonly leaderElection?: boolean;
+  /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
+  readonly watchLagMsMax?: number;
 }
 
 const nodesDefault = 3;
@@ -81,8 +83,8 @@ function clientOf(ground: Ground, name: string): Client {
   return createClient(transportOf(ground, participant(ground, name), admin), ground.host);
 }
 
-function participant({ host, trace }: Ground, name: string): Participant {
-  return new Participant({ name, clock: host.clock, random: host.random, trace });
+function participant({ host, trace }: Ground, name: string, watchLagMsMax = 0): Participant {
+  return new Participant({ name, clock: host.clock, random: host.random, trace, watchLagMsMax });
 }
 
 function transportOf({ server }: Ground, who: Participant, user: UserInfo): Transport {
@@ -98,7 +100,7 @@ interface DescribedOperator {
 function describeOperator(
   ground: Ground,
   source: OperatorSource,
-  { leaderElection = false }: SimulateOptions,
+  { leaderElection = false, watchLagMsMax = 0 }: SimulateOptions,
 ): DescribedOperator {
   const described = typeof source === "function" ? source({ call: (_what, _kind, send) => send() }) : source;
   const user = {
@@ -108,7 +110,7 @@ function describeOperator(
   const process = new SimulatedOperator({
     source,
     host: ground.host,
-    participant: participant(ground, described.name),
+    participant: participant(ground, described.name, watchLagMsMax),
     transport: ground.server.transportAs(user),
     ...(leaderElection ? { leaseNamespace: operatorNamespace } : {}),
   });

@@ -38,6 +38,7 @@ export class EtcdMember implements Program, Peer {
   #joinedMs = 0;
   /** Client requests are served once a leader was known and the member has published itself. */
   #isServing = false;
+  #isStopping = false;
   #isEnded = false;
   #timer: Timer | undefined;
 
@@ -70,12 +71,17 @@ export class EtcdMember implements Program, Peer {
     return this.#isServing;
   }
 
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   get connectedSinceMs(): number {
     return this.#joinedMs;
   }
 
   terminate(): void {
-    if (this.#isEnded) return;
+    if (this.#isEnded || this.#isStopping) return;
+    this.#isStopping = true;
     this.#timer?.cancel();
     this.#network.stopping(this, this.#lostQuorum());
     const group = this.#group;
@@ -219,7 +225,7 @@ export class EtcdMember implements Program, Peer {
     if (group?.hasQuorum !== true || group.leader === undefined) return undefined;
     const { voters, quorum } = group.leader.data;
     const own = voters.some(({ id }) => id === this.data.memberId);
-    const left = voters.filter(({ id }) => id !== this.data.memberId && group.peer(id) !== undefined).length;
+    const left = voters.filter(({ id }) => id !== this.data.memberId && group.peer(id)?.isStopping === false).length;
     if (!own || left >= quorum || voters.length === 1) return undefined;
     return `Stopping ${this.name} leaves ${left} of ${voters.length} voters, fewer than the quorum of ${quorum}`;
   }

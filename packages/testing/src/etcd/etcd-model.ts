@@ -43,8 +43,9 @@ export class EtcdModel implements ProgramModel {
     this.#host = host;
   }
 
-  forgive(podName: string): void {
-    this.#forgiven.add(podName);
+  forgive(podName?: string): void {
+    const names = podName === undefined ? [...this.#processes.values()].map(({ launch }) => launch.podName) : [podName];
+    for (const name of names) this.#forgiven.add(name);
   }
 
   runs(image: string): boolean {

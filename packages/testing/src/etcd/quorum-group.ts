@@ -9,6 +9,8 @@ export interface Peer {
   readonly version: string;
   /** Since when its peers are connected to it. */
   readonly connectedSinceMs: number;
+  /** It was told to stop and is about to. */
+  readonly isStopping: boolean;
   /** It has the leader's whole log, for the first time since it started or again. */
   synced(): void;
   /** It has learned that it is no member any more. */

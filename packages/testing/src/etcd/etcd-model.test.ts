@@ -1,0 +1,211 @@
+/** The model says what a real etcd 3.4 was measured to say. */
+import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import type { Launch, Program, SimulatedVolume } from "../program-model.ts";
+import { EtcdModel } from "./etcd-model.ts";
+
+interface Process extends Program {
+  readonly endpoint: string;
+  readonly volume: SimulatedVolume;
+  exit: { readonly code: number; readonly message: string } | undefined;
+}
+
+interface Bench {
+  readonly host: SimulatedHost;
+  readonly etcd: EtcdModel;
+  /** Lets time pass until the promise is done. */
+  wait<T>(promise: Promise<T>): Promise<T>;
+  start(
+    name: string,
+    options: {
+      readonly cluster: readonly string[];
+      readonly state?: string;
+      readonly volume?: SimulatedVolume;
+      readonly version?: string;
+    },
+  ): Process;
+}
+
+const urlOf = (name: string): string => `http://${name}.etcd.default.svc:2380`;
+
+function createBench(): Bench {
+  const host = simulatedHost(1);
+  const etcd = new EtcdModel();
+  etcd.attach(host);
+  let addresses = 0;
+  return {
+    host,
+    etcd,
+    async wait(promise) {
+      let isDone = false;
+      const watched = promise.finally(() => (isDone = true));
+      watched.catch(() => {});
+      await host.clock.run(60_000, () => isDone);
+      return watched;
+    },
+    start(name, { cluster, state = "new", volume = { id: name, files: new Map() }, version = "3.4.23" }) {
+      const podIp = `10.0.0.${++addresses}`;
+      const initialCluster = cluster.map((each) => `${each}=${urlOf(each)}`).join(",");
+      const options = {
+        name,
+        "data-dir": "/data/etcd",
+        "initial-advertise-peer-urls": urlOf(name),
+        "initial-cluster": initialCluster,
+        "initial-cluster-state": state,
+      };
+      const started = { endpoint: `http://${podIp}:2379`, volume, exit: undefined as Process["exit"] };
+      const launch: Launch = {
+        host,
+        image: `registry/etcd:v${version}`,
+        command: ["etcd", ...Object.entries(options).map(([option, value]) => `--${option}=${value}`)],
+        environment: {},
+        namespace: "default",
+        podName: name,
+        podIp,
+        hostNames: [`${name}.etcd.default.svc`],
+        volumes: new Map([["/data", volume]]),
+        exited: (code, message = "") => (process.exit = { code, message }),
+        ready: () => {},
+      };
+      const program = etcd.start(launch);
+      const process: Process = Object.assign(started, {
+        terminate: () => program.terminate(),
+        kill: () => program.kill(),
+      });
+      return process;
+    },
+  };
+}
+
+const three = ["a", "b", "c"] as const;
+
+/** Three voters that have been connected for long enough to be changed. */
+async function startThree(bench: Bench): Promise<readonly [Process, Process, Process]> {
+  const start = (name: string): Process => bench.start(name, { cluster: three });
+  const members = [start("a"), start("b"), start("c")] as const;
+  await bench.host.clock.run(10_000);
+  return members;
+}
+
+async function idOf({ etcd, wait }: Bench, { endpoint }: Process): Promise<string> {
+  return (await wait(etcd.status(endpoint))).memberId;
+}
+
+test("no member may be added until all voters have been connected for five seconds", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const a = bench.start("a", { cluster: three });
+  bench.start("b", { cluster: three });
+  bench.start("c", { cluster: three });
+  await host.clock.run(3_000);
+  await expect(wait(etcd.addLearner(a.endpoint, urlOf("d")))).rejects.toThrow("etcdserver: unhealthy cluster");
+  await host.clock.run(5_000);
+  await wait(etcd.addLearner(a.endpoint, urlOf("d")));
+  expect(
+    (await wait(etcd.memberList(a.endpoint))).members.map(({ name, isLearner }) => [name, isLearner]),
+  ).toContainEqual(["", true]);
+});
+
+test("with one of three down, only the one that is down may be removed", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const [a, b, c] = await startThree(bench);
+  const dead = await idOf(bench, c);
+  c.kill();
+  await host.clock.run(10_000);
+  await expect(wait(etcd.addLearner(a.endpoint, urlOf("d")))).rejects.toThrow("unhealthy cluster");
+  await expect(wait(etcd.remove(a.endpoint, await idOf(bench, b)))).rejects.toThrow("unhealthy cluster");
+  await wait(etcd.remove(a.endpoint, dead));
+  expect((await wait(etcd.memberList(a.endpoint))).members.length).toBe(2);
+});
+
+test("there is one learner at most, and it is promoted only when it is in sync", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const [a] = await startThree(bench);
+  await wait(etcd.addLearner(a.endpoint, urlOf("d")));
+  await expect(wait(etcd.addLearner(a.endpoint, urlOf("e")))).rejects.toThrow("too many learner members");
+  const learner = (await wait(etcd.memberList(a.endpoint))).members.find(({ isLearner }) => isLearner)?.id ?? "";
+  await expect(wait(etcd.promote(a.endpoint, learner))).rejects.toThrow(
+    "can only promote a learner member which is in sync with leader",
+  );
+  bench.start("d", { cluster: [...three, "d"], state: "existing" });
+  await host.clock.run(2_000);
+  await wait(etcd.promote(a.endpoint, learner));
+  await expect(wait(etcd.promote(a.endpoint, learner))).rejects.toThrow("can only promote a learner member");
+});
+
+test("without a majority nothing is read, written or changed", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const [a, b, c] = await startThree(bench);
+  b.kill();
+  c.kill();
+  await host.clock.run(5_000);
+  await expect(wait(etcd.put(a.endpoint, "k", "v"))).rejects.toThrow("request timed out");
+  await expect(wait(etcd.memberList(a.endpoint))).rejects.toThrow("request timed out");
+  expect((await wait(etcd.status(a.endpoint))).leaderId).toBe("");
+});
+
+test("what was acknowledged survives every death that leaves the volumes", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const members = await startThree(bench);
+  await wait(etcd.put(members[0].endpoint, "k", "v"));
+  for (const member of members) member.kill();
+  const [a] = three.map((name, index) =>
+    bench.start(name, { cluster: [name], state: "existing", ...volumeOf(members[index]) }),
+  );
+  await host.clock.run(5_000);
+  expect((await wait(etcd.keys(a?.endpoint ?? ""))).get("k")).toBe("v");
+});
+
+function volumeOf(process: Process | undefined): { readonly volume?: SimulatedVolume } {
+  return process === undefined ? {} : { volume: process.volume };
+}
+
+test("a member that was started before is not bootstrapped again, one that was removed ends", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const [a, b] = await startThree(bench);
+  const id = await idOf(bench, b);
+  b.kill();
+  const again = bench.start("b", { cluster: three });
+  await host.clock.run(1_000);
+  expect(again.exit).toMatchObject({ code: 1, message: expect.stringContaining("has already been bootstrapped") });
+  await wait(etcd.remove(a.endpoint, id));
+  const removed = bench.start("b", { cluster: ["b"], state: "existing", volume: b.volume });
+  await host.clock.run(1_000);
+  expect(removed.exit).toMatchObject({ code: 1, message: "the member has been permanently removed from the cluster" });
+});
+
+test("a member that joins with another list of members ends", async () => {
+  const bench = createBench();
+  const { etcd, wait, host } = bench;
+  const [a] = await startThree(bench);
+  await wait(etcd.addLearner(a.endpoint, urlOf("d")));
+  const joining = bench.start("d", { cluster: ["a", "d"], state: "existing" });
+  await host.clock.run(1_000);
+  expect(joining.exit?.message).toContain("member count is unequal");
+});
+
+test("data of a cluster that was raised to 3.5 is not opened by 3.4", async () => {
+  const bench = createBench();
+  const { host } = bench;
+  const members = three.map((name) => bench.start(name, { cluster: three, version: "3.5.16" }));
+  await host.clock.run(5_000);
+  members[0]?.kill();
+  const old = bench.start("a", { cluster: ["a"], ...volumeOf(members[0]) });
+  await host.clock.run(1_000);
+  expect(old.exit?.message).toContain("cluster cannot be downgraded");
+});
+
+test("stopping a member that the majority needs is remembered as a violation", async () => {
+  const bench = createBench();
+  const [, b, c] = await startThree(bench);
+  b.terminate();
+  await bench.host.clock.run(5_000);
+  expect(bench.etcd.violations).toEqual([]);
+  c.terminate();
+  expect(bench.etcd.violations).toEqual(["Stopping c leaves 1 of 3 voters, fewer than the quorum of 2"]);
+});

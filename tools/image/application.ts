@@ -1,4 +1,8 @@
-/** Collects what a workspace package needs at run time: its own build and, recursively, that of everything it depends on. */
+/**
+ * Collects what a workspace package needs at run time: its own build and, recursively, that of everything it depends on.
+ *
+ *     node --conditions=@setpoint/source tools/image/application.ts PACKAGE TARGET
+ */
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -28,9 +32,22 @@ export function collectApplication(packageName: string, target: string): void {
 function copyPackage(source: string, target: string): void {
   const isOwn = !source.includes("/node_modules/");
   mkdirSync(dirname(target), { recursive: true });
-  if (!isOwn) return cpSync(source, target, { recursive: true, filter: (path) => !/\.(map|md|cts|d\.ts)$/.test(path) });
+  // With their times, by which an image is known to be the same as before.
+  const options = { recursive: true, preserveTimestamps: true };
+  if (!isOwn) return cpSync(source, target, { ...options, filter: (path) => !/\.(map|md|cts|d\.ts)$/.test(path) });
   for (const part of ["package.json", "dist", "data"]) {
     const from = join(source, part);
-    if (existsSync(from)) cpSync(from, join(target, part), { recursive: true, filter: (path) => !/\.(map|d\.ts|tsbuildinfo)$/.test(path) });
+    if (existsSync(from))
+      cpSync(from, join(target, part), { ...options, filter: (path) => !/\.(map|d\.ts|tsbuildinfo)$/.test(path) });
+  }
+}
+
+if (import.meta.main) {
+  const [packageName, target] = process.argv.slice(2);
+  if (packageName === undefined || target === undefined) {
+    console.error("Usage: application.ts PACKAGE TARGET");
+    process.exitCode = 2;
+  } else {
+    collectApplication(packageName, target);
   }
 }

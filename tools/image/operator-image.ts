@@ -11,7 +11,10 @@ export const operatorImage = "setpoint.dev/etcd-operator:0.1.0";
 
 /** Builds the packages (a fraction of a second when nothing changed) and describes the image to a process node. */
 export function buildOperatorImage(folder: string): ImageSource {
-  const built = spawnSync(join(root, "node_modules/.bin/tsc"), ["-b", "operators/etcd"], { cwd: root, encoding: "utf8" });
+  const built = spawnSync(join(root, "node_modules/.bin/tsc"), ["-b", "operators/etcd"], {
+    cwd: root,
+    encoding: "utf8",
+  });
   if (built.status !== 0) throw new Error(`Cannot build the etcd operator: ${built.stdout}`);
   const application = join(folder, "etcd-operator");
   collectApplication("@setpoint/etcd-operator", application);

@@ -1,7 +1,17 @@
 import type { KubeObject, Kind, ObjectOf } from "@setpoint/apimachinery";
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { age, conditionColumn, conditions, defineKind, field, immutable, quantity, rule } from "./index.ts";
+import {
+  age,
+  conditionColumn,
+  conditions,
+  defineKind,
+  field,
+  immutable,
+  quantity,
+  rule,
+  type ValidationRule,
+} from "./index.ts";
 
 const PodSet = defineKind({
   group: "examples.setpoint.dev",
@@ -107,5 +117,36 @@ test("a field that does not fit what is said of it stops the definition", () => 
   const spec = z.object({ name: field(z.string(), { listType: "set" }) });
   expect(() => defineKind({ group: "examples.setpoint.dev", version: "v1", kind: "Odd", spec })).toThrow(
     'Cannot define kind "Odd": properties[spec].properties[name].type: Invalid value: "string": must be array',
+  );
+});
+
+const gauge = (rules: readonly ValidationRule[]) =>
+  defineKind({
+    group: "examples.setpoint.dev",
+    version: "v1",
+    kind: "Gauge",
+    spec: z.object({ low: z.int(), high: field(z.int(), { rules: [rule("self < 100", "at most 99")] }) }),
+    rules,
+  });
+
+test("a rule that names a field that is not there stops the definition, and says where", () => {
+  expect(() => gauge([rule("self.spec.hihg > 1", "odd")])).toThrow(
+    `Cannot define kind "Gauge": rule [0] of the object: ERROR: <input>:1:10: undefined field 'hihg'
+ | self.spec.hihg > 1
+ | .........^`,
+  );
+  expect(() => gauge([rule("self.spec.high", "no bool")])).toThrow(
+    'Cannot define kind "Gauge": rule [0] of the object: cel expression must evaluate to a bool',
+  );
+});
+
+test("an object that breaks a rule is not built, and every broken rule is named", () => {
+  const Gauge = gauge([
+    rule("self.spec.low <= self.spec.high", "low may not exceed high"),
+    rule("self.spec.low == oldSelf.spec.low", "low is immutable"),
+  ]);
+  expect(Gauge({ name: "a", spec: { low: 1, high: 2 } }).spec).toEqual({ low: 1, high: 2 });
+  expect(() => Gauge({ name: "a", spec: { low: 200, high: 150 } })).toThrow(
+    'Cannot make Gauge "a": low may not exceed high; spec.high: 150: at most 99',
   );
 });

@@ -9,14 +9,13 @@ import {
   type ObjectInitMeta,
 } from "@setpoint/apimachinery";
 import type { z } from "zod";
-import { celRuleCompiler } from "./cel/index.ts";
+import { compileKindRules } from "./compile-kind-rules.ts";
 import type { CustomResourceDefinitionManifest } from "./custom-resource-definition.ts";
 import type { DeepReadonly, FieldPath } from "./field-paths.ts";
 import { structuralFromZod } from "./from-zod.ts";
 import { manifestOf } from "./kind-manifest.ts";
 import { parseObject } from "./parse-object.ts";
 import type { PrinterColumn } from "./printer-column.ts";
-import type { RuleEvaluator } from "./rule-evaluator.ts";
 import type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
 import { validateStructural } from "./validate-structural.ts";
 
@@ -95,7 +94,7 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
   const schema = objectSchema(options);
   requireStructural(kind, schema);
   const manifest = manifestOf({ ...options, plural, scope }, schema);
-  const rules = compileRules(kind, schema);
+  const rules = compileKindRules(kind, schema);
   const checked = { apiVersion, kind, schema, rules, spec: options.spec, status: options.status };
   // Parsing has checked every field of T by the schemas that T is inferred from.
   const build = (init: KindInit<Spec>): T =>
@@ -139,14 +138,6 @@ function requireStructural(kind: string, schema: StructuralSchema): void {
   if (errors.length === 0) return;
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   throw new SetpointError("ERR_SCHEMA_NOT_STRUCTURAL", `Cannot define kind "${kind}": ${texts.join("; ")}`);
-}
-
-/** A rule that is wrong is an author's mistake, so it is found here and not by the first cluster. */
-function compileRules(kind: string, schema: StructuralSchema): RuleEvaluator {
-  const rules = celRuleCompiler(schema);
-  if (rules.errors.length === 0) return rules;
-  const texts = rules.errors.map(({ field, message }) => `${field}: ${message}`);
-  throw new SetpointError("ERR_RULE_INVALID", `Cannot define kind "${kind}": ${texts.join("; ")}`);
 }
 
 /** `Policy` → `policies`, `Proxy` → `proxies`, `Address` → `addresses`, `Gateway` → `gateways`. */

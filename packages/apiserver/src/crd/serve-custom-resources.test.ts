@@ -90,3 +90,33 @@ test("deleting a CRD deletes its objects first and refuses new ones meanwhile", 
   expect((await send("GET", `${crds}/widgets.example.com`)).code).toBe(404);
   expect((await send("GET", widgets)).code).toBe(404);
 });
+
+test("rules run on create and update, and a rule that compares with the past on update only", async () => {
+  const { send } = startServer();
+  const manifest = structuredClone(recorded.manifest) as unknown as RuledCrd;
+  const schema = manifest.spec.versions[0]?.schema.openAPIV3Schema.properties.spec;
+  if (schema === undefined) throw new Error("the recorded CRD has a spec");
+  schema["x-kubernetes-validations"] = [
+    { rule: "self.replicas < 5", message: "at most 4" },
+    { rule: "self.color == oldSelf.color", message: "the color stays" },
+  ];
+  expect((await send("POST", crds, manifest)).code).toBe(201);
+  await settle();
+  const refused = await send("POST", widgets, widget("w1", { color: "red", replicas: 5 }));
+  expect(refused.object?.["message"]).toBe('Widget.example.com "w1" is invalid: spec: Invalid value: at most 4');
+  const made = await send("POST", widgets, widget("w1", { color: "red", replicas: 4 }));
+  expect(made.code).toBe(201);
+  const repainted = { ...made.object, spec: { color: "green", replicas: 4 } };
+  const update = await send("PUT", `${widgets}/w1`, repainted);
+  expect(update.object?.["message"]).toBe('Widget.example.com "w1" is invalid: spec: Invalid value: the color stays');
+});
+
+interface RuledCrd {
+  readonly spec: {
+    readonly versions: readonly {
+      readonly schema: {
+        readonly openAPIV3Schema: { readonly properties: { readonly spec: Record<string, unknown> } };
+      };
+    }[];
+  };
+}

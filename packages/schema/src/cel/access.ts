@@ -1,7 +1,7 @@
 /** Fields of objects, entries of maps, items of lists. */
 import { equals } from "./comparison.ts";
 import { none } from "./library/optionals.ts";
-import { CelFault, CelList, CelMap, CelOptional, CelUint, type Value } from "./value.ts";
+import { CelFault, CelList, CelMap, CelOptional, CelUint, keyName, type Value } from "./value.ts";
 
 const noOverload = new CelFault("no such overload");
 
@@ -13,10 +13,6 @@ export function selectField(value: Value, field: string): Value {
 
 function found(value: Value | undefined, key: Value): Value {
   return value === undefined ? new CelFault(`no such key: ${keyName(key)}`) : value;
-}
-
-function keyName(key: Value): string {
-  return key instanceof CelUint ? String(key.value) : String(key);
 }
 
 export function selectOptional(value: Value, field: string): Value {

@@ -15,6 +15,7 @@ import {
   CelUint,
   PlainList,
   PlainMap,
+  keyName,
   keyText,
   kindOf,
   sizeOf,
@@ -294,7 +295,7 @@ export class Planner {
         if (isOptional && !(value instanceof CelOptional)) return noOverload;
         const inner = isOptional && value instanceof CelOptional ? value.value : value;
         if (inner === undefined) continue;
-        if (seen.has(keyText(key))) return new CelFault(`Failed with repeated key: ${String(key)}`);
+        if (seen.has(keyText(key))) return new CelFault(`Failed with repeated key: ${keyName(key)}`);
         seen.add(keyText(key));
         found.push([key, inner]);
       }

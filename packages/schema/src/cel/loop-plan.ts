@@ -5,7 +5,7 @@
 import type { Loop } from "./ast.ts";
 import type { Frame, Step } from "./frame.ts";
 import type { Planner } from "./interpreter.ts";
-import { CelFault, CelList, CelMap, PlainList, PlainMap, keyText, type Value } from "./value.ts";
+import { CelFault, CelList, CelMap, PlainList, PlainMap, keyName, keyText, type Value } from "./value.ts";
 
 const noOverload = new CelFault("no such overload");
 
@@ -161,7 +161,7 @@ function mapCollector(test: Step, change: Change): MakeBody {
         if (map instanceof CelFault) return map;
         if (!(map instanceof CelMap)) return noOverload;
         for (const key of map.keys()) {
-          if (seen.has(keyText(key))) return new CelFault(`insert failed: key ${String(key)} already exists`);
+          if (seen.has(keyText(key))) return new CelFault(`insert failed: key ${keyName(key)} already exists`);
           seen.add(keyText(key));
           entries.push([key, map.get(key) ?? null]);
         }

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
 import compileErrors from "./fixtures/compile-errors.json" with { type: "json" };
 import results from "./fixtures/run-results.json" with { type: "json" };
+import updates from "./fixtures/updates.json" with { type: "json" };
+import { validateSchema } from "../validate-schema.ts";
 import { celRuleCompiler } from "./index.ts";
 
 function specWith(spec: object, rules: readonly ValidationRule[]): StructuralSchema {
@@ -23,4 +25,20 @@ for (const { rules, errors } of results.batches)
     const object = { apiVersion: "cel.example.com/v1", kind: "X", metadata: { name: "o1" }, spec: results.object };
     const found = compiled.evaluate(object, undefined);
     expect(found.map(({ field, type, message }) => [field, type, message])).toEqual(errors);
+  });
+
+for (const { name, schema, steps } of updates)
+  test(`checks creates and updates as kube-apiserver does: ${name}`, () => {
+    const whole = schema as StructuralSchema;
+    const rules = celRuleCompiler(whole);
+    expect(rules.errors).toEqual([]);
+    let old: unknown;
+    for (const { spec, errors } of steps) {
+      const object = { apiVersion: "cel.example.com/v1", kind: "X", metadata: { name: "o1" }, spec };
+      const found = validateSchema(whole, object, { old, rules });
+      const causes = found.map(({ field, type, message }) => `${field} ${type} ${message}`);
+      // Upstream walks maps in random order.
+      expect(causes.toSorted()).toEqual(errors.map((each) => each.join(" ")).toSorted());
+      if (errors.length === 0) old = object;
+    }
   });

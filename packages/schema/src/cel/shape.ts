@@ -53,11 +53,10 @@ function intOrString(json: unknown): Value {
 }
 
 function withNull(shape: Shape, isNullable: boolean): Shape {
-  const { wrap } = shape;
   const forNull = isNullable ? null : new CelFault("invalid data, got null for schema with nullable=false");
   return {
     type: shape.type,
-    wrap: (json) => (json === null ? forNull : wrap(json)),
+    wrap: (json) => (json === null ? forNull : shape.wrap(json)),
     equal: (a, b) => (a === null || b === null ? a === b : shape.equal(a, b)),
   };
 }

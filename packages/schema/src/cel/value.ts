@@ -151,6 +151,11 @@ export function keyText(key: Value): string {
   return `?${kindOf(key)}`;
 }
 
+/** A key in messages. */
+export function keyName(key: Value): string {
+  return keyText(key).slice(1);
+}
+
 /** What an overload is chosen by. Objects of a schema are maps. */
 export function kindOf(value: Value): string {
   switch (typeof value) {

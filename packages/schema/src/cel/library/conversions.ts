@@ -109,14 +109,12 @@ function calendarGetter(read: (fields: CalendarFields) => number): readonly Over
 }
 
 export const conversions: Library = {
-  size: [
-    ...[plain, member].flatMap((form) => [
-      form(["bytes"], "int", (value) => BigInt(value.length)),
-      form(["list(A)"], "int", (value) => BigInt(value.length)),
-      form(["map(A, B)"], "int", (value) => BigInt(value.size)),
-      form(["string"], "int", (value) => BigInt(characterCount(value))),
-    ]),
-  ],
+  size: [plain, member].flatMap((form) => [
+    form(["bytes"], "int", (value) => BigInt(value.length)),
+    form(["list(A)"], "int", (value) => BigInt(value.length)),
+    form(["map(A, B)"], "int", (value) => BigInt(value.size)),
+    form(["string"], "int", (value) => BigInt(characterCount(value))),
+  ]),
   dyn: [plain(["A"], "dyn", (value) => value)],
   type: [plain(["A"], "type(A)", (value) => new CelTypeValue(typeNameOf(value)))],
   bool: [plain(["bool"], "bool", (value) => value), plain(["string"], "bool", textToBool)],

@@ -90,16 +90,26 @@ function plainText(value: Value): string | CelFault {
 }
 
 function listText(list: CelList): string | CelFault {
-  const parts = itemsOf(list).map(plainText);
-  return parts.find((part) => part instanceof CelFault) ?? `[${parts.join(", ")}]`;
+  const parts = textsOf(itemsOf(list));
+  return parts instanceof CelFault ? parts : `[${parts.join(", ")}]`;
+}
+
+function textsOf(values: readonly Value[]): readonly string[] | CelFault {
+  const texts: string[] = [];
+  for (const value of values) {
+    const text = plainText(value);
+    if (text instanceof CelFault) return text;
+    texts.push(text);
+  }
+  return texts;
 }
 
 function mapText(map: CelMap): string | CelFault {
-  const parts = map.keys().map((key): string | CelFault => {
-    const [name, value] = [plainText(key), plainText(map.get(key) ?? null)];
-    if (name instanceof CelFault) return name;
-    return value instanceof CelFault ? value : `${name}: ${value}`;
-  });
-  const fault = parts.find((part) => part instanceof CelFault);
-  return fault ?? `{${parts.toSorted().join(", ")}}`;
+  const parts: string[] = [];
+  for (const key of map.keys()) {
+    const texts = textsOf([key, map.get(key) ?? null]);
+    if (texts instanceof CelFault) return texts;
+    parts.push(texts.join(": "));
+  }
+  return `{${parts.toSorted((a, b) => (a < b ? -1 : 1)).join(", ")}}`;
 }

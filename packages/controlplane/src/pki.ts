@@ -1,5 +1,5 @@
 /** The keys of a cluster: its certificate authority and the key of its service accounts, kept in a folder or in memory. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CertificateAuthority, createCertificateAuthority } from "@setpoint/apiserver/http";
 import type { Clock, Random } from "@setpoint/host";
@@ -21,8 +21,8 @@ export function loadAuthority({ directory, ...host }: PkiOptions): CertificateAu
   const authority = createCertificateAuthority(host);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   // The key first: a certificate without its key would be of no use to the next start.
-  writeSecret(files.key, authority.key);
-  writeFileSync(files.certificate, authority.certificate);
+  writeWhole(files.key, authority.key);
+  writeWhole(files.certificate, authority.certificate);
   return authority;
 }
 
@@ -36,9 +36,12 @@ export function loadTokenKey(directory: string | undefined): string | undefined 
 export function saveTokenKey(directory: string | undefined, key: string): void {
   if (directory === undefined) return;
   const file = join(directory, "service-accounts.key");
-  if (!existsSync(file)) writeSecret(file, key);
+  if (!existsSync(file)) writeWhole(file, key);
 }
 
-function writeSecret(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
+/** All of it or nothing: a start that is killed halfway must not leave half a key for the next one. */
+function writeWhole(file: string, text: string): void {
+  const draft = `${file}.new`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  renameSync(draft, file);
 }

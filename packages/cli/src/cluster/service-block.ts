@@ -1,5 +1,5 @@
 /** Clusters on one machine share 127.96.0.0/12; each claims a /20 of it for its Services. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
@@ -25,7 +25,9 @@ export async function claimServiceBlock(directory: string): Promise<ServiceBlock
     const claim = await listenOn(block);
     if (claim === undefined) continue;
     mkdirSync(directory, { recursive: true });
-    writeFileSync(file, String(block));
+    // Whole or not at all: half a file would be taken for another block.
+    writeFileSync(`${file}.new`, String(block));
+    renameSync(`${file}.new`, file);
     return describe(block, claim);
   }
   throw new SetpointError("ERR_NO_SERVICE_BLOCK", `Cannot start: all ${blocks} ranges of service addresses are in use by other clusters on this machine`);

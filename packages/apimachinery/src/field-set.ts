@@ -73,18 +73,22 @@ function intersectionNodes(a: FieldsTree, b: FieldsTree): FieldsTree | undefined
 
 /** The children of `a` without the members of `b`; `a` itself when nothing was removed. */
 function differenceChildren(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTree {
-  let children: MutableTree | undefined;
+  // Sets are stored, so they are built key by key: an object that lost keys would be slow and large for as long as it lives.
+  let changed: Map<string, FieldsTree | undefined> | undefined;
   for (const element in b) {
     const left = a[element];
     const right = b[element];
     if (element === "." || left === undefined || right === undefined) continue;
     const node = differenceNodes(left, right, deep);
-    if (node === left) continue;
-    children ??= { ...a };
-    if (node === undefined) delete children[element];
-    else children[element] = node;
+    if (node !== left) (changed ??= new Map()).set(element, node);
   }
-  return children ?? a;
+  if (changed === undefined) return a;
+  const children: MutableTree = {};
+  for (const element in a) {
+    const node = changed.has(element) ? changed.get(element) : a[element];
+    if (node !== undefined) children[element] = node;
+  }
+  return children;
 }
 
 function differenceNodes(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTree | undefined {
@@ -93,9 +97,26 @@ function differenceNodes(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTre
   const children = differenceChildren(a, b, deep);
   const wasMember = isMember(a);
   const member = wasMember && !isMember(b);
-  if (children === a && member === wasMember) return a;
-  const { ".": _, ...rest } = children;
-  return nodeOf(member, rest);
+  if (member === wasMember) {
+    if (children === a) return a;
+    // `.` is among the children of a member already.
+    return hasOtherThanDot(children) ? children : nodeOf(member, {});
+  }
+  return nodeOf(member, withoutDot(children));
+}
+
+function hasOtherThanDot(node: FieldsTree): boolean {
+  for (const element in node) if (element !== ".") return true;
+  return false;
+}
+
+function withoutDot(node: FieldsTree): MutableTree {
+  const children: MutableTree = {};
+  for (const element in node) {
+    const child = node[element];
+    if (element !== "." && child !== undefined) children[element] = child;
+  }
+  return children;
 }
 
 function normalTree(json: unknown, depth: number): FieldsTree | undefined {

@@ -32,9 +32,18 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+let lastSecond = Number.NaN;
+let lastText = "";
+
 /** RFC 3339 with seconds, the format of metav1.Time. */
 export function timestamp(clock: Clock): string {
-  return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(clock.now() / 1_000);
+  // Every write of the API server asks, thousands of times a second: the text of one second is made once.
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }
 
 /** RFC 3339 with microseconds, the format of metav1.MicroTime. */

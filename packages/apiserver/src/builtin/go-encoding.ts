@@ -117,8 +117,8 @@ function isZero(field: FieldPlan, value: unknown): boolean {
 
 function fillAbsent(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
   const zero = zeroOf(field, inStatus);
-  if (zero === undefined) delete object[field.name];
-  else object[field.name] = zero;
+  if (zero !== undefined) object[field.name] = zero;
+  else if (field.name in object) delete object[field.name];
 }
 
 function zeroOf(field: FieldPlan, inStatus: boolean): unknown {

@@ -51,8 +51,10 @@ export class FrameQueue implements AsyncIterableIterator<WatchFrame> {
   next(): Promise<IteratorResult<WatchFrame>> {
     const frame = this.#frames[this.#first];
     if (frame !== undefined) {
-      if (++this.#first === this.#frames.length) {
-        this.#frames = [];
+      this.#first++;
+      // Cut when half of it was read, so that a queue that is never quite empty does not keep everything it ever held.
+      if (this.#first * 2 >= this.#frames.length) {
+        this.#frames = this.#frames.slice(this.#first);
         this.#first = 0;
       }
       return Promise.resolve({ done: false, value: frame });

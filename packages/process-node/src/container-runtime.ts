@@ -45,6 +45,8 @@ export interface RunningContainer {
   signal(name: "SIGTERM" | "SIGKILL" | "SIGINT" | "SIGHUP"): void;
   /** Ends every process in the sandbox, at once. */
   destroy(): void;
+  /** New text for `files` of the spec; those that it did not have are left out. */
+  updateFiles(files: Readonly<Record<string, string>>): void;
   exec(command: readonly string[], options?: ExecOptions): ExecProcess;
 }
 

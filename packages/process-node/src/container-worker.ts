@@ -222,7 +222,7 @@ export class ContainerWorker {
       ...(before?.message === undefined ? {} : { message: before.message }),
     };
     const container = this.#container;
-    const image = await this.#pull(container.image ?? "");
+    const image = await this.#pull(container.image ?? "", container.imagePullPolicy ?? "IfNotPresent");
     if (image === undefined) return;
     this.#imageId = image.id;
     try {
@@ -244,9 +244,13 @@ export class ContainerWorker {
     return this.#lastState.terminated !== undefined;
   }
 
-  async #pull(image: string): Promise<LocalImage | undefined> {
+  /**
+   * `Always` looks the image up anew, as with a registry: what lies in the cache under the same content is not made again.
+   */
+  async #pull(image: string, policy: "Always" | "IfNotPresent" | "Never"): Promise<LocalImage | undefined> {
     try {
-      const isThere = this.#parts.hasImage(image);
+      const isThere = policy !== "Always" && this.#parts.hasImage(image);
+      if (!isThere && policy === "Never") return this.#neverPull(image);
       if (!isThere) this.#parts.event("Normal", "Pulling", `Pulling image "${image}"`, this.name);
       const pulled = await this.#parts.pullImage(image, this.#abort.signal);
       const how = isThere
@@ -259,6 +263,14 @@ export class ContainerWorker {
       if (!this.#abort.signal.aborted) this.#pullFailed(image, messageOf(error));
       return undefined;
     }
+  }
+
+  #neverPull(image: string): undefined {
+    const message = `Container image "${image}" is not present with pull policy of Never`;
+    const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
+    this.#parts.event("Warning", "ErrImageNeverPull", message, this.name);
+    this.#phase = { kind: "waiting", reason: "ErrImageNeverPull", message, notBeforeMs };
+    this.#parts.changed();
   }
 
   /** The first failure shows as ErrImagePull; while it waits for the next attempt it is ImagePullBackOff. */

@@ -1,100 +1,226 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { silentLogger, sleep } from "@setpoint/host";
-import { systemClock } from "@setpoint/host/system";
-import { debianCatalogue } from "./images/debian-catalogue.ts";
-import { createImageCatalog } from "./images/image-catalog.ts";
-import { ImageStore } from "./images/image-store.ts";
-import type { PodParts } from "./pod-parts.ts";
-import type { Pod, PodStatus } from "./pod/pod.ts";
-import { PodWorker } from "./pod-worker.ts";
-import { BubblewrapRuntime } from "./sandbox/bubblewrap-runtime.ts";
+import { expect, test } from "vitest";
+import { main, PodWorld } from "./pod-world.fixture.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "process-node-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-const cache = process.env["XDG_CACHE_HOME"] ?? join(process.env["HOME"] ?? directory, ".cache");
+const reasonOf = (world: PodWorld, name = "main"): string => world.container(name)?.state.waiting?.reason ?? "";
 
-test("a pod of etcd runs from its description", async () => {
-  const statuses: PodStatus[] = [];
-  const events: string[] = [];
-  const volume = join(directory, "data");
-  mkdirSync(volume);
-  const catalog = createImageCatalog(debianCatalogue);
-  const parts: PodParts = {
-    clock: systemClock,
-    log: silentLogger,
-    nodeName: "n1",
-    cpus: 2,
-    memoryBytes: 2 ** 30,
-    runtime: new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "sandboxes") }),
-    images: new ImageStore({
-      clock: systemClock,
-      log: silentLogger,
-      directory: join(cache, "setpoint", "images"),
-      catalog,
-    }),
-    network: { nodeAddress: "127.79.0.1", podCidr: "", addressOf: () => "127.79.0.2", release() {}, retain() {} },
-    volumes: {
-      prepare: async () => new Map([["data", { source: volume, readOnly: false }]]),
-      refresh: async () => {},
-      remove: async () => {},
-    },
-    objects: { dataReader: async () => () => undefined, services: () => [] },
-    reports: {
-      writeStatus: async (_, status) => void statuses.push(status),
-      removePod: async () => {},
-      event: (_, _type, reason, message) => void events.push(`${reason} ${message}`),
-    },
-    hostFiles: () => ({ "/etc/hosts": "127.0.0.1 localhost\n" }),
-    podDirectory: (uid) => join(directory, "pods", uid),
-  };
-  const pod: Pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "e", namespace: "default", uid: "u1" },
-    spec: {
-      volumes: [{ name: "data", emptyDir: {} }],
-      containers: [
-        {
-          name: "etcd",
-          image: "quay.io/coreos/etcd:v3.5.16",
-          env: [{ name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }],
-          command: [
-            "etcd",
-            "--data-dir=/var/lib/etcd",
-            "--listen-client-urls=http://$(IP):2379",
-            "--advertise-client-urls=http://$(IP):2379",
-            "--listen-peer-urls=http://$(IP):2380",
-          ],
-          volumeMounts: [{ name: "data", mountPath: "/var/lib/etcd" }],
-          readinessProbe: { httpGet: { path: "/health", port: 2379 }, periodSeconds: 1 },
-        },
-      ],
-    },
-  };
-  const worker = new PodWorker(pod, parts);
-  for (let i = 0; i < 600 && statuses.at(-1)?.containerStatuses?.[0]?.ready !== true; i++)
-    await sleep(systemClock, 100);
-  expect(statuses.at(-1)).toMatchObject({
-    phase: "Running",
-    podIP: "127.79.0.2",
-    containerStatuses: [{ ready: true, restartCount: 0 }],
+test("a pod is Pending until its containers have started, then Running and Ready", async () => {
+  const world = new PodWorld({ containers: [main, { ...main, name: "second" }] });
+  expect(world.worker.status()).toMatchObject({ phase: "Pending" });
+  await world.run(1);
+  expect(world.status).toMatchObject({ phase: "Running", podIP: "127.64.0.2", hostIP: "127.64.0.1" });
+  expect(world.condition("Ready")).toBe("True");
+  expect(world.container("main")).toMatchObject({ ready: true, started: true, restartCount: 0 });
+  expect(world.events).toContain('main Pulled: Container image "img:1" already present on machine');
+});
+
+test("a container that keeps ending starts again after 0, 10, 20, 40 … seconds, at most five minutes", async () => {
+  const world = new PodWorld({ containers: [main] });
+  world.onStart = () => void world.clock.defer(() => world.process("main").exit(1));
+  await world.run(1_500);
+  expect(world.startsOf("main")).toEqual([0, 0, 10, 30, 70, 150, 310, 610, 910, 1_210]);
+  expect(world.container("main")).toMatchObject({ restartCount: 9, lastState: { terminated: { exitCode: 1 } } });
+  expect(reasonOf(world)).toBe("CrashLoopBackOff");
+  expect(world.container("main")?.state.waiting?.message).toBe(
+    "back-off 5m0s restarting failed container=main pod=web_shop(u1)",
+  );
+  expect(world.status.phase).toBe("Running");
+  expect(world.condition("Ready")).toBe("False ContainersNotReady");
+});
+
+test("a container that ran for ten minutes starts again at once", async () => {
+  const world = new PodWorld({ containers: [main] });
+  for (let i = 0; i < 3; i++) {
+    await world.run(61 * 10);
+    world.process("main").exit(1);
+    await world.run(1);
+    expect(world.startsOf("main").length).toBe(i + 2);
+  }
+});
+
+test.each([
+  ["Always", 0, 2, "Running"],
+  ["Always", 1, 2, "Running"],
+  ["OnFailure", 0, 1, "Succeeded"],
+  ["OnFailure", 1, 2, "Running"],
+  ["Never", 0, 1, "Succeeded"],
+  ["Never", 1, 1, "Failed"],
+] as const)("with restartPolicy %s an exit with code %d makes %d starts and a pod that is %s", async (...row) => {
+  const [restartPolicy, exitCode, starts, phase] = row;
+  const world = new PodWorld({ restartPolicy, containers: [main] });
+  await world.run(1);
+  world.process("main").exit(exitCode);
+  await world.run(1);
+  expect(world.starts.length).toBe(starts);
+  expect(world.status.phase).toBe(phase);
+  if (phase === "Succeeded") expect(world.condition("Ready")).toBe("False PodCompleted");
+  if (phase === "Failed") expect(world.condition("Ready")).toBe("False PodFailed");
+});
+
+test("a new image restarts the container whatever the policy", async () => {
+  const world = new PodWorld({ restartPolicy: "Never", containers: [main] });
+  await world.run(1);
+  world.change({ containers: [{ ...main, image: "img:2" }] });
+  await world.run(1);
+  expect(world.starts.map(({ signals }) => signals)).toEqual([["SIGTERM", "destroy"], []]);
+  expect(world.status.phase).toBe("Running");
+  expect(world.container("main")).toMatchObject({ image: "img:2", restartCount: 1 });
+});
+
+test("a deleted pod gets SIGTERM, and is removed when its processes are gone", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  world.delete(30);
+  await world.run(1);
+  expect(world.process("main").signals[0]).toBe("SIGTERM");
+  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 143, signal: 15 });
+  expect(world.isRemoved).toBe(true);
+  expect(world.worker.isDone).toBe(true);
+});
+
+test("a process that ignores SIGTERM is killed when the grace is over", async () => {
+  const world = new PodWorld({ containers: [main] });
+  world.isStubborn = true;
+  await world.run(1);
+  world.delete(7);
+  await world.run(6);
+  expect(world.isRemoved).toBe(false);
+  await world.run(2);
+  expect(world.isRemoved).toBe(true);
+  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 137, signal: 9 });
+});
+
+test("a second deletion with a shorter grace counts", async () => {
+  const world = new PodWorld({ containers: [main] });
+  world.isStubborn = true;
+  await world.run(1);
+  world.delete(600);
+  await world.run(5);
+  world.delete(2);
+  await world.run(3);
+  expect(world.isRemoved).toBe(true);
+});
+
+test("preStop runs before SIGTERM and counts against the grace", async () => {
+  const preStop = { exec: { command: ["drain"] } };
+  const polite = new PodWorld({ containers: [{ ...main, lifecycle: { preStop } }] });
+  await polite.run(1);
+  polite.delete(10);
+  await polite.run(1);
+  expect(polite.commands).toEqual(["drain"]);
+  expect(polite.process("main").signals[0]).toBe("SIGTERM");
+  const hanging = new PodWorld({ containers: [{ ...main, lifecycle: { preStop } }] });
+  hanging.onExec = () => undefined;
+  await hanging.run(1);
+  hanging.delete(10);
+  await hanging.run(9);
+  expect(hanging.isRemoved).toBe(false);
+  await hanging.run(4);
+  expect(hanging.isRemoved).toBe(true);
+});
+
+test("a postStart that fails restarts the container", async () => {
+  const world = new PodWorld({ containers: [{ ...main, lifecycle: { postStart: { exec: { command: ["warm"] } } } }] });
+  world.onExec = () => 1;
+  await world.run(1);
+  expect(world.events.join("\n")).toContain("FailedPostStartHook");
+  expect(world.starts.length).toBeGreaterThan(1);
+});
+
+test("a pod that the API no longer has is destroyed at once", async () => {
+  const world = new PodWorld({ containers: [main] });
+  world.isStubborn = true;
+  await world.run(1);
+  const gone = world.worker.removed();
+  await world.run(1);
+  await gone;
+  expect(world.process("main").signals).toContain("destroy");
+  expect(world.worker.isDone).toBe(true);
+});
+
+test("an image that cannot be had is tried again after 10, 20, 40 … seconds", async () => {
+  const world = new PodWorld({ containers: [{ ...main, image: "nope:1" }] });
+  await world.run(1);
+  expect(reasonOf(world)).toBe("ErrImagePull");
+  await world.run(10);
+  expect(reasonOf(world)).toBe("ImagePullBackOff");
+  expect(world.container("main")?.state.waiting?.message).toContain("no nope:1 here");
+  expect(world.status.phase).toBe("Pending");
+  world.imagesHere.add("nope:1");
+  await world.run(20);
+  expect(world.startsOf("main")).toEqual([30]);
+});
+
+test("imagePullPolicy Never waits for an image that is not there, Always looks it up each time", async () => {
+  const never = new PodWorld({ containers: [{ ...main, image: "nope:1", imagePullPolicy: "Never" }] });
+  await never.run(1);
+  expect(never.container("main")?.state.waiting).toEqual({
+    reason: "ErrImageNeverPull",
+    message: 'Container image "nope:1" is not present with pull policy of Never',
   });
-  process.kill(worker.container("etcd")?.running?.pid ?? 0, "SIGKILL");
-  for (let i = 0; i < 100 && statuses.at(-1)?.containerStatuses?.[0]?.restartCount !== 1; i++)
-    await sleep(systemClock, 100);
-  expect(statuses.at(-1)?.containerStatuses?.[0]).toMatchObject({
+  expect(never.pulls).toEqual([]);
+  never.imagesHere.add("nope:1");
+  await never.run(10);
+  expect(never.status.phase).toBe("Running");
+  const always = new PodWorld({ containers: [{ ...main, imagePullPolicy: "Always" }] });
+  await always.run(1);
+  expect(always.events).toContain('main Pulled: Successfully pulled image "img:1"');
+});
+
+test("files that the node gives to a container are kept current", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  world.hosts = "second";
+  world.worker.wake();
+  await world.run(1);
+  expect(world.process("main").files).toEqual({ "/etc/hosts": "second" });
+});
+
+test("a start that fails counts as a run that ended", async () => {
+  const world = new PodWorld({ restartPolicy: "Never", containers: [main] });
+  world.onStart = () => {
+    throw new Error("no such program");
+  };
+  await world.run(1);
+  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 128, reason: "StartError" });
+  expect(world.status.phase).toBe("Failed");
+});
+
+test("a reference to a ConfigMap that is missing waits with CreateContainerConfigError", async () => {
+  const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "gone", key: "a" } } }];
+  const world = new PodWorld({ containers: [{ ...main, env }] });
+  await world.run(1);
+  expect(world.container("main")?.state.waiting).toEqual({
+    reason: "CreateContainerConfigError",
+    message: 'configmap "gone" not found',
+  });
+});
+
+test("a pod of root is refused where runAsNonRoot is asked for", async () => {
+  const world = new PodWorld({ securityContext: { runAsNonRoot: true }, containers: [main] });
+  await world.run(1);
+  expect(world.container("main")?.state.waiting?.message).toContain("image will run as root");
+  expect(world.starts).toEqual([]);
+});
+
+test("an agent that starts anew finds its containers ended with the one before and starts them again", async () => {
+  const before = new PodWorld({ containers: [main] });
+  await before.run(1);
+  const world = new PodWorld({ containers: [main] }, { status: before.status });
+  await world.run(1);
+  expect(world.container("main")).toMatchObject({
     restartCount: 1,
-    lastState: { terminated: { exitCode: 137, signal: 9 } },
+    state: { running: {} },
+    lastState: { terminated: { exitCode: 137 } },
   });
-  worker.update({
-    ...pod,
-    metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 },
-  });
-  await worker.settled();
-  expect(worker.isDone).toBe(true);
-  expect(statuses.at(-1)?.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: expect.any(Number) });
-  expect(events.map((event) => event.split(" ")[0])).toContain("Pulled");
-}, 120_000);
+});
+
+test("an agent that starts anew ends a pod that was deleted meanwhile, and says how its containers ended", async () => {
+  const before = new PodWorld({ containers: [main] });
+  await before.run(1);
+  const deletion = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
+  const world = new PodWorld({ containers: [main] }, { status: before.status, metadata: deletion });
+  await world.run(1);
+  expect(world.starts).toEqual([]);
+  expect(world.container("main")?.state.terminated?.exitCode).toBe(137);
+  expect(world.isRemoved).toBe(true);
+});

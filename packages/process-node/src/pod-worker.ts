@@ -147,6 +147,8 @@ export class PodWorker {
       this.#pod.spec.hostNetwork === true ? this.#parts.network.nodeAddress : this.#parts.network.addressOf(this.uid);
     if (this.#volumes !== undefined) {
       await this.#parts.volumes.refresh(this.#pod);
+      const files = this.#parts.hostFiles(this.#pod, this.#podIP);
+      for (const worker of this.#containers.values()) worker.running?.updateFiles(files);
       return true;
     }
     try {
@@ -164,7 +166,7 @@ export class PodWorker {
     const policy = this.#pod.spec.restartPolicy ?? "Always";
     const initPolicy = policy === "Never" ? "Never" : "OnFailure";
     const main = this.#pod.spec.containers;
-    if (this.#isOver(main)) return this.#stopSidecars();
+    if (this.#isOver(main) || this.#hasFailedInit(initPolicy)) return this.#stopSidecars();
     for (const container of this.#pod.spec.initContainers ?? []) {
       const worker = this.#containers.get(container.name);
       if (worker === undefined) continue;
@@ -193,6 +195,13 @@ export class PodWorker {
     return codes.every((code) => code !== undefined && !restarts(policy, code));
   }
 
+  #hasFailedInit(policy: "Never" | "OnFailure"): boolean {
+    return (this.#pod.spec.initContainers ?? []).some((container) => {
+      const code = this.#containers.get(container.name)?.exitCode ?? 0;
+      return !isSidecar(container) && code !== 0 && !restarts(policy, code);
+    });
+  }
+
   async #stopSidecars(): Promise<void> {
     const sidecars = (this.#pod.spec.initContainers ?? []).filter(isSidecar).toReversed();
     for (const { name } of sidecars) await this.#containers.get(name)?.stop(this.#graceMs());
@@ -200,6 +209,8 @@ export class PodWorker {
 
   /** Main containers end together, then sidecars in reverse order, then the pod's last word. */
   async #terminate(): Promise<void> {
+    // An agent that starts anew knows from the status what ran before.
+    this.#createWorkers();
     const graceMs = this.#life === "gone" ? 0 : this.#graceMs();
     const inits = new Set((this.#pod.spec.initContainers ?? []).map(({ name }) => name));
     const main = [...this.#containers.values()].filter(({ name }) => !inits.has(name));

@@ -1,5 +1,4 @@
 /** From a container's description to bubblewrap's command line: pure but for looking at the image's folders. */
-import { join } from "node:path/posix";
 import type { ContainerSpec } from "../container-runtime.ts";
 import { composedRootArguments } from "./composed-root.ts";
 import { resolveInRoot } from "./root-path.ts";
@@ -85,9 +84,4 @@ function userArguments(spec: ContainerSpec): string[] {
   if (spec.runAsUser === undefined && spec.runAsGroup === undefined) return [];
   const user = spec.runAsUser ?? 0;
   return ["--unshare-user", "--uid", String(user), "--gid", String(spec.runAsGroup ?? user)];
-}
-
-/** The file on the host that holds one of `spec.files`. */
-export function ownFilePath(folder: string, target: string): string {
-  return join(folder, target.replaceAll("/", "_"));
 }

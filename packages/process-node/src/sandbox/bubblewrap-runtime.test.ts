@@ -92,6 +92,33 @@ test.skipIf(reason)("exec runs inside the sandbox and as a chosen user", async (
   await container.exited;
 });
 
+test.skipIf(reason)("a container sees new text in its own files", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const files = { "/etc/hosts": "a long first line\n" };
+  const container = await runtime.start(spec(root, ["sleep", "100"], { files }).spec);
+  container.updateFiles({ "/etc/hosts": "short\n", "/etc/unknown": "x" });
+  const shell = container.exec(["sh", "-c", "cat /etc/hosts; ls /etc"]);
+  let text = "";
+  shell.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await shell.exited;
+  expect(text).toBe("short\nhosts\n");
+  container.destroy();
+  await container.exited;
+});
+
+test.skipIf(reason)("with a read-only root only volumes can be written", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const mounts = [{ source: directory, target: "/data" }];
+  const script = "for f in /x /etc/x /tmp/x /data/x; do (echo > $f) 2>/dev/null && echo $f; done";
+  const { spec: it, output } = spec(root, ["sh", "-c", script], { mounts, readOnlyRoot: true, runAsUser: 1000 });
+  await (
+    await runtime.start(it)
+  ).exited;
+  expect(output()).toBe("/data/x\n");
+});
+
 test.skipIf(reason)("a program that the image lacks is refused with its name", async () => {
   const { root, directory } = hostRoot();
   const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });

@@ -1,12 +1,13 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Clock } from "@setpoint/host";
 import { sleep } from "@setpoint/host";
 import type { ContainerExit, ContainerRuntime, ContainerSpec, RunningContainer } from "../container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import { bubblewrapArguments, ownFilePath } from "./bubblewrap-arguments.ts";
+import { bubblewrapArguments } from "./bubblewrap-arguments.ts";
+import { writeOwnFiles } from "./own-files.ts";
 import { execInSandbox } from "./sandbox-exec.ts";
 import { signalNumber } from "./signals.ts";
 import { findProgram } from "./root-path.ts";
@@ -55,7 +56,9 @@ export class BubblewrapRuntime implements ContainerRuntime {
         `Cannot start container "${spec.id}": ${startErrors.trim() || "bwrap ended at once"}`,
       );
     }
-    return running(spec, child, sandboxPid, pid ?? sandboxPid, exited);
+    const updateFiles: RunningContainer["updateFiles"] = (fresh) =>
+      void writeOwnFiles(this.#folder(spec), fresh, files);
+    return running({ spec, child, sandboxPid, pid: pid ?? sandboxPid, exited, updateFiles });
   }
 
   #program(spec: ContainerSpec): string {
@@ -68,15 +71,13 @@ export class BubblewrapRuntime implements ContainerRuntime {
   }
 
   #writeFiles(spec: ContainerSpec): Record<string, string> {
-    const folder = join(this.#options.directory, spec.id);
+    const folder = this.#folder(spec);
     mkdirSync(folder, { recursive: true });
-    const files: Record<string, string> = {};
-    for (const [target, text] of Object.entries(spec.files)) {
-      const path = ownFilePath(folder, target);
-      writeFileSync(path, text);
-      files[target] = path;
-    }
-    return files;
+    return writeOwnFiles(folder, spec.files);
+  }
+
+  #folder(spec: ContainerSpec): string {
+    return join(this.#options.directory, spec.id);
   }
 
   /** bubblewrap's own first process starts the program as its child and reaps orphans. */
@@ -94,13 +95,12 @@ export class BubblewrapRuntime implements ContainerRuntime {
   }
 }
 
-function running(
-  spec: ContainerSpec,
-  child: ChildProcess,
-  sandboxPid: number,
-  pid: number,
-  exited: Promise<ContainerExit>,
-): RunningContainer {
+interface StartedSandbox extends Pick<RunningContainer, "sandboxPid" | "pid" | "exited" | "updateFiles"> {
+  readonly spec: ContainerSpec;
+  readonly child: ChildProcess;
+}
+
+function running({ spec, child, sandboxPid, pid, exited, updateFiles }: StartedSandbox): RunningContainer {
   let over = false;
   void exited.then(() => (over = true));
   // After the end the numbers may belong to strangers.
@@ -112,6 +112,7 @@ function running(
     pid,
     sandboxPid,
     exited,
+    updateFiles,
     signal: (name) => send(pid, name),
     destroy: () => {
       send(sandboxPid, "SIGKILL");

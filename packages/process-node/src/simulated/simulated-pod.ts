@@ -197,6 +197,7 @@ export class SimulatedPod {
       exited: process.exited,
       signal: (name) => process.stop(name === "SIGKILL" ? "SIGKILL" : "SIGTERM"),
       destroy: () => process.stop("SIGKILL"),
+      updateFiles() {},
       exec() {
         throw new TypeError("Cannot exec: containers of the simulated node are models");
       },

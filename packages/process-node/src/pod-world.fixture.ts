@@ -1,0 +1,188 @@
+/** One pod under virtual time: a runtime of make-believe processes, and an API that gives back what was written. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { onTestFinished } from "vitest";
+import { silentLogger } from "@setpoint/host";
+import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
+import type { ContainerExit, ContainerRuntime, ContainerSpec, RunningContainer } from "./container-runtime.ts";
+import { nodeError } from "./errors.ts";
+import type { PodParts } from "./pod-parts.ts";
+import { PodWorker } from "./pod-worker.ts";
+import type { ContainerStatus, Pod, PodSpec, PodStatus } from "./pod/pod.ts";
+
+/** A process of a container: runs until it is told to exit, or killed. */
+export class FakeProcess implements RunningContainer {
+  readonly id: string;
+  readonly spec: ContainerSpec;
+  readonly startedSeconds: number;
+  readonly pid = 1_000_001;
+  readonly sandboxPid = 1_000_000;
+  readonly signals: string[] = [];
+  files: Readonly<Record<string, string>> = {};
+  readonly exited: Promise<ContainerExit>;
+  readonly exit: (exitCode: number) => void;
+  readonly #world: PodWorld;
+
+  constructor(spec: ContainerSpec, world: PodWorld) {
+    const { promise, resolve } = Promise.withResolvers<ContainerExit>();
+    this.id = spec.id;
+    this.spec = spec;
+    this.startedSeconds = world.seconds;
+    this.exited = promise;
+    this.exit = (exitCode) => resolve({ exitCode });
+    this.#world = world;
+  }
+
+  get name(): string {
+    return this.id.split("/")[1] ?? "";
+  }
+
+  signal(name: string): void {
+    this.signals.push(name);
+    if (name === "SIGKILL") this.exit(137);
+    else if (!this.#world.isStubborn) this.exit(143);
+  }
+
+  updateFiles(files: Readonly<Record<string, string>>): void {
+    this.files = files;
+  }
+
+  destroy(): void {
+    this.signals.push("destroy");
+    this.exit(137);
+  }
+
+  exec(command: readonly string[]): ReturnType<RunningContainer["exec"]> {
+    const { promise, resolve } = Promise.withResolvers<ContainerExit>();
+    this.#world.commands.push(command.join(" "));
+    const code = this.#world.onExec(command, this);
+    if (code !== undefined) resolve({ exitCode: code });
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() };
+    return { ...streams, exited: promise, kill: () => resolve({ exitCode: 137 }) };
+  }
+}
+
+export class PodWorld {
+  readonly clock = new VirtualClock(seededRandom(1));
+  readonly starts: FakeProcess[] = [];
+  readonly events: string[] = [];
+  readonly commands: string[] = [];
+  readonly statuses: PodStatus[] = [];
+  readonly imagesHere = new Set<string>(["img:1", "img:2"]);
+  readonly pulls: string[] = [];
+  /** Whether SIGTERM is ignored. */
+  isStubborn = false;
+  isRemoved = false;
+  hosts = "first";
+  /** What a command in a container ends with; undefined: it hangs. */
+  onExec: (command: readonly string[], process: FakeProcess) => number | undefined = () => 0;
+  onStart: (spec: ContainerSpec) => void = () => {};
+  readonly worker: PodWorker;
+  readonly directory: string;
+  #pod: Pod;
+
+  constructor(spec: PodSpec, pod: Partial<Pod> = {}) {
+    this.directory = mkdtempSync(join(tmpdir(), "pod-world-"));
+    onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    const metadata = { name: "web", namespace: "shop", uid: "u1", ...pod.metadata };
+    this.#pod = { apiVersion: "v1", kind: "Pod", ...pod, metadata, spec };
+    this.worker = new PodWorker(this.#pod, this.#parts());
+  }
+
+  get seconds(): number {
+    return this.clock.monotonic() / 1_000;
+  }
+
+  get status(): PodStatus {
+    return this.statuses.at(-1) ?? {};
+  }
+
+  container(name: string): ContainerStatus | undefined {
+    return [...(this.status.containerStatuses ?? []), ...(this.status.initContainerStatuses ?? [])].find(
+      (each) => each.name === name,
+    );
+  }
+
+  condition(type: string): string {
+    const found = this.status.conditions?.find((each) => each.type === type);
+    return [found?.status, found?.reason].filter((part) => part !== undefined).join(" ");
+  }
+
+  /** The newest process of a container. */
+  process(name: string): FakeProcess {
+    const found = this.starts.findLast((each) => each.name === name);
+    if (found === undefined) throw new Error(`container ${name} never started`);
+    return found;
+  }
+
+  startsOf(name: string): number[] {
+    return this.starts.filter((each) => each.name === name).map(({ startedSeconds }) => startedSeconds);
+  }
+
+  async run(seconds: number): Promise<void> {
+    await this.clock.run(seconds * 1_000);
+  }
+
+  change(spec: Partial<PodSpec>): void {
+    this.#pod = { ...this.#pod, spec: { ...this.#pod.spec, ...spec } };
+    this.worker.update(this.#pod);
+  }
+
+  delete(graceSeconds: number): void {
+    const deletion = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: graceSeconds };
+    this.#pod = { ...this.#pod, metadata: { ...this.#pod.metadata, ...deletion } };
+    this.worker.update(this.#pod);
+  }
+
+  #runtime(): ContainerRuntime {
+    return {
+      name: "fake",
+      version: "1",
+      start: async (spec) => {
+        this.onStart(spec);
+        const process = new FakeProcess(spec, this);
+        this.starts.push(process);
+        return process;
+      },
+    };
+  }
+
+  #parts(): PodParts {
+    return {
+      clock: this.clock,
+      log: silentLogger,
+      nodeName: "n1",
+      cpus: 2,
+      memoryBytes: 2 ** 30,
+      runtime: this.#runtime(),
+      images: {
+        has: (name) => this.imagesHere.has(name),
+        ensure: async (name) => {
+          this.pulls.push(name);
+          if (!this.imagesHere.has(name)) throw nodeError("ERR_IMAGE_UNKNOWN", `no ${name} here`);
+          return { id: `process://${name}`, name, rootDirectory: "/", config: { command: ["run"] } };
+        },
+      },
+      network: { nodeAddress: "127.64.0.1", podCidr: "", addressOf: () => "127.64.0.2", release() {}, retain() {} },
+      volumes: { prepare: async () => new Map(), refresh: async () => {}, remove: async () => {} },
+      objects: { dataReader: async () => () => undefined, services: () => [] },
+      reports: {
+        writeStatus: async (_, status) => {
+          this.statuses.push(status);
+          this.#pod = { ...this.#pod, status };
+          this.clock.defer(() => this.worker.update(this.#pod));
+        },
+        removePod: async () => void (this.isRemoved = true),
+        event: (_, _type, reason, message, container = "") =>
+          void this.events.push(`${container} ${reason}: ${message}`),
+      },
+      hostFiles: () => ({ "/etc/hosts": this.hosts }),
+      podDirectory: (uid) => join(this.directory, uid),
+    };
+  }
+}
+
+/** A container with the image that is there. */
+export const main = { name: "main", image: "img:1" } as const;

@@ -36,7 +36,7 @@ function scenario(seed: number, story: (stage: Stage) => Promise<void>): () => P
 type Spec = Partial<EtcdCluster["spec"]>;
 
 function cluster(name: string, spec: Spec = {}): EtcdCluster {
-  return EtcdCluster({ name, spec: { size: 3, version: "3.4.23", ...spec } as EtcdCluster["spec"] });
+  return EtcdCluster({ name, spec: { size: 3, version: "3.4.23", ...spec } });
 }
 
 const claims = {
@@ -228,6 +228,25 @@ describe("healing", () => {
       await world.settled();
       await expectHealthy(stage, "orders");
       expect(memberNames(stage)).not.toContain(leader);
+      await expectNothingLost(world, writer);
+      writer.stop();
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a member that hangs is replaced after a minute",
+    scenario(18, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      const writer = startWriter(stage, "orders");
+      const [victim = ""] = memberNames(stage);
+      stage.etcd.hang(victim);
+      await world.run(seconds(50));
+      expect((await world.get(EtcdCluster, "orders")).status?.members.map(({ name }) => name)).toContain(victim);
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      expect(memberNames(stage)).not.toContain(victim);
       await expectNothingLost(world, writer);
       writer.stop();
       await world.expectQuiet();

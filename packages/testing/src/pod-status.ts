@@ -22,7 +22,7 @@ export interface PodFacts {
   readonly containers: readonly ContainerFacts[];
 }
 
-export const nodeIp = "10.0.0.1";
+const nodeIp = "10.0.0.1";
 
 export function podStatus(facts: PodFacts, before: PodStatus | undefined): PodStatus {
   const { podIp, startedMs, nowMs, containers } = facts;

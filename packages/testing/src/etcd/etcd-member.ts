@@ -97,6 +97,15 @@ export class EtcdMember implements Program, Peer {
     this.#exit(killedCode);
   }
 
+  /** As SIGSTOP: the process is there and answers nobody, not even SIGTERM. */
+  hang(): void {
+    this.#isStopping = true;
+    this.#isServing = false;
+    this.#timer?.cancel();
+    this.#group?.leave(this);
+    this.launch.ready(false);
+  }
+
   synced(): void {
     const { data } = this;
     const own = data.members.get(data.memberId);

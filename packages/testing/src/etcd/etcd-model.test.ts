@@ -14,7 +14,7 @@ interface Bench {
   readonly host: SimulatedHost;
   readonly etcd: EtcdModel;
   /** Lets time pass until the promise is done. */
-  wait<T>(promise: Promise<T>): Promise<T>;
+  readonly wait: <T>(promise: Promise<T>) => Promise<T>;
   start(
     name: string,
     options: {

@@ -78,6 +78,13 @@ export class EtcdModel implements ProgramModel {
     );
   }
 
+  /** Makes a member's process hang: it does not end, and answers nobody any more. */
+  hang(name: string): void {
+    const member = [...this.#processes.values()].find((each) => each.name === name);
+    if (member === undefined) throw new Error(`Cannot make member "${name}" hang: it does not run`);
+    member.hang();
+  }
+
   async status(endpoint: string): Promise<SimulatedMemberStatus> {
     const member = await this.#at(endpoint);
     const { data, version } = member;

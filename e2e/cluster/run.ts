@@ -47,7 +47,13 @@ function commandLine(pid: string): string {
   }
 }
 
-for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stopping.abort(new Error(`Stopped by ${name}`)));
+// For good, not once: a second ^C must not keep the cluster from being taken down.
+for (const name of ["SIGINT", "SIGTERM"]) {
+  process.on(name, () => {
+    console.log(`Stopping, because of ${name} …`);
+    stopping.abort(new Error(`Stopped by ${name}`));
+  });
+}
 const reference = findReference();
 if (typeof reference === "string") {
   console.log(`skipped: ${reference}`);
@@ -57,6 +63,6 @@ if (typeof reference === "string") {
     console.error(error instanceof Error ? error.message : error);
     return false;
   });
-  console.log(holds ? `All steps hold (${load()}).` : "The tour failed.");
+  console.log(holds ? `All steps hold (${load()}).` : stopping.signal.aborted ? "Stopped." : "The tour failed.");
   process.exitCode = holds ? 0 : 1;
 }

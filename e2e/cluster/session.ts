@@ -4,7 +4,7 @@
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFoldersPrivate } from "./isolation.ts";
+import { MachineState, makeFoldersPrivate } from "./isolation.ts";
 import { RealCluster } from "./real-cluster.ts";
 import { timed } from "./timed.ts";
 
@@ -36,12 +36,14 @@ async function describe(cluster: RealCluster): Promise<void> {
 }
 
 process.stdin.once("end", () => stopping.abort()).resume();
+// Here too, because the process outside may be killed.
+using _machine = new MachineState();
 makeFoldersPrivate(join(directory, "private"));
 const cluster = new RealCluster({ script, bin }, directory);
 try {
   process.exitCode = (await runTour(cluster)) ? 0 : 1;
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  if (!signal.aborted) console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 } finally {
   await timed("the cluster is down", () => cluster[Symbol.asyncDispose]());

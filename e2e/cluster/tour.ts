@@ -8,6 +8,7 @@ import { applyFile } from "../../examples/etcd/install.ts";
 import { showUntilRunning } from "../../examples/etcd/progress.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { runTour } from "../../examples/etcd/tour/tour.ts";
+import { checkOperatorProcess } from "./operator-process.ts";
 
 const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
 const example = new URL("../../examples/etcd/cluster.yaml", import.meta.url).pathname;
@@ -56,6 +57,7 @@ async function tour(directory: string): Promise<boolean> {
   });
   await showUntilRunning(cluster, print, runningMsMax);
   print(`Running ${since()} after the installation began. The tour:`);
+  print(`  the operator's process: ${checkOperatorProcess()}`);
   return await runTour(cluster, print);
 }
 

@@ -7,6 +7,7 @@ import { createEventRecorder } from "./cluster/event-recorder.ts";
 import { endpointSliceKind, podKind, serviceKind } from "./cluster/kinds.ts";
 import { NodeRegistration } from "./cluster/node-registration.ts";
 import { ObjectMirror } from "./cluster/object-mirror.ts";
+import { createPodObjects } from "./cluster/pod-objects.ts";
 import { ReferencedObjects } from "./cluster/referenced-objects.ts";
 import { podFacts } from "./container-description.ts";
 import { lockDirectory } from "./directory-lock.ts";
@@ -17,19 +18,19 @@ import { ImageStore } from "./images/image-store.ts";
 import { KubeletServer } from "./kubelet-server.ts";
 import { ClusterDns } from "./network/cluster-dns.ts";
 import { createLoopbackNetwork } from "./network/loopback-network.ts";
+import { type NodeDnsState, serveDns } from "./network/node-dns.ts";
+import { reportDns, reportService } from "./network/network-reports.ts";
 import { podHostFiles } from "./network/pod-host-files.ts";
 import { ServiceProxy } from "./network/service-proxy.ts";
-import { createServiceTable, hasClusterIp, type ServiceTable } from "./network/service-table.ts";
+import { createServiceTable } from "./network/service-table.ts";
 import type { NodeAgent, NodeOptions } from "./node-options.ts";
 import { PodManager } from "./pod-manager.ts";
-import type { PodObjects, PodParts, PodReports } from "./pod-parts.ts";
-import type { DataReader, ServiceAddress } from "./pod/environment.ts";
+import type { PodParts, PodReports } from "./pod-parts.ts";
 import { type Pod, podIdentity } from "./pod/pod.ts";
 import { BubblewrapRuntime } from "./sandbox/bubblewrap-runtime.ts";
 import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
 import { NodeVolumes } from "./volumes/node-volumes.ts";
 import { createPodTokens } from "./volumes/token-source.ts";
-import { decodeData } from "./volumes/volume-content.ts";
 
 export const kubeletPort = 10_250;
 export const clusterDnsAddress = "127.96.0.10";
@@ -60,19 +61,29 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     claim: (address) => kubelet.listen(address, port),
   });
 
-  const services = stack.use(new ObjectMirror({ api, clock, log, kind: serviceKind, onChange: () => proxyLater() }));
-  const slices = stack.use(new ObjectMirror({ api, clock, log, kind: endpointSliceKind, onChange: () => {} }));
+  const onChange = (): void => servicesLater();
+  const services = stack.use(new ObjectMirror({ api, clock, log, kind: serviceKind, onChange }));
+  const slices = stack.use(new ObjectMirror({ api, clock, log, kind: endpointSliceKind, onChange }));
   const table = createServiceTable(
     () => services.values(),
     () => slices.values(),
   );
-  const proxy = stack.use(new ServiceProxy(table, log));
-  const dnsAddress = await startDns(stack, table, options);
+  const events = createEventRecorder({ ...host, log }, api, "kubelet", name);
+  const proxy = stack.use(new ServiceProxy(table, (problem) => reportService(log, events, problem)));
+  const dnsAddress = options.clusterDnsAddress ?? clusterDnsAddress;
+  const dns = stack.use(new ClusterDns(table));
+  let dnsState: NodeDnsState = { isServed: false };
+  const updateDns = async (): Promise<void> => {
+    const before = dnsState;
+    dnsState = await serveDns(dns, table, dnsAddress);
+    if (dnsState.problem === before.problem) return;
+    if (dnsState.problem !== undefined) reportDns(log, events, name, dnsAddress, dnsState.problem);
+    else log.info("Cluster DNS is served", { address: dnsAddress });
+  };
 
   const referenced = stack.use(new ReferencedObjects({ api, clock, log, onChange: (uids) => pods.wake(uids) }));
   const tokens = createPodTokens(clock, api);
   const provisioner = createFolderProvisioner({ api, log, nodeName: name, directory: join(directory, "volumes") });
-  const events = createEventRecorder({ ...host, log }, api, "kubelet", name);
   const facts = readHostFacts(directory);
   const volumes = new NodeVolumes({
     clock,
@@ -115,23 +126,25 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       refresh: (pod) => volumes.refresh(pod),
       remove: (uid) => volumes.remove(uid),
     },
-    objects: podObjects(referenced, table),
+    objects: createPodObjects(referenced, table, proxy),
     reports: podReports(api, (...event) => events.record(...event)),
     hostFiles: (pod, podIP) =>
       podHostFiles(pod, {
         podIP,
         table,
-        ...(dnsAddress === undefined ? {} : { dnsAddress }),
+        ...(dnsState.isServed ? { dnsAddress } : {}),
       }),
   };
   const pods = new PodManager(parts);
-  let isProxyDue = false;
-  const proxyLater = (): void => {
-    if (isProxyDue) return;
-    isProxyDue = true;
+  let areServicesDue = false;
+  const servicesLater = (): void => {
+    if (areServicesDue) return;
+    areServicesDue = true;
     clock.defer(() => {
-      isProxyDue = false;
+      areServicesDue = false;
       proxy.update();
+      // Without DNS the names of Services stand in files of the pods.
+      if (!dnsState.isServed) pods.wake();
     });
   };
 
@@ -153,6 +166,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await registration.register();
   await Promise.all([services.synced, slices.synced]);
   proxy.update();
+  await updateDns();
   // Containers end before the node says good-bye and the services go.
   stack.defer(async () => {
     await pods.stop(shutdownGraceMs);
@@ -170,8 +184,14 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   );
   await mirror.synced;
   network.retain(pods.uids());
-  stack.defer(startHousekeeping(options, pods, () => provisioner.reclaim()));
-  log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: dnsAddress ?? "hosts files" });
+  const keepHouse = async (): Promise<void> => {
+    proxy.retry();
+    await updateDns();
+    await provisioner.reclaim();
+  };
+  stack.defer(startHousekeeping(options, pods, keepHouse));
+  const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
+  log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
   return createAgent(name, network.nodeAddress, port, pods, stack.move());
 }
 
@@ -197,69 +217,6 @@ function createAgent(
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
-}
-
-/** The address of cluster DNS; undefined when it cannot listen, which is said once: pods then get hosts files. */
-async function startDns(
-  stack: AsyncDisposableStack,
-  table: ServiceTable,
-  options: NodeOptions,
-): Promise<string | undefined> {
-  const address = options.clusterDnsAddress ?? clusterDnsAddress;
-  const dns = stack.use(new ClusterDns(table));
-  const problem = await dns.listen(address);
-  if (problem === undefined) return address;
-  // Another node of this machine serves the same cluster's names.
-  if (problem.includes("EADDRINUSE")) return address;
-  options.host.log.warn("Cluster DNS cannot listen, so names stand in the hosts files of pods", { address, problem });
-  return undefined;
-}
-
-function podObjects(referenced: ReferencedObjects, table: ServiceTable): PodObjects {
-  return {
-    async dataReader(pod) {
-      const { namespace, uid } = podIdentity(pod);
-      const data = new Map<string, Readonly<Record<string, string>>>();
-      for (const { kind, name } of environmentReferences(pod)) {
-        const object = await referenced.find(uid, kind, namespace, name);
-        if (object === undefined) continue;
-        const entries = [...decodeData(kind, object)].map(([key, bytes]) => [key, Buffer.from(bytes).toString("utf8")]);
-        data.set(`${kind}/${name}`, Object.fromEntries(entries) as Record<string, string>);
-      }
-      const read: DataReader = (kind, name) => data.get(`${kind}/${name}`);
-      return read;
-    },
-    services: (pod) => serviceAddresses(table, pod),
-  };
-}
-
-/** The ConfigMaps and Secrets that the pod's variables come from. */
-function environmentReferences(pod: Pod): { readonly kind: "ConfigMap" | "Secret"; readonly name: string }[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap(({ env = [], envFrom = [] }) => {
-    const maps = [
-      ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef),
-      ...envFrom.map(({ configMapRef }) => configMapRef),
-    ];
-    const secrets = [
-      ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef),
-      ...envFrom.map(({ secretRef }) => secretRef),
-    ];
-    const named = (kind: "ConfigMap" | "Secret", references: readonly ({ readonly name?: string } | undefined)[]) =>
-      references.flatMap((reference) => (reference === undefined ? [] : [{ kind, name: reference.name ?? "" }]));
-    return [...named("ConfigMap", maps), ...named("Secret", secrets)];
-  });
-}
-
-/** `kubernetes` always; those of the pod's own namespace unless it asked not to. */
-function serviceAddresses(table: ServiceTable, pod: Pod): ServiceAddress[] {
-  const { namespace } = podIdentity(pod);
-  return [...table.services()].flatMap((service) => {
-    const { name = "", namespace: at } = service.metadata;
-    const isApi = at === "default" && name === "kubernetes";
-    const isLinked = at === namespace && pod.spec.enableServiceLinks !== false;
-    if (!hasClusterIp(service) || !(isApi || isLinked)) return [];
-    return [{ name, clusterIP: service.spec.clusterIP ?? "", ports: service.spec.ports ?? [] }];
-  });
 }
 
 type RecordEvent = (pod: Pod, type: "Normal" | "Warning", reason: string, message: string, fieldPath?: string) => void;
@@ -288,8 +245,12 @@ function podReports(api: ClusterApi, record: RecordEvent): PodReports {
   };
 }
 
-/** Wakes all pods and reclaims volumes now and then; returns what ends it. */
-function startHousekeeping({ host }: NodeOptions, pods: PodManager, reclaim: () => Promise<void>): () => Promise<void> {
+/** Wakes all pods and keeps house now and then; returns what ends it. */
+function startHousekeeping(
+  { host }: NodeOptions,
+  pods: PodManager,
+  keepHouse: () => Promise<void>,
+): () => Promise<void> {
   let timer: Timer | undefined;
   let isOver = false;
   let running: Promise<void> = Promise.resolve();
@@ -297,8 +258,8 @@ function startHousekeeping({ host }: NodeOptions, pods: PodManager, reclaim: () 
     if (isOver) return;
     timer = host.clock.setTimer(() => {
       pods.wake();
-      running = reclaim()
-        .catch((error: unknown) => host.log.warn("Volumes could not be reclaimed", { error }))
+      running = keepHouse()
+        .catch((error: unknown) => host.log.warn("Housekeeping was cut short", { error }))
         .finally(schedule);
     }, housekeepingMs);
   };

@@ -31,6 +31,10 @@ export class ClusterDns implements AsyncDisposable {
     }
   }
 
+  get isListening(): boolean {
+    return this.#tcp !== undefined;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#udp?.close();
     this.#tcp?.close();

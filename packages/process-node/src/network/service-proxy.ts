@@ -1,5 +1,4 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
-import type { Logger } from "@setpoint/host";
 import type { Service, ServicePort } from "../cluster/kinds.ts";
 import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";
 
@@ -8,6 +7,17 @@ interface Listener {
   readonly sockets: Set<Socket>;
   turn: number;
 }
+
+export interface ServiceProblem {
+  readonly service: Service;
+  /** `address:port` */
+  readonly address: string;
+  /** EADDRINUSE: another node of this machine serves it, or a stranger. */
+  readonly code: string;
+  readonly error: Error;
+}
+
+const forbidden: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
 
 /** Connections that a Service port's proxy holds at most at once; more are refused. */
 const connectionsMax = 10_000;
@@ -20,23 +30,32 @@ const connectAttemptsMax = 3;
  */
 export class ServiceProxy implements AsyncDisposable {
   readonly #table: ServiceTable;
-  readonly #log: Logger;
+  readonly #onProblem: (problem: ServiceProblem) => void;
   readonly #listeners = new Map<string, Listener>();
-  /** Listeners that could not be made, so that each is reported once. */
-  readonly #failed = new Set<string>();
+  /** Why listeners could not be made, so that each reason is reported once. */
+  readonly #failed = new Map<string, string>();
 
-  constructor(table: ServiceTable, log: Logger) {
+  constructor(table: ServiceTable, onProblem: (problem: ServiceProblem) => void) {
     this.#table = table;
-    this.#log = log;
+    this.#onProblem = onProblem;
   }
 
-  /** Addresses and ports that cannot be listened on here. */
-  get failures(): readonly string[] {
-    return [...this.#failed];
+  /** Whether the address and port cannot be listened on by anybody without more rights, so that nobody can connect. */
+  isForbidden(address: string, port: number): boolean {
+    return forbidden.has(this.#failed.get(`${address}:${port}`) ?? "");
+  }
+
+  /** Tries again what could not be listened on: another node of this machine may have ended. */
+  retry(): void {
+    this.#update((key) => !this.#listeners.has(key));
   }
 
   /** Makes listeners for new ports and ends those of ports that are gone. */
   update(): void {
+    this.#update((key) => !this.#listeners.has(key) && !this.#failed.has(key));
+  }
+
+  #update(isDue: (key: string) => boolean): void {
     const wanted = new Map<string, { service: Service; port: ServicePort }>();
     for (const service of this.#table.services()) {
       if (!hasClusterIp(service)) continue;
@@ -45,9 +64,9 @@ export class ServiceProxy implements AsyncDisposable {
       }
     }
     for (const [key, listener] of this.#listeners) if (!wanted.has(key)) this.#close(key, listener);
-    for (const key of this.#failed) if (!wanted.has(key)) this.#failed.delete(key);
+    for (const key of this.#failed.keys()) if (!wanted.has(key)) this.#failed.delete(key);
     for (const [key, { service, port }] of wanted) {
-      if (!this.#listeners.has(key) && !this.#failed.has(key)) this.#listen(key, service, port);
+      if (isDue(key)) this.#listen(key, service, port);
     }
   }
 
@@ -70,14 +89,13 @@ export class ServiceProxy implements AsyncDisposable {
     });
     const listener: Listener = { server, sockets: new Set(), turn: 0 };
     server.maxConnections = connectionsMax;
-    server.once("error", (error) => {
+    server.once("listening", () => this.#failed.delete(key));
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const code = error.code ?? error.message;
+      const isKnown = this.#failed.get(key) === code;
       this.#listeners.delete(key);
-      this.#failed.add(key);
-      this.#log.warn("Service address could not be listened on", {
-        address: key,
-        service: `${namespace}/${name}`,
-        error,
-      });
+      this.#failed.set(key, code);
+      if (!isKnown) this.#onProblem({ service, address: key, code, error });
     });
     server.listen(port.port, service.spec.clusterIP);
     this.#listeners.set(key, listener);

@@ -1,0 +1,68 @@
+/** What containers learn from the cluster at their start: data of ConfigMaps and Secrets, and addresses of Services. */
+import { backends, hasClusterIp, type ServiceTable } from "../network/service-table.ts";
+import type { ServiceProxy } from "../network/service-proxy.ts";
+import type { PodObjects } from "../pod-parts.ts";
+import type { DataReader, ServiceAddress } from "../pod/environment.ts";
+import { type Pod, podIdentity } from "../pod/pod.ts";
+import { decodeData } from "../volumes/volume-content.ts";
+import type { ReferencedObjects } from "./referenced-objects.ts";
+
+export function createPodObjects(
+  referenced: ReferencedObjects,
+  table: ServiceTable,
+  proxy: Pick<ServiceProxy, "isForbidden">,
+): PodObjects {
+  return {
+    async dataReader(pod) {
+      const { namespace, uid } = podIdentity(pod);
+      const data = new Map<string, Readonly<Record<string, string>>>();
+      for (const { kind, name } of environmentReferences(pod)) {
+        const object = await referenced.find(uid, kind, namespace, name);
+        if (object === undefined) continue;
+        const entries = [...decodeData(kind, object)].map(([key, bytes]) => [key, Buffer.from(bytes).toString("utf8")]);
+        data.set(`${kind}/${name}`, Object.fromEntries(entries) as Record<string, string>);
+      }
+      const read: DataReader = (kind, name) => data.get(`${kind}/${name}`);
+      return read;
+    },
+    services: (pod) => serviceAddresses(table, proxy, pod),
+  };
+}
+
+/** The ConfigMaps and Secrets that the pod's variables come from. */
+function environmentReferences(pod: Pod): { readonly kind: "ConfigMap" | "Secret"; readonly name: string }[] {
+  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap(({ env = [], envFrom = [] }) => {
+    const maps = [
+      ...env.map(({ valueFrom }) => valueFrom?.configMapKeyRef),
+      ...envFrom.map(({ configMapRef }) => configMapRef),
+    ];
+    const secrets = [
+      ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef),
+      ...envFrom.map(({ secretRef }) => secretRef),
+    ];
+    const named = (kind: "ConfigMap" | "Secret", references: readonly ({ readonly name?: string } | undefined)[]) =>
+      references.flatMap((reference) => (reference === undefined ? [] : [{ kind, name: reference.name ?? "" }]));
+    return [...named("ConfigMap", maps), ...named("Secret", secrets)];
+  });
+}
+
+/** `kubernetes` always; those of the pod's own namespace unless it asked not to. */
+function serviceAddresses(table: ServiceTable, proxy: Pick<ServiceProxy, "isForbidden">, pod: Pod): ServiceAddress[] {
+  const { namespace } = podIdentity(pod);
+  return [...table.services()].flatMap((service) => {
+    const { name = "", namespace: at } = service.metadata;
+    const isApi = at === "default" && name === "kubernetes";
+    const isLinked = at === namespace && pod.spec.enableServiceLinks !== false;
+    if (!hasClusterIp(service) || !(isApi || isLinked)) return [];
+    const [port] = service.spec.ports ?? [];
+    const clusterIP = service.spec.clusterIP ?? "";
+    // Programs find the API by these variables: where its Service cannot be served they are told the server itself.
+    const direct =
+      isApi && port !== undefined && proxy.isForbidden(clusterIP, port.port)
+        ? backends(table, service, port)[0]
+        : undefined;
+    if (direct !== undefined && port !== undefined)
+      return [{ name, clusterIP: direct.host, ports: [{ ...port, port: direct.port }] }];
+    return [{ name, clusterIP, ports: service.spec.ports ?? [] }];
+  });
+}

@@ -4,6 +4,7 @@ import { timestamp } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
 import { controller, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
 import { isFinished } from "../pod-state.ts";
+import { type AssumedBindings, assumedBindings, forgetSeen } from "./assumed-bindings.ts";
 import { misfit } from "./fits-node.ts";
 
 export const schedulerName = "default-scheduler";
@@ -22,7 +23,10 @@ export const scheduler: ControllerDefinition = controller(Pod, {
   ],
   async reconcile(pod, context) {
     if (!isPending(pod)) return;
-    const counts = podsByNode(context.list(Pod));
+    const pods = context.list(Pod);
+    const assumed = assumedBindings(context.client);
+    forgetSeen(assumed, pods);
+    const counts = podsByNode(pods, assumed);
     const verdicts = context.list(Node).map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
     const fitting = verdicts.filter(({ why }) => why === undefined).map(({ node }) => node.metadata.name ?? "");
     fitting.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1));
@@ -38,10 +42,10 @@ function isPending(pod: Stored<Pod>): boolean {
   return (nodeName ?? "") === "" && wanted === schedulerName && schedulingGates.length === 0;
 }
 
-function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, number> {
+function podsByNode(pods: readonly Pod[], assumed: AssumedBindings): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const pod of pods) {
-    const node = pod.spec?.nodeName ?? "";
+    const node = pod.spec?.nodeName ?? assumed.get(pod.metadata.uid ?? "") ?? "";
     if (node !== "" && !isFinished(pod)) counts.set(node, (counts.get(node) ?? 0) + 1);
   }
   return counts;
@@ -55,7 +59,15 @@ async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): 
     metadata: { name, namespace, uid },
     target: { apiVersion: "v1", kind: "Node", name: node },
   };
-  await context.client.request({ method: "POST", path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+  const assumed = assumedBindings(context.client);
+  // Before the request: other pods are placed while it is under way.
+  assumed.set(uid, node);
+  try {
+    await context.client.request({ method: "POST", path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+  } catch (error) {
+    assumed.delete(uid);
+    throw error;
+  }
   context.event("Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
 }
 

@@ -1,9 +1,21 @@
 import { Pod, ReplicaSet, Deployment } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { timestamp } from "@setpoint/host";
-import { controller, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import {
+  controller,
+  requeueAfter,
+  type ControllerDefinition,
+  type ReconcileContext,
+  type Result,
+} from "@setpoint/runtime";
 import { matchesLabelSelector } from "../matches-selector.ts";
-import { availableCondition, deploymentConditions, deploymentCounts, isComplete, progressingCondition } from "./deployment-status.ts";
+import {
+  availableCondition,
+  deploymentConditions,
+  deploymentCounts,
+  isComplete,
+  progressingCondition,
+} from "./deployment-status.ts";
 import { hasTemplate, templateHash, templateHashLabel } from "./pod-template.ts";
 import { planRecreate, planRollingUpdate, resolvePercent, type SetCount, type Sizes } from "./rolling-update.ts";
 
@@ -19,9 +31,11 @@ export const deployments: ControllerDefinition = controller(Deployment, {
   async reconcile(deployment, context) {
     const sets = [...context.owned(ReplicaSet)].sort(byAge);
     const current = await ensureCurrentSet(deployment, sets, context);
+    await showRevision(deployment, current, context);
     const all = [...sets.filter((set) => set.metadata.uid !== current.metadata.uid), current];
     if (deployment.spec?.paused !== true) {
-      for (const [name, replicas] of planSizes(deployment, current, all, context)) await resize(deployment, all, name, replicas, context);
+      for (const [name, replicas] of planSizes(deployment, current, all, context))
+        await resize(deployment, all, name, replicas, context);
       await deleteOldSets(deployment, current, all, context);
     }
     return reportStatus(deployment, current, all, context);
@@ -37,7 +51,11 @@ function revisionOf(set: ReplicaSet): number {
 }
 
 /** The ReplicaSet with the Deployment's template: an old one again after a rollback, or a new one. */
-async function ensureCurrentSet(deployment: Stored<Deployment>, sets: readonly Stored<ReplicaSet>[], context: ReconcileContext): Promise<Stored<ReplicaSet>> {
+async function ensureCurrentSet(
+  deployment: Stored<Deployment>,
+  sets: readonly Stored<ReplicaSet>[],
+  context: ReconcileContext,
+): Promise<Stored<ReplicaSet>> {
   const template = deployment.spec?.template ?? { spec: undefined };
   const newest = Math.max(0, ...sets.map(revisionOf));
   const found = sets.find((set) => hasTemplate(set, template as NonNullable<Deployment["spec"]>["template"]));
@@ -46,7 +64,22 @@ async function ensureCurrentSet(deployment: Stored<Deployment>, sets: readonly S
   return context.patch(found, { metadata: { annotations: { [revisionAnnotation]: String(newest + 1) } } });
 }
 
-async function createSet(deployment: Stored<Deployment>, revision: number, context: ReconcileContext): Promise<Stored<ReplicaSet>> {
+/** `kubectl rollout history` and `undo` read the revision of the Deployment itself. */
+async function showRevision(
+  deployment: Stored<Deployment>,
+  current: ReplicaSet,
+  context: ReconcileContext,
+): Promise<void> {
+  const revision = current.metadata.annotations?.[revisionAnnotation];
+  if (revision === undefined || deployment.metadata.annotations?.[revisionAnnotation] === revision) return;
+  await context.patch(deployment, { metadata: { annotations: { [revisionAnnotation]: revision } } });
+}
+
+async function createSet(
+  deployment: Stored<Deployment>,
+  revision: number,
+  context: ReconcileContext,
+): Promise<Stored<ReplicaSet>> {
   const spec = deployment.spec;
   if (spec === undefined) throw new Error(`Deployment "${deployment.metadata.name}" has no spec`);
   const hash = templateHash(spec.template, deployment.status?.collisionCount ?? 0);
@@ -55,7 +88,10 @@ async function createSet(deployment: Stored<Deployment>, revision: number, conte
     name: `${deployment.metadata.name}-${hash}`,
     namespace: deployment.metadata.namespace ?? "",
     labels,
-    annotations: { [revisionAnnotation]: String(revision), "deployment.kubernetes.io/desired-replicas": String(spec.replicas ?? 1) },
+    annotations: {
+      [revisionAnnotation]: String(revision),
+      "deployment.kubernetes.io/desired-replicas": String(spec.replicas ?? 1),
+    },
     spec: {
       replicas: 0,
       ...(spec.minReadySeconds === undefined ? {} : { minReadySeconds: spec.minReadySeconds }),
@@ -63,12 +99,15 @@ async function createSet(deployment: Stored<Deployment>, revision: number, conte
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },
   });
-  const created = await context.create(set);
-  context.event("Normal", "NewReplicaSetCreated", `Created new replica set "${set.metadata.name}"`);
-  return created;
+  return context.create(set);
 }
 
-function planSizes(deployment: Stored<Deployment>, current: ReplicaSet, all: readonly Stored<ReplicaSet>[], context: ReconcileContext): Sizes {
+function planSizes(
+  deployment: Stored<Deployment>,
+  current: ReplicaSet,
+  all: readonly Stored<ReplicaSet>[],
+  context: ReconcileContext,
+): Sizes {
   const replicas = deployment.spec?.replicas ?? 1;
   const old = all.filter((set) => set.metadata.uid !== current.metadata.uid);
   if (deployment.spec?.strategy?.type === "Recreate") {
@@ -95,10 +134,20 @@ function podsOf(set: Stored<ReplicaSet>, context: ReconcileContext): number {
 }
 
 function countOf(set: ReplicaSet): SetCount {
-  return { name: set.metadata.name ?? "", wanted: set.spec?.replicas ?? 0, available: set.status?.availableReplicas ?? 0 };
+  return {
+    name: set.metadata.name ?? "",
+    wanted: set.spec?.replicas ?? 0,
+    available: set.status?.availableReplicas ?? 0,
+  };
 }
 
-async function resize(deployment: Deployment, all: readonly Stored<ReplicaSet>[], name: string, replicas: number, context: ReconcileContext): Promise<void> {
+async function resize(
+  deployment: Deployment,
+  all: readonly Stored<ReplicaSet>[],
+  name: string,
+  replicas: number,
+  context: ReconcileContext,
+): Promise<void> {
   const set = all.find((each) => each.metadata.name === name);
   if (set === undefined) return;
   const before = set.spec?.replicas ?? 0;
@@ -108,13 +157,25 @@ async function resize(deployment: Deployment, all: readonly Stored<ReplicaSet>[]
   context.event("Normal", "ScalingReplicaSet", `Scaled ${direction} replica set ${name} from ${before} to ${replicas}`);
 }
 
-async function deleteOldSets(deployment: Deployment, current: ReplicaSet, all: readonly Stored<ReplicaSet>[], context: ReconcileContext): Promise<void> {
+async function deleteOldSets(
+  deployment: Deployment,
+  current: ReplicaSet,
+  all: readonly Stored<ReplicaSet>[],
+  context: ReconcileContext,
+): Promise<void> {
   const limit = deployment.spec?.revisionHistoryLimit ?? 10;
-  const empty = all.filter((set) => set.metadata.uid !== current.metadata.uid && set.spec?.replicas === 0 && (set.status?.replicas ?? 0) === 0);
+  const empty = all.filter(
+    (set) => set.metadata.uid !== current.metadata.uid && set.spec?.replicas === 0 && (set.status?.replicas ?? 0) === 0,
+  );
   for (const set of empty.slice(0, Math.max(0, empty.length - limit))) await context.delete(set, { unchanged: true });
 }
 
-async function reportStatus(deployment: Stored<Deployment>, current: ReplicaSet, all: readonly ReplicaSet[], context: ReconcileContext): Promise<Result | void> {
+async function reportStatus(
+  deployment: Stored<Deployment>,
+  current: ReplicaSet,
+  all: readonly ReplicaSet[],
+  context: ReconcileContext,
+): Promise<Result | void> {
   const counts = deploymentCounts(deployment, all, current);
   const replicas = deployment.spec?.replicas ?? 1;
   const maxUnavailable = resolvePercent(deployment.spec?.strategy?.rollingUpdate?.maxUnavailable, replicas, "down");
@@ -126,5 +187,6 @@ async function reportStatus(deployment: Stored<Deployment>, current: ReplicaSet,
   ];
   const conditions = deploymentConditions(deployment.status?.conditions ?? [], wanted, timestamp(context.clock));
   await context.status({ ...counts, observedGeneration: deployment.metadata.generation ?? 0, conditions });
-  if (!isComplete(deployment, counts) && untilTimeoutMs > 0) return requeueAfter(untilTimeoutMs, "the rollout's deadline");
+  if (!isComplete(deployment, counts) && untilTimeoutMs > 0)
+    return requeueAfter(untilTimeoutMs, "the rollout's deadline");
 }

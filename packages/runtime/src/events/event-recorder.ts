@@ -86,7 +86,7 @@ export class EventRecorder {
   #begin(object: Stored<KubeObject>, controller: string, event: EventInit, nowMs: number): Series {
     const { name, uid, resourceVersion } = object.metadata;
     const namespace = object.metadata.namespace ?? "default";
-    const eventName = `${name}.${this.#host.random.uuid().replaceAll("-", "").slice(0, 16)}`;
+    const eventName = `${name}.${this.#suffix()}`;
     const created = this.#create({
       ...Event({
         name: eventName,
@@ -110,6 +110,12 @@ export class EventRecorder {
     });
     this.#track(created);
     return { name: eventName, namespace, lastMs: nowMs, count: 1, created };
+  }
+
+  /** The time, so that the events of an object list in their order, and some chance against equal ones. */
+  #suffix(): string {
+    const time = this.#host.clock.now().toString(16).padStart(11, "0");
+    return time + this.#host.random.uuid().slice(0, 5);
   }
 
   async #create(event: Event): Promise<boolean> {

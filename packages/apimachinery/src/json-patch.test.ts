@@ -16,6 +16,7 @@ test.each([
   [[{ op: "test", path: "/a/b", value: [1, 2, 3] }], document],
   [[{ op: "test", path: "/none", value: null }], document],
   [[{ op: "replace", path: "", value: 1 }], 1],
+  [[{ op: "replace", path: "/none", value: 1 }], { ...document, none: 1 }],
 ])("%j", (patch, result) => {
   expect(jsonPatch(document, patch)).toEqual(result);
 });
@@ -32,7 +33,8 @@ function codeOf(patch: unknown): number {
 test.each([
   [[{ op: "test", path: "/a", value: 1 }], 422],
   [[{ op: "remove", path: "/none" }], 422],
-  [[{ op: "replace", path: "/none", value: 1 }], 422],
+  [[{ op: "replace", path: "/none/deeper", value: 1 }], 422],
+  [[{ op: "replace", path: "/list/9", value: 1 }], 422],
   [[{ op: "add", path: "/none/deep", value: 1 }], 422],
   [[{ op: "add", path: "/a/b/9", value: 1 }], 422],
   [[{ op: "what", path: "/a" }], 422],

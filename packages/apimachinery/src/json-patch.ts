@@ -54,11 +54,8 @@ function applyOperation(root: { value: unknown }, operation: JsonPatchOperation)
   if (operation.op === "remove") return removeAt(root, operation.path);
   if (isTransfer(operation)) return transfer(root, operation);
   if (operation.op === "add") return addAt(root, operation.path, cloneJson(valueOf(operation)));
+  if (operation.op === "replace") return replaceAt(root, operation.path, cloneJson(valueOf(operation)));
   const current = lookup(root, operation.path);
-  if (operation.op === "replace") {
-    if (current === undefined) throw failed(`replace operation does not apply: missing path ${operation.path}`);
-    return replaceAt(root, operation.path, cloneJson(valueOf(operation)));
-  }
   // A test for null also holds for an absent path, as in upstream's library.
   if (!deepEqual(current ?? null, operation.value ?? null)) throw failed(`testing path ${operation.path} failed`);
 }
@@ -146,8 +143,10 @@ function replaceAt(root: { value: unknown }, path: string, value: unknown): void
     return;
   }
   const { parent, token } = placeOf(root, path);
-  if (Array.isArray(parent)) parent[indexOf(token, parent.length)] = value;
-  else setKey(parent, token, value);
+  // RFC 6902 wants the key to exist; upstream's library does not look, and clients rely on it.
+  if (!Array.isArray(parent)) return setKey(parent, token, value);
+  if (childOf(parent, token) === undefined) throw failed(`replace operation does not apply: missing path ${path}`);
+  parent[indexOf(token, parent.length)] = value;
 }
 
 function removeAt(root: { value: unknown }, path: string): void {

@@ -32,20 +32,47 @@ export function answerOpenApiDocument(
   return objectResponse(documents.document(key), { ...headers, ...kept });
 }
 
+const protobufType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+const asksForProtobuf = (request: ApiRequest): boolean =>
+  parseAccept(request.headers?.["accept"]).some(({ mediaType }) =>
+    mediaType.startsWith("application/com.github.proto-openapi"),
+  );
+
 /**
- * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; older ones that want protobuf get 406,
- * as from a server without it, and then do without client-side checks.
+ * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; kubectl asks for this one, in
+ * protobuf, when it meets a kind that nobody serves, to say so in its own words.
  */
 export function answerOpenApiV2(serverVersion: string, request: ApiRequest): ApiResponse {
+  const info = { title: "Kubernetes", version: serverVersion };
+  if (asksForProtobuf(request)) {
+    const headers = { "content-type": protobufType, vary: "Accept" };
+    return { kind: "bytes", status: 200, headers, bytes: oneChunk(protobufDocument(info)) };
+  }
   if (!acceptsJson(request)) return emptyResponse(406, { vary: "Accept" });
-  const document = {
-    swagger: "2.0",
-    info: { title: "Kubernetes", version: serverVersion },
-    paths: {},
-    definitions: {},
-  };
+  const document = { swagger: "2.0", info, paths: {}, definitions: {} };
   const etag = `"${contentHash(JSON.stringify(document))}"`;
   const headers = { ...jsonHeaders, etag, vary: "Accept" };
   if (matchesEtag(request.headers?.["if-none-match"], etag)) return emptyResponse(304, headers);
   return objectResponse(document, headers);
+}
+
+/** The same in gnostic's message Document: 1 is swagger, 2 is info with 1 title and 2 version. */
+function protobufDocument({ title, version }: { readonly title: string; readonly version: string }): Uint8Array {
+  return Uint8Array.from([
+    ...field(1, text("2.0")),
+    ...field(2, [...field(1, text(title)), ...field(2, text(version))]),
+  ]);
+}
+
+/** A length-delimited field; all of this document are shorter than the 128 bytes that one byte of length can say. */
+function field(number: number, bytes: readonly number[]): readonly number[] {
+  return [(number << 3) | 2, bytes.length, ...bytes];
+}
+
+function text(value: string): readonly number[] {
+  return [...new TextEncoder().encode(value)];
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

@@ -131,6 +131,7 @@ export const appsStrategies: StrategyTable = {
     defaults: setDeploymentDefaults,
     validate: validateDeployment,
     prepareForUpdate: (deployment, old, context) => prepareDeploymentUpdate(deployment, old, context.subresource),
+    countsToo: (deployment, old) => !sameJson(deployment.metadata.annotations, old.metadata.annotations),
   },
   "apps/ReplicaSet": { defaults: setReplicaSetDefaults, validate },
   "apps/StatefulSet": { defaults: setStatefulSetDefaults, validate: validateStatefulSet },

@@ -1,8 +1,9 @@
 /** From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is made, here. */
-import { apiVersionOf, type FieldError, invalid, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults, decode, type Decoded, isDecodeError } from "@setpoint/schema";
 import { badRequest } from "../response/api-errors.ts";
 import type { Warnings } from "../response/warnings.ts";
+import { invalidPatch, type PatchSubject } from "./invalid-patch.ts";
 import type { MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import type { FieldValidation } from "./write-options.ts";
@@ -13,7 +14,7 @@ export interface DecodeSettings {
   /** Found while the text was parsed: `duplicate field "spec.x"`. */
   readonly duplicates?: readonly string[];
   /** For the result of a patch, whose errors are a 422 of the patch. */
-  readonly isPatchResult?: boolean;
+  readonly patch?: PatchSubject;
 }
 
 /** Decodes a request's object; the result is the registry's own copy, mutable until it is stored. */
@@ -69,9 +70,7 @@ function decodeValue(
     return decode(definition.schema, body, { unknown, wrongTypes: definition.custom ? "keep" : "throw" });
   } catch (error) {
     if (!isDecodeError(error)) throw error;
-    throw settings.isPatchResult === true
-      ? invalidPatch(definition, error.message)
-      : unhandled(definition, error.message);
+    throw refusal(definition, settings, error.message);
   }
 }
 
@@ -79,14 +78,10 @@ function reportProblems(definition: ResourceDefinition, problems: readonly strin
   if (settings.fieldValidation === "Warn") for (const problem of problems) settings.warnings.add(problem);
   if (settings.fieldValidation !== "Strict") return;
   const text = `strict decoding error: ${problems.join(", ")}`;
-  throw settings.isPatchResult === true ? invalidPatch(definition, text) : unhandled(definition, text);
+  throw refusal(definition, settings, text);
 }
 
-function unhandled({ kind, version }: ResourceDefinition, why: string): Error {
+function refusal({ kind, version }: ResourceDefinition, { patch }: DecodeSettings, why: string): Error {
+  if (patch !== undefined) return invalidPatch(patch, why);
   return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
-}
-
-function invalidPatch(definition: ResourceDefinition, why: string): Error {
-  const error: FieldError = { type: "FieldValueInvalid", field: "patch", message: `Invalid value: ${why}` };
-  return invalid(definition, "", [error]);
 }

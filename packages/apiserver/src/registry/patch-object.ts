@@ -15,6 +15,8 @@ import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest, conflict, unsupportedMediaType } from "../response/api-errors.ts";
+import { checkNamespace } from "./create-object.ts";
+import type { PatchSubject } from "./invalid-patch.ts";
 import { decodeObject, fillDefaults } from "./object-codec.ts";
 import type { MutableObject } from "./mutable-object.ts";
 import { checkName } from "./put-object.ts";
@@ -42,12 +44,16 @@ export async function patchObject(
   const options = parseWriteOptions(query, headers?.["user-agent"] ?? "", "PatchOptions");
   checkPatchOptions(served, options, mediaType);
   if (mediaType === applyPatchType) return applyObject(context, served, options, body);
-  const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, isPatchResult: true };
+  const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, duplicates };
   return updateObject(context, served, options, {
     needsResourceVersion: false,
     change(old) {
       const patched = patchValue(served.definition, mediaType, old, body);
-      return { object: decodePatched(served, old, patched, { ...settings, duplicates }) };
+      const patch = patchSubject(served.definition, mediaType, body, patched);
+      const object = decodePatched(served, old, patched, { ...settings, patch });
+      checkName(object, served.attributes.name);
+      checkNamespace(served.definition, object, served.attributes.namespace);
+      return { object };
     },
   });
 }
@@ -71,9 +77,19 @@ function decodePatched(
   settings: Parameters<typeof decodeObject>[2],
 ): MutableObject {
   const object = decodeObject(definition, patched, settings);
-  // A patch that sets the name is caught as an immutable field; one that removes it changes nothing.
+  // A patch that removes the name changes nothing.
   if (object.metadata.name === undefined && old.metadata.name !== undefined) object.metadata.name = old.metadata.name;
   return object;
+}
+
+function patchSubject(
+  definition: ResourceDefinition,
+  mediaType: string,
+  patch: unknown,
+  object: unknown,
+): PatchSubject {
+  if (mediaType === strategicPatchType) return { kind: "strategic", patch };
+  return { kind: "patched", object, sorted: definition.custom };
 }
 
 export function checkPatchType(definition: ResourceDefinition, mediaType: string): void {
@@ -147,8 +163,6 @@ function namedPatch(
   patch.metadata.name ??= name;
   checkName(patch, name);
   if (definition.namespaced) patch.metadata.namespace ??= namespace;
-  if (definition.namespaced && patch.metadata.namespace !== namespace) {
-    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  }
+  checkNamespace(definition, patch, namespace);
   return patch;
 }

@@ -54,6 +54,8 @@ export interface Strategy {
   readonly nameRule?: "subdomain" | "label" | "label1035" | "pathSegment";
   /** metadata.generation is 1 on create and grows when anything outside metadata and status changes. */
   readonly tracksGeneration?: boolean;
+  /** Changes that count as a generation beside those of the desired state (annotations of a Deployment). */
+  countsToo?(object: UnstructuredObject, old: UnstructuredObject): boolean;
   /** PUT to a name that does not exist creates it. */
   readonly allowsCreateOnUpdate?: boolean;
   /** PUT without a resourceVersion is accepted. */

@@ -12,7 +12,7 @@ import type { ServedRequest } from "../request/served-request.ts";
 import { type AcceptedForm, parseAcceptedForm } from "../response/accepted-form.ts";
 import { badRequest, methodNotAllowed, notAcceptable, unknownResource } from "../response/api-errors.ts";
 import { headersWith, type Presentation, presentList, presentObject, respond } from "../response/responses.ts";
-import { parseIncludeObject } from "../response/table.ts";
+import { parseIncludeObject, withoutColumnDefinitions } from "../response/table.ts";
 import { openWatch } from "../watch/open-watch.ts";
 import type { WatchSet } from "../watch/watch-set.ts";
 import { createObject } from "./create-object.ts";
@@ -115,7 +115,20 @@ function watchForm(
   const each: Presentation = isPartial
     ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } }
     : presentation;
-  return { show: (object) => presentObject(each, object), listBlueprint: Buffer.from(empty).toString("base64") };
+  const listBlueprint = Buffer.from(empty).toString("base64");
+  if (form.as === "Table") return { show: tablesOf(each), listBlueprint };
+  return { show: (object) => presentObject(each, object), listBlueprint };
+}
+
+/** Tables of one object each, the columns said once. */
+function tablesOf(presentation: Presentation): (object: UnstructuredObject) => object {
+  let isFirst = true;
+  return (object) => {
+    const table = presentObject(presentation, object);
+    if (!isFirst) return withoutColumnDefinitions(table);
+    isFirst = false;
+    return table;
+  };
 }
 
 function checkVerb(definition: ResourceDefinition, verb: string, subresource: string, name: string): void {
@@ -127,7 +140,8 @@ function checkVerb(definition: ResourceDefinition, verb: string, subresource: st
     return;
   }
   const found = definition.subresources.find((each) => each.name === subresource);
-  if (found === undefined) throw unknownResource();
+  // What connects to a node or a pod (`proxy`, `attach`) shows no object: it has an endpoint of its own or is not served.
+  if (found === undefined || (found.kind.kind !== definition.kind && subresource !== "scale")) throw unknownResource();
   if (!found.verbs.includes(verb)) throw methodNotAllowed();
 }
 

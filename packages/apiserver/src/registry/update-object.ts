@@ -196,9 +196,8 @@ function managersAfter(
 function countGeneration(definition: ResourceDefinition, object: MutableObject, old: UnstructuredObject): void {
   const before = old.metadata.generation;
   if (definition.strategy.tracksGeneration !== true && !definition.custom) return;
-  // A strategy may have counted a change that only it knows about (annotations of a Deployment).
-  if (object.metadata.generation !== before) return;
-  if (hasDesiredChange(definition, object, old)) object.metadata.generation = (before ?? 0) + 1;
+  const isCounted = hasDesiredChange(definition, object, old) || definition.strategy.countsToo?.(object, old) === true;
+  if (isCounted) object.metadata.generation = (before ?? 0) + 1;
 }
 
 function hasDesiredChange(definition: ResourceDefinition, object: MutableObject, old: UnstructuredObject): boolean {

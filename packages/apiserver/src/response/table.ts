@@ -45,7 +45,7 @@ export function tableOf(
   include: IncludeObject,
   now: number,
 ): object {
-  const columns = [nameColumn, ...(definition.columns.length > 0 ? definition.columns : [ageColumn])];
+  const columns = columnsOf(definition);
   const columnDefinitions = columns.map(({ name, type, format = "", description = "", priority = 0 }) => {
     return { name, type, format, description, priority };
   });
@@ -54,6 +54,17 @@ export function tableOf(
     return { cells, object: rowObject(object, include) };
   });
   return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions, rows };
+}
+
+/** Name and the columns of the kind; some kinds (Event) have a Name of their own, at another place. */
+function columnsOf({ columns }: ResourceDefinition): readonly TableColumn[] {
+  if (columns.length === 0) return [nameColumn, ageColumn];
+  return columns.some(({ name }) => name === nameColumn.name) ? columns : [nameColumn, ...columns];
+}
+
+/** A table without its column definitions: on a watch only the first one carries them. */
+export function withoutColumnDefinitions(table: object): object {
+  return { ...table, columnDefinitions: null };
 }
 
 function rowObject(object: UnstructuredObject, include: IncludeObject): unknown {

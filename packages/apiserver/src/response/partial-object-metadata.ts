@@ -1,15 +1,21 @@
 import type { KubeList, UnstructuredObject } from "@setpoint/apimachinery";
 
 const apiVersion = "meta.k8s.io/v1";
-const partials = new WeakMap<UnstructuredObject, UnstructuredObject>();
+let newest: { readonly object: UnstructuredObject; readonly partial: UnstructuredObject } | undefined;
 
-/** The metadata of an object as an object of its own; made once, so that watchers share it. */
+/**
+ * The metadata of an object as an object of its own. The newest one is remembered, because an event goes to all watches
+ * before the next one: so they share it, and whoever encodes it does so once. (A table of all of them, weak or not, costs the
+ * garbage collector more than they cost to make.)
+ */
 export function partialObjectMetadata(object: UnstructuredObject): UnstructuredObject {
-  let partial = partials.get(object);
-  if (partial === undefined) {
-    partial = Object.freeze({ kind: "PartialObjectMetadata", apiVersion, metadata: object.metadata });
-    partials.set(object, partial);
-  }
+  if (newest?.object === object) return newest.partial;
+  const partial: UnstructuredObject = Object.freeze({
+    kind: "PartialObjectMetadata",
+    apiVersion,
+    metadata: object.metadata,
+  });
+  newest = { object, partial };
   return partial;
 }
 

@@ -1,24 +1,16 @@
-/** Frames of a watch. Equal frames are one object, so whoever encodes them (HTTP) can keep the bytes by identity. */
+/** Frames of a watch. Watches that show the same event share its frame. */
 import type { UnstructuredObject, WatchEventType, WatchFrame } from "@setpoint/apimachinery";
 import type { StorageEvent } from "../storage/storage.ts";
 
 type ObjectEventType = Extract<WatchEventType, "ADDED" | "MODIFIED" | "DELETED">;
 
-const framesByType: Readonly<Record<ObjectEventType, WeakMap<object, WatchFrame>>> = {
-  ADDED: new WeakMap(),
-  MODIFIED: new WeakMap(),
-  DELETED: new WeakMap(),
-};
+/** The newest frame: an event goes to all of its watches before the next one, so remembering one shares it among them. */
+let newest: WatchFrame | undefined;
 
-/** The one frame of this type for this object; all watches that show it share it. */
+/** A frame of this type for this object; watches that show the same event one after the other share it. */
 export function frameOf(type: ObjectEventType, object: object): WatchFrame {
-  const frames = framesByType[type];
-  let frame = frames.get(object);
-  if (frame === undefined) {
-    frame = Object.freeze({ type, object });
-    frames.set(object, frame);
-  }
-  return frame;
+  if (newest?.object !== object || newest.type !== type) newest = Object.freeze({ type, object });
+  return newest;
 }
 
 const lastSeen = new WeakMap<StorageEvent, UnstructuredObject>();

@@ -44,7 +44,7 @@ export interface Checked {
 
 export function check(expr: Expr, variables: ReadonlyMap<string, CelType>): Checked {
   const checker = new Checker(variables);
-  const type = checker.check(expr);
+  const type = checker.checkAll(expr);
   return { type, calls: checker.calls, variables: checker.used, issues: checker.issues };
 }
 
@@ -60,6 +60,11 @@ class Checker {
 
   constructor(variables: ReadonlyMap<string, CelType>) {
     this.#scope = variables;
+  }
+
+  /** Parameters that stayed open are dyn. */
+  checkAll(expr: Expr): CelType {
+    return this.#unification.resolve(this.#typeOf(expr), true);
   }
 
   check(expr: Expr): CelType {

@@ -71,11 +71,14 @@ function numberOf(value: Value): Numeric | undefined {
 function compareNumbers(a: Value, b: Value): number | undefined {
   const [left, right] = [numberOf(a), numberOf(b)];
   if (left === undefined || right === undefined) return undefined;
-  // JavaScript compares a bigint with a number by their exact values.
-  if (left < right) return -1;
-  if (left > right) return 1;
-  // oxlint-disable-next-line eqeqeq -- a bigint and a number of equal value are equal here
-  return left == right ? 0 : Number.NaN;
+  // As in cel-go, an integer beside a double loses what a double cannot hold.
+  return typeof left === typeof right ? orderOf(left, right) : orderOf(Number(left), Number(right));
+}
+
+function orderOf<T extends Numeric>(a: T, b: T): number {
+  if (a < b) return -1;
+  if (a > b) return 1;
+  return a === b ? 0 : Number.NaN;
 }
 
 /** The order of two values, or a fault when they have none. */
@@ -84,14 +87,10 @@ export function compare(a: Value, b: Value): number | CelFault {
   if (numeric !== undefined) return numeric;
   if (typeof a === "string" && typeof b === "string") return compareText(a, b);
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
-  if (a instanceof CelDuration && b instanceof CelDuration) return sign(a.nanos, b.nanos);
-  if (a instanceof CelTimestamp && b instanceof CelTimestamp) return sign(a.nanos, b.nanos);
+  if (a instanceof CelDuration && b instanceof CelDuration) return orderOf(a.nanos, b.nanos);
+  if (a instanceof CelTimestamp && b instanceof CelTimestamp) return orderOf(a.nanos, b.nanos);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   return new CelFault("no such overload");
-}
-
-function sign(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const surrogate = /[\ud800-\udfff]/;

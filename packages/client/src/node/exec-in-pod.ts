@@ -89,6 +89,8 @@ function opened(socket: WebSocket, { pod, signal }: ExecOptions): Promise<void> 
     signal?.addEventListener("abort", onAbort, { once: true });
     socket.once("open", () => {
       signal?.removeEventListener("abort", onAbort);
+      // Frames may have come with the answer; they wait until somebody listens.
+      socket.pause();
       resolve();
     });
     socket.once("error", (error) => fail(error.message, error));
@@ -130,6 +132,7 @@ function receive(socket: WebSocket, options: ExecOptions): Promise<ExecResult> {
       const message = `Cannot tell how the command in Pod "${options.pod}" ended: the connection was cut`;
       reject(options.signal?.aborted === true ? options.signal.reason : new SetpointError("ERR_EXEC", message));
     });
+    socket.resume();
   });
 }
 

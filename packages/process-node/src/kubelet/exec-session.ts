@@ -16,7 +16,8 @@ export interface ExecStreams {
 
 export async function runExecSession(socket: WebSocket, child: ExecProcess, streams: ExecStreams): Promise<void> {
   if (!streams.stdin) child.stdin.end();
-  socket.on("message", (data) => onFrame(child, toBuffer(data)));
+  socket.on("message", (data) => onFrame(socket, child, toBuffer(data)));
+  for (const event of ["drain", "close"]) child.stdin.on(event, () => socket.resume());
   socket.once("close", () => child.kill());
   pump(socket, child, "stdout", streams.stdout);
   pump(socket, child, "stderr", streams.stderr);
@@ -37,9 +38,12 @@ export function exitStatus(exitCode: number): object {
   };
 }
 
-function onFrame(child: ExecProcess, data: Buffer): void {
+function onFrame(socket: WebSocket, child: ExecProcess, data: Buffer): void {
   const [channel, target] = data;
-  if (channel === channels.stdin) child.stdin.write(data.subarray(1));
+  if (channel === channels.stdin && !child.stdin.write(data.subarray(1)) && child.stdin.writable) {
+    // A command that reads slowly holds its client back, not this node's memory.
+    socket.pause();
+  }
   if (channel === channels.close && target === channels.stdin) child.stdin.end();
 }
 

@@ -29,8 +29,9 @@ export async function* readLog(
   let budget = options.limitBytes ?? Number.POSITIVE_INFINITY;
   const render = ({ time, text }: Entry): string => {
     const line = options.timestamps ? `${time} ${text}` : text;
-    const cut = line.slice(0, budget);
-    budget -= cut.length;
+    const bytes = Buffer.from(line);
+    const cut = bytes.length <= budget ? line : wholeCharacters(bytes.subarray(0, budget));
+    budget -= Math.min(bytes.length, budget);
     return cut;
   };
   let { entries, size } = readEntries(file, 0);
@@ -44,6 +45,11 @@ export async function* readLog(
     if (wasOver) return;
     await sleep(clock, followPollMs, signal).catch(() => {});
   }
+}
+
+/** Without the character that was cut in two at the end. */
+function wholeCharacters(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes, { stream: true });
 }
 
 function select(entries: readonly Entry[], { sinceMs, tailLines }: LogOptions): readonly Entry[] {

@@ -92,6 +92,21 @@ test.skipIf(reason)("exec runs inside the sandbox and as a chosen user", async (
   await container.exited;
 });
 
+test.skipIf(reason)("a command that is given up leaves no process", async () => {
+  const { root, directory } = hostRoot();
+  const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });
+  const container = await runtime.start(spec(root, ["sleep", "100"]).spec);
+  const commands = (): string => execFileSync("ps", ["-o", "args=", "--ppid", String(container.sandboxPid)]).toString();
+  const hanging = container.exec(["sh", "-c", "echo up; sleep 98765"]);
+  await new Promise((resolve) => hanging.stdout.once("data", resolve));
+  hanging.kill();
+  expect((await hanging.exited).exitCode).toBe(137);
+  await expect.poll(() => execFileSync("ps", ["-eo", "args="]).toString()).not.toContain("sleep 98765");
+  expect(commands()).toContain("sleep 100");
+  container.destroy();
+  await container.exited;
+});
+
 test.skipIf(reason)("a container sees new text in its own files", async () => {
   const { root, directory } = hostRoot();
   const runtime = new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "state") });

@@ -23,6 +23,8 @@ export function execInSandbox({ pid, spec, command, tty }: SandboxExec): ExecPro
   const child = spawn("nsenter", [...enter, ...command], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...term, ...spec.env },
+    // A group of its own, so that the end reaches the command and not only nsenter, which waits for it.
+    detached: true,
   });
   child.stdin.on("error", () => {
     // The program may end without reading its input.
@@ -36,8 +38,16 @@ export function execInSandbox({ pid, spec, command, tty }: SandboxExec): ExecPro
     stdout: child.stdout,
     stderr: child.stderr,
     exited,
-    kill: () => void child.kill("SIGKILL"),
+    kill: () => killGroup(child.pid),
   };
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended in between.
+  }
 }
 
 function hasOwnUserNamespace(pid: number): boolean {

@@ -10,15 +10,22 @@ export function readBody(input: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let isWhole = false;
     input.on("data", (chunk: Buffer) => {
       length += chunk.length;
       // The rest is read and dropped, so that the client gets to see the answer.
       if (length > requestBytesMax) reject(tooLarge());
       else chunks.push(chunk);
     });
-    input.on("end", () => resolve(length === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    input.on("end", () => {
+      isWhole = true;
+      resolve(length === 0 ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    });
     input.on("error", reject);
-    input.on("close", () => reject(new Error("the client closed the connection")));
+    // Every stream closes; an error, with its stack, is only made when the body is still waited for.
+    input.on("close", () => {
+      if (!isWhole) reject(new Error("the client closed the connection"));
+    });
   });
 }
 

@@ -246,11 +246,14 @@ class HttpTransportImplementation implements HttpTransport {
       const onAbort = (): void => stream.close(8);
       signal?.addEventListener("abort", onAbort, { once: true });
       stream.on("error", fail);
+      // Every stream closes; an error, with its stack, is only made when somebody still waits for it.
+      let isAnswered = false;
       stream.once("close", () => {
         signal?.removeEventListener("abort", onAbort);
-        fail();
+        if (!isAnswered) fail();
       });
       stream.once("response", (incoming) => {
+        isAnswered = true;
         const cut = (): boolean => stream.aborted || stream.rstCode !== 0;
         resolve(readAnswer(request, headOf(Number(incoming[":status"]), incoming), stream, cut, signal));
       });

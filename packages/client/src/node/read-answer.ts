@@ -51,10 +51,14 @@ function readAll(body: Readable, cut: () => boolean, signal: AbortSignal | undef
     const chunks: Buffer[] = [];
     const fail = (cause?: unknown): void => reject(signal?.aborted ? signal.reason : connectionLost(cause));
     body.on("data", (chunk: Buffer) => chunks.push(chunk));
+    let isWhole = false;
     body.once("error", fail);
-    body.once("close", fail);
+    body.once("close", () => {
+      if (!isWhole) fail();
+    });
     body.once("end", () => {
-      if (cut()) fail();
+      isWhole = !cut();
+      if (!isWhole) fail();
       else resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
   });

@@ -39,13 +39,15 @@ export interface Checked {
   readonly calls: ReadonlyMap<Call, ResolvedCall>;
   /** Names of variables that the expression reads. */
   readonly variables: ReadonlySet<string>;
+  /** The type of each part. */
+  readonly types: ReadonlyMap<Expr, CelType>;
   readonly issues: readonly Issue[];
 }
 
 export function check(expr: Expr, variables: ReadonlyMap<string, CelType>): Checked {
   const checker = new Checker(variables);
   const type = checker.checkAll(expr);
-  return { type, calls: checker.calls, variables: checker.used, issues: checker.issues };
+  return { type, calls: checker.calls, variables: checker.used, types: checker.types(), issues: checker.issues };
 }
 
 class Checker {
@@ -53,6 +55,7 @@ class Checker {
   readonly calls = new Map<Call, ResolvedCall>();
   readonly used = new Set<string>();
   readonly #unification = new Unification();
+  readonly #types = new Map<Expr, CelType>();
   #scope: ReadonlyMap<string, CelType>;
   readonly #locals = new Set<string>();
   /** Lists of arguments for `format` may mix types, others may not. */
@@ -64,11 +67,17 @@ class Checker {
 
   /** Parameters that stayed open are dyn. */
   checkAll(expr: Expr): CelType {
-    return this.#unification.resolve(this.#typeOf(expr), true);
+    return this.#unification.resolve(this.check(expr), true);
+  }
+
+  types(): ReadonlyMap<Expr, CelType> {
+    return new Map(Array.from(this.#types, ([expr, type]) => [expr, this.#unification.resolve(type, true)]));
   }
 
   check(expr: Expr): CelType {
-    return this.#unification.resolve(this.#typeOf(expr));
+    const type = this.#unification.resolve(this.#typeOf(expr));
+    this.#types.set(expr, type);
+    return type;
   }
 
   #typeOf(expr: Expr): CelType {

@@ -2,6 +2,8 @@
 import type { FieldError } from "@setpoint/apimachinery";
 import { goJson } from "../go-value.ts";
 import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
+import { costOfAll, type Cardinality, type CostBudget } from "./cost-budget.ts";
+import type { DeclaredSize } from "./declared-size.ts";
 import { compile, type Program } from "./program.ts";
 import type { Shape } from "./shape.ts";
 import { optionalType, typeText, type CelType } from "./type.ts";
@@ -21,27 +23,34 @@ export interface RulePlace {
   readonly path: string;
   /** Above the rule, items that have no past of their own: `properties[list]`. */
   readonly uncorrelatable: string | undefined;
+  readonly cardinality: Cardinality;
+  readonly declared: DeclaredSize;
+  readonly budget: CostBudget;
 }
 
 export function compileRule(
   rule: ValidationRule,
   shape: Shape,
   schema: StructuralSchema,
-  { path, uncorrelatable }: RulePlace,
+  place: RulePlace,
   errors: FieldError[],
 ): CompiledRule | undefined {
   if (rule.rule.trim() === "") return undefined;
+  const { path, uncorrelatable, declared, cardinality, budget } = place;
   const isOptional = rule.optionalOldSelf === true;
   const variables = new Map<string, CelType>([
     ["self", shape.type],
     ["oldSelf", isOptional ? optionalType(shape.type) : shape.type],
   ]);
-  const program = compileAs(rule.rule, variables, "bool");
+  const program = compileAs(rule.rule, variables, "bool", declared);
   if (typeof program === "string") {
     const why = program === "" ? "cel expression must evaluate to a bool" : `compilation failed: ${program}`;
     errors.push(invalid(`${path}.rule`, printedRule(rule), why));
     return undefined;
   }
+  const cost = costOfAll(program.worstCost, cardinality, declared);
+  errors.push(...budget.observe(`${path}.rule`, "estimated rule cost", cost));
+  const message = compileMessage(rule, variables, place, errors);
   const usesOldSelf = program.variables.has("oldSelf");
   if (usesOldSelf && uncorrelatable !== undefined) {
     const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`;
@@ -51,29 +60,37 @@ export function compileRule(
     const why = "may not be set if oldSelf is not used in rule";
     errors.push(invalid(`${path}.optionalOldSelf`, String(rule.optionalOldSelf), why));
   }
-  const message = compileMessage(rule, variables, path, errors);
   return { source: rule, program, message, usesOldSelf, fieldPath: relativePath(rule.fieldPath ?? "", schema) };
 }
 
 function compileMessage(
   rule: ValidationRule,
   variables: ReadonlyMap<string, CelType>,
-  path: string,
+  { path, declared, budget }: RulePlace,
   errors: FieldError[],
 ): Program | undefined {
   const { messageExpression = "" } = rule;
   if (messageExpression.trim() === "") return undefined;
-  const program = compileAs(messageExpression, variables, "string");
-  if (typeof program !== "string") return program;
+  const program = compileAs(messageExpression, variables, "string", declared);
+  const field = `${path}.messageExpression`;
+  if (typeof program !== "string") {
+    errors.push(...budget.observe(field, "estimated messageExpression cost", program.worstCost));
+    return program;
+  }
   const why =
     program === "" ? "messageExpression must evaluate to a string" : `messageExpression compilation failed: ${program}`;
-  errors.push(invalid(`${path}.messageExpression`, printedRule(rule), why));
+  errors.push(invalid(field, printedRule(rule), why));
   return undefined;
 }
 
 /** The program, or its issues, or the empty text when its type is wrong. */
-function compileAs(source: string, variables: ReadonlyMap<string, CelType>, type: string): Program | string {
-  const program = compile(source, variables);
+function compileAs(
+  source: string,
+  variables: ReadonlyMap<string, CelType>,
+  type: string,
+  declared: DeclaredSize,
+): Program | string {
+  const program = compile(source, variables, declared);
   return typeof program === "string" || typeText(program.type) === type ? program : "";
 }
 

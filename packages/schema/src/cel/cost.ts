@@ -1,6 +1,6 @@
 /** What calls cost, in the units of cel-go: a step is 1, ten characters are 1, so that limits hold at the same sizes. */
 import type { Cost } from "./overload.ts";
-import { CelOpaque, sizeOf, type Value } from "./value.ts";
+import { CelList, CelMap, CelOpaque, characterCount, sizeOf, type Value } from "./value.ts";
 
 const traversalFactor = 0.1;
 const patternFactor = 0.25;
@@ -28,8 +28,20 @@ export const matchesPattern: Cost = ([text = null, pattern = null]) =>
 
 export const searchesText: Cost = ([text = null, part = null]) => traversal(sizeOf(text)) * traversal(sizeOf(part));
 
-/** One for each item of a list, a tenth for each character of a string. */
-export const visitsItems: Cost = ([list = null]) => (typeof list === "string" ? traversal(sizeOf(list)) : sizeOf(list));
+/** One for each scalar that it meets, a tenth for each byte of a string. */
+export const visitsItems: Cost = ([list = null]) => treeCost(list);
+
+function treeCost(value: Value): number {
+  if (typeof value === "string") return Math.floor(characterCount(value) * traversalFactor);
+  if (value instanceof Uint8Array) return Math.floor(value.length * traversalFactor);
+  if (value instanceof CelList) {
+    let cost = 0;
+    for (let index = 0; index < value.length; index += 1) cost += treeCost(value.get(index));
+    return cost;
+  }
+  if (!(value instanceof CelMap)) return 1;
+  return value.keys().reduce<number>((cost, key) => cost + treeCost(key) + treeCost(value.get(key) ?? null), 0);
+}
 
 export const writesResult: Cost = (_args, result) => traversal(sizeOf(result), 2);
 

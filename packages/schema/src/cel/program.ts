@@ -1,5 +1,7 @@
 /** An expression from its source to something that runs. */
 import { check } from "./checker.ts";
+import type { DeclaredSize } from "./declared-size.ts";
+import { estimateCost } from "./estimate.ts";
 import { CostExceeded, Frame } from "./frame.ts";
 import { plan } from "./interpreter.ts";
 import { issuesText } from "./issue.ts";
@@ -7,10 +9,14 @@ import { parse } from "./parser.ts";
 import type { CelType } from "./type.ts";
 import type { Value } from "./value.ts";
 
+const undeclared: DeclaredSize = { max: 0, jsonMin: 0 };
+
 export interface Program {
   readonly type: CelType;
   /** Names of variables that the expression reads. */
   readonly variables: ReadonlySet<string>;
+  /** What a run may cost at worst, when data are as large as declared. */
+  readonly worstCost: number;
   /** `values` are in the order in which the variables were declared. Throws `CostExceeded`. */
   run(values: readonly Value[], costLimit: number): Outcome;
 }
@@ -23,8 +29,12 @@ export interface Outcome {
   readonly isCancelled: boolean;
 }
 
-/** The program, or all that is wrong with the source as one text. */
-export function compile(source: string, variables: ReadonlyMap<string, CelType>): Program | string {
+/** The program, or all that is wrong with the source as one text. `root` is what all variables are declared as. */
+export function compile(
+  source: string,
+  variables: ReadonlyMap<string, CelType>,
+  root: DeclaredSize = undeclared,
+): Program | string {
   const { expr, issues } = parse(source);
   if (expr === undefined) return issuesText(source, issues);
   const checked = check(expr, variables);
@@ -33,6 +43,7 @@ export function compile(source: string, variables: ReadonlyMap<string, CelType>)
   return {
     type: checked.type,
     variables: checked.variables,
+    worstCost: estimateCost(expr, checked, root),
     run: (values, costLimit) => {
       const frame = new Frame(values, costLimit);
       frame.variables.length = slots;

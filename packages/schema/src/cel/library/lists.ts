@@ -1,6 +1,6 @@
 /** Lists and sets: Kubernetes' list functions, cel-go's list extension version 3 and its sets. */
 import { compare, equals } from "../comparison.ts";
-import { traversal, visitsItems } from "../cost.ts";
+import { visitsItems } from "../cost.ts";
 import { member, plain, type Cost, type Library, type Overload } from "../overload.ts";
 import { CelDuration, CelFault, CelList, CelUint, PlainList, sizeOf, type Value } from "../value.ts";
 import { intOf, itemsOf, uintOf } from "./operators.ts";
@@ -95,9 +95,22 @@ function containsAll(list: CelList, wanted: CelList): boolean {
   return itemsOf(wanted).every((item) => items.some((other) => equals(other, item)));
 }
 
-const comparesPairs: Cost = ([a = null, b = null]) => sizeOf(a) * sizeOf(b);
-const comparesPairsTwice: Cost = (args, result) => comparesPairs(args, result) * 2;
-const writesList: Cost = ([list = null], result) => traversal(sizeOf(list)) + sizeOf(result);
+/** A call and a new list. */
+const newListCost = 11;
+
+const comparesPairs: Cost = ([a = null, b = null]) => 1 + sizeOf(a) * sizeOf(b);
+const comparesPairsTwice: Cost = ([a = null, b = null]) => 1 + sizeOf(a) * sizeOf(b) * 2;
+const writesList: Cost = (_args, result) => newListCost + sizeOf(result);
+
+const flattens: Cost = ([list = null, depth = 1n]) =>
+  newListCost + sizeOf(list) * (typeof depth === "bigint" ? Number(depth) : 1);
+
+/** Every item may be compared with every other, strings character by character. */
+const comparesEachWithEach: Cost = ([list = null]) => {
+  const first = list instanceof CelList && list.length > 0 ? list.get(0) : null;
+  const factor = typeof first === "string" || first instanceof Uint8Array ? 2.1 : 2;
+  return newListCost + Math.floor(sizeOf(list) ** 2 * factor);
+};
 
 export const lists: Library = {
   isSorted: overComparable((kind) => member([`list(${kind})`], "bool", isSorted, visitsItems)),
@@ -128,13 +141,13 @@ export const lists: Library = {
   ],
   slice: [member(["list(A)", "int", "int"], "list(A)", slice, writesList)],
   flatten: [
-    member(["list(list(A))"], "list(A)", (list) => flatten(list, 1n), writesList),
-    member(["list(dyn)", "int"], "list(dyn)", flatten, writesList),
+    member(["list(list(A))"], "list(A)", (list) => flatten(list, 1n), flattens),
+    member(["list(dyn)", "int"], "list(dyn)", flatten, flattens),
   ],
   sort: overComparable((kind) => member([`list(${kind})`], `list(${kind})`, sort, comparesEachWithEach)),
   distinct: [member(["list(A)"], "list(A)", distinct, comparesEachWithEach)],
   reverse: [member(["list(A)"], "list(A)", (list) => new PlainList(itemsOf(list).toReversed()), writesList)],
-  "lists.range": [plain(["int"], "list(int)", range, (_args, result) => 10 + sizeOf(result))],
+  "lists.range": [plain(["int"], "list(int)", range, writesList)],
 };
 
 export const sets: Library = {
@@ -151,8 +164,3 @@ export const sets: Library = {
     ),
   ],
 };
-
-/** Every item may be compared with every other. */
-function comparesEachWithEach([list = null]: readonly Value[]): number {
-  return sizeOf(list) ** 2 + sizeOf(list);
-}

@@ -6,6 +6,8 @@ export { simulate } from "./simulate.ts";
 export type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
 export type { OperatorProcess, OperatorSource } from "./simulated-operator.ts";
 export { conditionOf } from "./settled.ts";
+/** For choices of a test that follow from a seed, too. */
+export { seededRandom } from "@setpoint/host/simulated";
 
 // models of programs
 export type { Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";

@@ -129,6 +129,7 @@ export class Reflector {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const stream = new AbortController();
     this.#stream = stream;
     const watchdog = new Watchdog(this.#host.clock, () => {
@@ -137,13 +138,16 @@ export class Reflector {
       if (this.#resumeFrom === "") this.#usesWatchList = false;
       stream.abort(new Error(`the watch was silent for ${silenceMsMax / 1_000} s`));
     });
-    const both = AbortSignal.any([signal, stream.signal]);
+    // Not `AbortSignal.any`, whose signal looks at its sources whenever it is asked, which is at every frame.
+    const onAbort = (): void => stream.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const frames = await this.#openWatch(both);
+      const frames = await this.#openWatch(stream.signal);
       const initial = this.#resumeFrom === "" ? new Map<string, Stored<KubeObject>>() : undefined;
-      await this.#consume(frames, initial, watchdog, both);
+      await this.#consume(frames, initial, watchdog, stream.signal);
     } finally {
       watchdog.stop();
+      signal.removeEventListener("abort", onAbort);
       // Also when the frames were not read to their end.
       stream.abort(new Error("the stream is over"));
       this.#stream = undefined;

@@ -2,6 +2,7 @@
  * One agent at a time for one directory. The lock is an abstract Unix socket named after it: the kernel frees it with its
  * process, however that ends, which a file with a process id cannot promise (ids are reused, zombies look alive).
  */
+import { createHash } from "node:crypto";
 import { mkdirSync, realpathSync } from "node:fs";
 import { createServer } from "node:net";
 import { nodeError } from "./errors.ts";
@@ -10,7 +11,8 @@ import { nodeError } from "./errors.ts";
 export async function lockDirectory(directory: string): Promise<() => void> {
   mkdirSync(directory, { recursive: true });
   const server = createServer((socket) => socket.destroy());
-  const name = `\0setpoint-node:${realpathSync(directory)}`.slice(0, 107);
+  // A hash, because such a name has at most 107 bytes, and two long paths may begin alike.
+  const name = `\0setpoint-node:${createHash("sha256").update(realpathSync(directory)).digest("hex")}`;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => {
       reject(

@@ -1,4 +1,5 @@
 /** The assembly of a node: chooses the parts, connects them to the API, starts and ends them in order. */
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isConflict, isNotFound } from "@setpoint/apimachinery";
 import type { Timer } from "@setpoint/host";
@@ -47,7 +48,8 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const log = host.log.with({ node: name });
   stack.defer(await lockDirectory(directory));
   const api = createClusterApi(options.transport);
-  const runtime = new BubblewrapRuntime({ clock, directory: join(directory, "sandboxes") });
+  const sandboxes = join(directory, "sandboxes");
+  const runtime = new BubblewrapRuntime({ clock, directory: sandboxes });
   const podDirectory = (uid: string): string => join(directory, "pods", uid);
   const port = options.kubeletPort ?? kubeletPort;
 
@@ -124,7 +126,10 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
         return volumes.prepare(pod);
       },
       refresh: (pod) => volumes.refresh(pod),
-      remove: (uid) => volumes.remove(uid),
+      async remove(uid) {
+        await volumes.remove(uid);
+        rmSync(join(sandboxes, uid), { recursive: true, force: true });
+      },
     },
     objects: createPodObjects(referenced, table, proxy),
     reports: podReports(api, (...event) => events.record(...event)),
@@ -184,6 +189,8 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   );
   await mirror.synced;
   network.retain(pods.uids());
+  // Pods that were deleted while no agent ran left their folders.
+  for (const folder of [join(directory, "pods"), sandboxes]) removeStrangers(folder, pods.uids());
   const keepHouse = async (): Promise<void> => {
     proxy.retry();
     await updateDns();
@@ -193,6 +200,11 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
   log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
   return createAgent(name, network.nodeAddress, port, pods, stack.move());
+}
+
+function removeStrangers(folder: string, uids: ReadonlySet<string>): void {
+  const present = existsSync(folder) ? readdirSync(folder) : [];
+  for (const uid of present) if (!uids.has(uid)) rmSync(join(folder, uid), { recursive: true, force: true });
 }
 
 function createAgent(

@@ -125,6 +125,7 @@ describe("plan", () => {
     ["no quorum and no volumes", seen([gone("a"), gone("b")], down), "wait"],
     ["no quorum, the leader died, the others are about to elect one", seen([gone("a", { pod: "Failed", volume: true }), gone("b", { pod: "Running" }), gone("c", { pod: "Running" })], down), "wait"],
     ["no quorum, one dead with a volume, the others hang", seen([gone("a", { pod: "Failed", volume: true }), gone("b", { pod: "Running", silentSince: "2026-01-01T00:08:30Z" }), gone("c", { pod: "Running" })], down), "deletePod a"],
+    ["no quorum, two start again and the third is still dead", seen([gone("a", { pod: "Pending", volume: true }), gone("b", { pod: "Pending", volume: true }), gone("c", { pod: "Failed", volume: true })], down), "deletePod c"],
     ["no quorum, members are starting", seen([gone("a", { pod: "Pending", volume: true }), gone("b", { pod: "Pending", volume: true })], down), "wait"],
     ["no quorum, one dead without a volume, nobody may be removed", seen([gone("a", { pod: "Failed" }), gone("b", { pod: "Running", answers: false }), gone("c", { pod: "Failed" })], down), "wait"],
   ])("%s", (_situation, given, expected) => {

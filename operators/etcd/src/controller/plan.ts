@@ -74,16 +74,18 @@ function podReason(seen: Seen, name: string | undefined): string {
 }
 
 /**
- * Without a quorum nothing may be added or removed. While enough members run to elect a leader they get the time to do it;
- * otherwise every member that still has its volume is started again on it.
+ * Without a quorum nothing may be added or removed. While enough members have survived to elect a leader they get the time to
+ * do it; otherwise every member that still has its volume is started again on it, also when those that start would be enough:
+ * the rest would have to be replaced, with all their data copied.
  */
 function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
   const members = seen.members.filter(isMember);
   const answering = members.filter((member) => member.status !== undefined).length;
   const coming = members.filter((member) => ["starting", "running"].includes(podState(member.pod))).length;
+  const survivors = members.filter((member) => podState(member.pod) === "running").length;
   const quorum = quorumOf(members.length);
   const said = `no quorum: ${answering} of ${members.length} members answer`;
-  if (coming >= quorum && !members.some((member) => isSilentTooLong(member, nowMs))) return wait(`${said}; ${coming} run and can elect a leader`, electionMs);
+  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member, nowMs))) return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
   for (const member of members) {
     const state = podState(member.pod);
     if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;

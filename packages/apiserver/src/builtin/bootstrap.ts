@@ -1,5 +1,5 @@
 /** Puts into a store what every cluster contains. What is there already stays as it is, so it runs at every start. */
-import { apiVersionOf, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { apiVersionOf, cloneJson, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, type Random, timestamp } from "@setpoint/host";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { storageKey } from "../registry/object-key.ts";
@@ -60,7 +60,7 @@ function complete(
   const completed = {
     apiVersion: apiVersionOf(definition),
     kind: definition.kind,
-    ...structuredClone(object),
+    ...cloneJson(object),
     metadata,
   };
   // Conditions in the data carry the time of the server that they were taken from.

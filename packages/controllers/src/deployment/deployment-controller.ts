@@ -8,6 +8,7 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
+import { adoptOrphans } from "../adopt-orphans.ts";
 import { matchesLabelSelector } from "../matches-selector.ts";
 import {
   availableCondition,
@@ -29,6 +30,7 @@ export const deployments: ControllerDefinition = controller(Deployment, {
   owns: [ReplicaSet],
   watches: [{ of: Pod }],
   async reconcile(deployment, context) {
+    await adoptOrphans(ReplicaSet, { kind: Deployment, object: deployment, selector: deployment.spec?.selector }, context);
     const sets = [...context.owned(ReplicaSet)].sort(byAge);
     const current = await ensureCurrentSet(deployment, sets, context);
     await showRevision(deployment, current, context);

@@ -2,6 +2,7 @@ import { Pod, ReplicaSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { randomSuffix } from "@setpoint/host";
 import { controller, outcome, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import { adoptOrphans } from "../adopt-orphans.ts";
 import { matchesLabelSelector } from "../matches-selector.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
@@ -27,7 +28,7 @@ export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
     },
   ],
   async reconcile(set, context) {
-    await adopt(set, context);
+    await adoptOrphans(Pod, { kind: ReplicaSet, object: set, selector: set.spec?.selector }, context, isActive);
     const pods = context.owned(Pod);
     const active = pods.filter(isActive);
     const wanted = set.spec?.replicas ?? 1;
@@ -35,22 +36,6 @@ export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
     return reportStatus(set, active, failure, context);
   },
 });
-
-async function adopt(set: Stored<ReplicaSet>, context: ReconcileContext): Promise<void> {
-  const candidates = context
-    .list(Pod, { namespace: set.metadata.namespace ?? "" })
-    .filter((pod) => isActive(pod) && !pod.metadata.ownerReferences?.some((owner) => owner.controller))
-    .filter((pod) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}));
-  for (const pod of candidates) {
-    const ownerReferences = [...(pod.metadata.ownerReferences ?? []), ownerReference(set)];
-    await context.patch(pod, { metadata: { ownerReferences } }, { unchanged: true });
-  }
-}
-
-function ownerReference(set: Stored<ReplicaSet>): object {
-  const { name, uid } = set.metadata;
-  return { apiVersion: "apps/v1", kind: "ReplicaSet", name, uid, controller: true, blockOwnerDeletion: true };
-}
 
 interface Failure {
   readonly reason: "FailedCreate" | "FailedDelete";

@@ -27,6 +27,8 @@ export interface ImageStoreOptions {
   readonly onProgress?: (progress: ImageProgress) => void;
   /** Replaced in tests. */
   readonly extract?: typeof extractClosure;
+  /** Replaced in tests. */
+  readonly freeBytes?: (directory: string) => number;
 }
 
 /** The largest closures unpack to some 400 MB. */
@@ -132,9 +134,9 @@ export class ImageStore {
     const { directory } = this.#options;
     try {
       mkdirSync(directory, { recursive: true });
-      const { bavail, bsize } = statfsSync(directory);
-      if (bavail * bsize >= freeBytesMin) return;
-      const free = Math.floor((bavail * bsize) / 1024 / 1024);
+      const freeBytes = (this.#options.freeBytes ?? freeBytesOf)(directory);
+      if (freeBytes >= freeBytesMin) return;
+      const free = Math.floor(freeBytes / 1024 / 1024);
       const wanted = freeBytesMin / 1024 / 1024;
       const what = `Cannot fetch packages ${closure.packages.join(", ")}`;
       throw nodeError("ERR_NO_DISK_SPACE", `${what}: ${free} MB are free in ${directory}, ${wanted} MB are needed`);
@@ -167,6 +169,11 @@ function* fileIdentity(from: string, to: string): Iterable<string> {
     return;
   }
   for (const name of readdirSync(from).sort()) yield* fileIdentity(join(from, name), `${to}/${name}`);
+}
+
+function freeBytesOf(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
 }
 
 function copyFile(root: string, file: ImageFile): void {

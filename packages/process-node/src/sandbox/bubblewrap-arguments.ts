@@ -41,15 +41,14 @@ export function bubblewrapArguments(spec: ContainerSpec, program: string, option
     "--unshare-cgroup-try",
     "--hostname",
     spec.hostname,
-    ...userArguments(spec),
+    ...userArguments(spec, options.privileged),
     ...composedRootArguments(
       root,
       mounts.map(({ target }) => target),
     ),
     "--proc",
     "/proc",
-    "--dev",
-    "/dev",
+    ...deviceArguments(spec, options.privileged),
     ...temporaryFolders(spec),
     ...mounts.flatMap(({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target]),
     // Only the root itself: volumes are mounts of their own and stay as they are.
@@ -80,8 +79,32 @@ function keptCapabilities({ runAsUser = 0 }: ContainerSpec): string[] {
   return runAsUser === 0 ? capabilities.flatMap((name) => ["--cap-add", name]) : [];
 }
 
-function userArguments(spec: ContainerSpec): string[] {
-  if (spec.runAsUser === undefined && spec.runAsGroup === undefined) return [];
-  const user = spec.runAsUser ?? 0;
-  return ["--unshare-user", "--uid", String(user), "--gid", String(spec.runAsGroup ?? user)];
+/** Whoever starts it, a container is root of itself unless the pod says otherwise. */
+function userArguments({ runAsUser, runAsGroup }: ContainerSpec, privileged: boolean): string[] {
+  if (privileged && runAsUser === undefined && runAsGroup === undefined) return [];
+  const user = runAsUser ?? 0;
+  return ["--unshare-user", "--uid", String(user), "--gid", String(runAsGroup ?? user)];
+}
+
+const devices = ["null", "zero", "full", "random", "urandom", "tty"];
+const deviceLinks = {
+  fd: "/proc/self/fd",
+  stdin: "/proc/self/fd/0",
+  stdout: "/proc/self/fd/1",
+  stderr: "/proc/self/fd/2",
+};
+
+/**
+ * bubblewrap's own /dev has terminals. For those it needs root inside, so for another user it makes a second user namespace
+ * in the first, which then owns none of the other namespaces: nobody but root could join them for an exec. A plain user's
+ * containers of another user do without terminals instead.
+ */
+function deviceArguments({ runAsUser = 0 }: ContainerSpec, privileged: boolean): string[] {
+  if (privileged || runAsUser === 0) return ["--dev", "/dev"];
+  return [
+    ...["--tmpfs", "/dev"],
+    ...devices.flatMap((name) => ["--dev-bind", `/dev/${name}`, `/dev/${name}`]),
+    ...Object.entries(deviceLinks).flatMap(([name, target]) => ["--symlink", target, `/dev/${name}`]),
+    ...["--perms", "1777", "--dir", "/dev/shm"],
+  ];
 }

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { silentLogger } from "@setpoint/host";
+import { systemClock } from "@setpoint/host/system";
+import { debianCatalogue } from "./debian-catalogue.ts";
+import { extractClosure } from "./debian-closure.ts";
+import { createImageCatalog } from "./image-catalog.ts";
+import { ImageStore, type ImageStoreOptions } from "./image-store.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "process-node-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const plain = { closure: { suite: "bookworm", packages: ["hello"] } };
+const catalog = createImageCatalog(debianCatalogue, { "hello:1": plain });
+
+function store(directory: string, options: Partial<ImageStoreOptions> = {}): ImageStore {
+  const extract: ImageStoreOptions["extract"] = async (_, root) => {
+    mkdirSync(root);
+    writeFileSync(join(root, "made"), String(process.pid));
+  };
+  return new ImageStore({ clock: systemClock, log: silentLogger, directory, catalog, extract, ...options });
+}
+
+test("an image is made once, and found again by whoever shares the cache", async () => {
+  const directory = folder();
+  let builds = 0;
+  const extract: ImageStoreOptions["extract"] = async (_, root) => {
+    builds++;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    mkdirSync(root);
+  };
+  const first = store(directory, { extract });
+  const second = store(directory, { extract });
+  expect(first.has("hello:1")).toBe(false);
+  const images = await Promise.all([first.ensure("hello:1"), first.ensure("hello:1"), second.ensure("hello:1")]);
+  expect(builds).toBe(1);
+  expect(new Set(images.map(({ rootDirectory }) => rootDirectory)).size).toBe(1);
+  expect(second.has("hello:1")).toBe(true);
+});
+
+/** Another process that makes the same image, slowly, and tells when it has begun. */
+function otherBuilder(directory: string): ChildProcess {
+  const module = JSON.stringify(new URL("./image-store.ts", import.meta.url).href);
+  const script = `
+    const { ImageStore } = await import(${module});
+    const { systemClock } = await import("@setpoint/host/system");
+    const { silentLogger } = await import("@setpoint/host");
+    const { mkdirSync, writeFileSync } = await import("node:fs");
+    const extract = async (_, root) => {
+      mkdirSync(root);
+      process.stdout.write("begun");
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      writeFileSync(root + "/made", String(process.pid));
+    };
+    const catalog = { find: () => (${JSON.stringify(plain)}) };
+    const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: ${JSON.stringify(directory)}, catalog, extract });
+    await store.ensure("hello:1");`;
+  const args = ["--conditions=@setpoint/source", "--input-type=module", "-e", script];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+const begun = (child: ChildProcess) => new Promise((resolve) => child.stdout?.once("data", resolve));
+
+test("two processes that want the same image make it once", async () => {
+  const directory = folder();
+  const child = otherBuilder(directory);
+  await begun(child);
+  const { rootDirectory } = await store(directory).ensure("hello:1");
+  expect(readFileSync(join(rootDirectory, "made"), "utf8")).toBe(String(child.pid));
+});
+
+test("a builder that was killed leaves nothing that counts, and the next one takes over", async () => {
+  const directory = folder();
+  const child = otherBuilder(directory);
+  await begun(child);
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  expect(store(directory).has("hello:1")).toBe(false);
+  const { rootDirectory } = await store(directory).ensure("hello:1");
+  expect(readFileSync(join(rootDirectory, "made"), "utf8")).toBe(String(process.pid));
+  expect(readdirSync(directory).filter((name) => /lock|partial/.test(name))).toEqual([]);
+});
+
+test("a build that fails leaves nothing and is tried again", async () => {
+  const directory = folder();
+  let isBroken = true;
+  const extract: ImageStoreOptions["extract"] = async (_, root) => {
+    mkdirSync(root);
+    if (isBroken) throw new Error("cable cut");
+  };
+  const images = store(directory, { extract });
+  await expect(images.ensure("hello:1")).rejects.toThrow("cable cut");
+  expect(readdirSync(directory)).toEqual([]);
+  isBroken = false;
+  await images.ensure("hello:1");
+});
+
+test("files laid over a closure make an image of their own, and a changed file another one", async () => {
+  const directory = folder();
+  const file = join(folder(), "app.js");
+  writeFileSync(file, "one");
+  const local = { "app:1": { ...plain, files: [{ from: file, to: "/app/main.js" }] } };
+  const images = store(directory, { catalog: createImageCatalog([], local) });
+  const one = await images.ensure("app:1");
+  expect(readFileSync(join(one.rootDirectory, "app/main.js"), "utf8")).toBe("one");
+  writeFileSync(file, "other");
+  const two = await images.ensure("app:1");
+  expect(readFileSync(join(two.rootDirectory, "app/main.js"), "utf8")).toBe("other");
+  expect(existsSync(join(one.rootDirectory, "app/main.js"))).toBe(true);
+});
+
+test("a full disk is said before anything is fetched", async () => {
+  const images = store(folder(), { freeBytes: () => 100 * 1024 * 1024 });
+  await expect(images.ensure("hello:1")).rejects.toMatchObject({
+    code: "ERR_NO_DISK_SPACE",
+    message: expect.stringMatching(/^Cannot fetch packages hello: 100 MB are free in .*, 700 MB are needed$/),
+  });
+});
+
+test("an unknown tag names the known ones, an unknown repository the known repositories", () => {
+  const images = store(folder());
+  expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow("known tags: v3.4.23, v3.5.16");
+  expect(() => images.has("nginx")).toThrow(/Cannot pull image "nginx": .* known: quay.io\/coreos\/etcd/);
+});
+
+test("a mirror that cannot be reached is one sentence", async () => {
+  const closure = { suite: "bookworm", packages: ["hello"] };
+  const root = join(folder(), "root");
+  const tried = await extractClosure(closure, root, "http://127.0.0.1:9/debian").catch((error: unknown) => error);
+  // Where mmdebstrap is not installed, that is what must be said.
+  const expected =
+    /^Cannot (fetch packages hello of Debian bookworm: the mirror http:\/\/127.0.0.1:9\/debian cannot be reached; .*|make images: mmdebstrap is not installed; type: .*)$/;
+  expect((tried as Error).message).toMatch(expected);
+});

@@ -1,0 +1,195 @@
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  existsSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { KubeObject } from "@setpoint/apimachinery";
+import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
+import { FakeClusterApi } from "../cluster/fake-cluster-api.fixture.ts";
+import { claimKind, configMapKind, secretKind, volumeKind } from "../cluster/kinds.ts";
+import type { Pod, Volume } from "../pod/pod.ts";
+import { NodeVolumes } from "./node-volumes.ts";
+import { createPodTokens } from "./token-source.ts";
+
+const facts = {
+  podIP: "127.64.0.2",
+  hostIP: "127.64.0.1",
+  nodeName: "n1",
+  hostname: "web",
+  cpus: 2,
+  memoryBytes: 2 ** 30,
+};
+
+class World {
+  readonly clock = new VirtualClock(seededRandom(1));
+  readonly api = new FakeClusterApi();
+  readonly directory = mkdtempSync(join(tmpdir(), "process-node-"));
+  readonly volumes: NodeVolumes;
+  readonly pod: Pod;
+
+  constructor(...volumes: Volume[]) {
+    onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
+    this.pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "web", namespace: "shop", uid: "u1", labels: { app: "web", tier: "front" } },
+      spec: { containers: [], volumes },
+    };
+    const tokens = createPodTokens(this.clock, this.api);
+    this.volumes = new NodeVolumes({
+      clock: this.clock,
+      api: this.api,
+      podDirectory: (uid) => join(this.directory, uid),
+      sources: (pod) => ({
+        pod,
+        facts,
+        find: (kind, name) =>
+          this.api.find(kind === "Secret" ? secretKind : configMapKind, { namespace: "shop", name }),
+        token: (source) => tokens.token(pod, source),
+      }),
+      forget: (uid) => tokens.forget(uid),
+    });
+  }
+
+  configMap(data: Record<string, string>): void {
+    this.api.add(configMapKind, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "app", namespace: "shop" },
+      data,
+    });
+  }
+
+  secret(data: Record<string, string>): void {
+    this.api.add(secretKind, { apiVersion: "v1", kind: "Secret", metadata: { name: "app", namespace: "shop" }, data });
+  }
+
+  async folder(name = "v"): Promise<string> {
+    return (await this.volumes.prepare(this.pod)).get(name)?.source ?? "";
+  }
+}
+
+/** What a program sees: no names that begin with two dots. */
+const files = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => !name.startsWith(".."))
+      .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
+
+test("an emptyDir is writable for everybody, outlives containers and goes with the pod", async () => {
+  const world = new World({ name: "v", emptyDir: {} });
+  const folder = await world.folder();
+  writeFileSync(join(folder, "kept"), "data");
+  expect(await world.folder()).toBe(folder);
+  expect(files(folder)).toEqual({ kept: "data" });
+  expect(statSync(folder).mode & 0o777).toBe(0o777);
+  await world.volumes.remove("u1");
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("the files of a ConfigMap change all at once, through ..data", async () => {
+  const world = new World({ name: "v", configMap: { name: "app" } });
+  world.configMap({ a: "1", b: "1" });
+  const folder = await world.folder();
+  expect(files(folder)).toEqual({ a: "1", b: "1" });
+  const before = readlinkSync(join(folder, "..data"));
+  expect(readlinkSync(join(folder, "a"))).toBe("..data/a");
+  await world.volumes.refresh(world.pod);
+  expect(readlinkSync(join(folder, "..data"))).toBe(before);
+  world.configMap({ a: "2", c: "2" });
+  await world.volumes.refresh(world.pod);
+  expect(files(folder)).toEqual({ a: "2", c: "2" });
+  expect(readlinkSync(join(folder, "..data"))).not.toBe(before);
+  expect(readdirSync(folder).filter((name) => name.startsWith("..")).length).toBe(2);
+});
+
+test("a Secret's values are decoded, chosen by items and have the mode asked for", async () => {
+  const items = [{ key: "password", path: "deep/in/pass", mode: 0o400 }];
+  const world = new World({ name: "v", secret: { secretName: "app", items } });
+  world.secret({ password: Buffer.from("s3cret").toString("base64"), other: "" });
+  const folder = await world.folder();
+  expect(readFileSync(join(folder, "deep/in/pass"), "utf8")).toBe("s3cret");
+  expect(statSync(join(folder, "deep/in/pass")).mode & 0o777).toBe(0o400);
+  expect(existsSync(join(folder, "other"))).toBe(false);
+});
+
+test("what is missing is said, unless it is optional", async () => {
+  await expect(new World({ name: "v", configMap: { name: "app" } }).folder()).rejects.toThrow(
+    'configmap "app" not found',
+  );
+  expect(files(await new World({ name: "v", configMap: { name: "app", optional: true } }).folder())).toEqual({});
+  const world = new World({ name: "v", secret: { secretName: "app", items: [{ key: "nope", path: "x" }] } });
+  world.secret({});
+  await expect(world.folder()).rejects.toThrow("references non-existent secret key: nope");
+});
+
+test("a path that leaves the volume stays in it", async () => {
+  const world = new World({ name: "v", configMap: { name: "app", items: [{ key: "a", path: "../../escape" }] } });
+  world.configMap({ a: "1" });
+  await world.folder().catch(() => {});
+  expect(existsSync(join(world.directory, "u1", "escape"))).toBe(false);
+  expect(existsSync(join(world.directory, "escape"))).toBe(false);
+});
+
+test("downward files follow the pod's labels", async () => {
+  const items = [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }];
+  const world = new World({ name: "v", downwardAPI: { items } });
+  const folder = await world.folder();
+  expect(files(folder)).toEqual({ labels: 'app="web"\ntier="front"' });
+  const metadata = { ...world.pod.metadata, labels: { app: "new" } };
+  await world.volumes.refresh({ ...world.pod, metadata });
+  expect(files(folder)).toEqual({ labels: 'app="new"' });
+});
+
+test("a projected token is renewed when 80 % of its life is over", async () => {
+  const token = { path: "token", expirationSeconds: 3600 };
+  const world = new World({ name: "v", projected: { sources: [{ serviceAccountToken: token }] } });
+  let asked = 0;
+  world.api.onSubresource = (request) => {
+    const expirationTimestamp = new Date(world.clock.now() + 3_600_000).toISOString();
+    return { ...request, status: { token: `token-${++asked}`, expirationTimestamp } } as KubeObject;
+  };
+  const folder = await world.folder();
+  const at = async (seconds: number): Promise<string | undefined> => {
+    await world.clock.run(seconds * 1_000);
+    await world.volumes.refresh(world.pod);
+    return files(folder)["token"];
+  };
+  expect(await at(0)).toBe("token-1");
+  expect(await at(2_800)).toBe("token-1");
+  expect(await at(100)).toBe("token-2");
+  expect(asked).toBe(2);
+});
+
+test("a claim is mounted when it is bound, where its volume says", async () => {
+  const world = new World({ name: "v", persistentVolumeClaim: { claimName: "data" } });
+  await expect(world.folder()).rejects.toThrow('persistentvolumeclaim "data" not found');
+  const metadata = { name: "data", namespace: "shop" };
+  const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata };
+  world.api.add(claimKind, { ...claim, spec: {} });
+  await expect(world.folder()).rejects.toThrow("is not bound yet");
+  const path = join(world.directory, "pv");
+  world.api.add(claimKind, { ...claim, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
+  world.api.add(volumeKind, {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: "pv" },
+    spec: { hostPath: { path } },
+  });
+  expect(await world.folder()).toBe(path);
+  await world.volumes.remove("u1");
+  expect(existsSync(path)).toBe(true);
+});
+
+test("a volume of an unknown type is refused by name", async () => {
+  await expect(new World({ name: "v" }).folder()).rejects.toThrow('Cannot mount volume "v"');
+});

@@ -23,9 +23,12 @@ const pod = z.object({
   env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
 });
 
+/** The server bounds what a rule about versions may cost by this. */
+const versionLengthMax = 20;
+
 const spec = z.object({
   size: z.literal([1, 3, 5, 7]).default(3),
-  version: field(z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/), {
+  version: field(z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/).max(versionLengthMax), {
     rules: [
       rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x"),
     ],
@@ -66,7 +69,7 @@ const status = z.object({
   size: z.int(),
   readyMembers: z.int(),
   leader: z.string().optional(),
-  currentVersion: z.string().optional(),
+  currentVersion: z.string().max(versionLengthMax).optional(),
   targetVersion: z.string().optional(),
   serviceName: z.string(),
   selector: z.string(),
@@ -75,6 +78,13 @@ const status = z.object({
   waitingFor: z.object({ what: z.string(), since: z.string(), nextTry: z.string().optional() }).optional(),
   conditions: z.array(anything).optional(),
 });
+
+/** Rules look at versions only when the wanted one changes: what members report later must never block the status. */
+const keepsVersion =
+  "self.spec.version == oldSelf.spec.version || !self.spec.version.matches('^3[.][0-9]+[.][0-9]+$') || !has(self.status) || !has(self.status.currentVersion)";
+const part = (version: string, index: number): string => `int(${version}.split('.')[${index}])`;
+const wanted = "self.spec.version";
+const running = "self.status.currentVersion";
 
 export const EtcdCluster = defineKind({
   group: "etcd.setpoint.dev",
@@ -98,6 +108,17 @@ export const EtcdCluster = defineKind({
     rule(
       "has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || self.spec.volumeClaimTemplate == oldSelf.spec.volumeClaimTemplate)",
       "volumeClaimTemplate is immutable: members keep the volumes that they were made with",
+      { fieldPath: ".spec.volumeClaimTemplate" },
+    ),
+    rule(
+      `${keepsVersion} || ${part(wanted, 1)} > ${part(running, 1)} || (${part(wanted, 1)} == ${part(running, 1)} && ${part(wanted, 2)} >= ${part(running, 2)})`,
+      "members run a newer version, and etcd cannot be downgraded",
+      { fieldPath: ".spec.version" },
+    ),
+    rule(
+      `${keepsVersion} || ${part(wanted, 1)} <= ${part(running, 1)} + 1`,
+      "an upgrade may not jump over a minor version",
+      { fieldPath: ".spec.version" },
     ),
   ],
 });

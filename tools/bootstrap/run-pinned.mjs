@@ -5,7 +5,9 @@ import { root } from "./install.mjs";
 
 export function runPinned(script, args) {
   const node = join(root, "node_modules", ".bin", "node");
-  const child = spawn(node, ["--conditions=@setpoint/source", join(root, script), ...args], { stdio: "inherit" });
+  // Modules without their types, compiled, are kept: they are most of the time until the first line.
+  const env = { NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node"), ...process.env };
+  const child = spawn(node, ["--conditions=@setpoint/source", join(root, script), ...args], { stdio: "inherit", env });
   // ^C reaches the child too, since it is in the same process group; this process only waits for it.
   process.on("SIGINT", () => {});
   process.on("SIGTERM", () => child.kill("SIGTERM"));

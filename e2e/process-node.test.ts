@@ -12,12 +12,13 @@ interface VolumeView extends KubeObject {
 }
 
 describe.skipIf(reason !== "")("pods", () => {
+  const parts = new AsyncDisposableStack();
   let cluster: TestCluster;
   beforeAll(async () => {
-    cluster = await TestCluster.start(2);
+    cluster = parts.use(await TestCluster.start(2));
     await cluster.apply(everything);
   }, 60_000);
-  afterAll(() => cluster[Symbol.asyncDispose]());
+  afterAll(() => parts.disposeAsync());
 
   const sh = async (pod: string, script: string, container?: string): Promise<string> => {
     const { stdout, stderr } = await cluster.exec(pod, ["sh", "-c", script], undefined, container);
@@ -63,6 +64,27 @@ describe.skipIf(reason !== "")("pods", () => {
     }
   });
 
+  test("a headless service names each of its pods, ready or not", async () => {
+    const [db, client] = await Promise.all([
+      cluster.pod("db-0", ({ status }) => status.containerStatuses[0]?.state.running !== undefined),
+      cluster.pod("pair", isReady),
+    ]);
+    expect(isReady(db)).toBe(false);
+    await until("both names resolve", 10, async () => {
+      const names = ["db", "db-0.db.default.svc.cluster.local"].map((name) => `nslookup ${name}`).join(" && ");
+      const answers = await sh("pair", names);
+      return answers.split(db.status.podIP ?? "?").length === 3 ? answers : undefined;
+    });
+    expect(await sh("pair", "nslookup nope.default.svc.cluster.local")).toContain("NXDOMAIN");
+    expect(client.status.hostIP).toMatch(/^127\.64\./);
+  });
+
+  test("a sidecar starts first, serves while the pod works, and ends after it", async () => {
+    const pod = await cluster.pod("job", ({ status }) => status.phase === "Succeeded");
+    expect(await cluster.logs("job", { container: "main" })).toBe("served by the sidecar\n");
+    expect(pod.status.initContainerStatuses?.[0]?.state.terminated).toBeDefined();
+  });
+
   test("a pod that is not ready gets no traffic", async () => {
     await cluster.pod("web-2", isReady);
     await sh("web-2", "touch /tmp/broken");
@@ -83,7 +105,8 @@ describe.skipIf(reason !== "")("pods", () => {
 
   test("a failed liveness probe restarts the container; logs -p shows the run before", async () => {
     const pod = await cluster.pod("sick", ({ status }) => (status.containerStatuses[0]?.restartCount ?? 0) > 0, 30);
-    expect(pod.status.containerStatuses[0]?.lastState.terminated?.exitCode).toBe(143);
+    const ended = pod.status.containerStatuses[0]?.lastState.terminated;
+    expect(ended).toMatchObject({ exitCode: 143, message: "not well\n" });
     expect(await cluster.logs("sick", { previous: "true" })).toMatch(/^run \d+\n/);
     expect((await cluster.events("sick")).join("\n")).toMatch(/Unhealthy: Liveness probe failed/);
   });
@@ -95,6 +118,8 @@ describe.skipIf(reason !== "")("pods", () => {
     expect(text).toBe("1\n2\n3\n4\n5\n6\n");
     expect(parts.length).toBeGreaterThan(1);
     expect(await cluster.logs("counter", { tailLines: "2" })).toBe("5\n6\n");
+    expect(await cluster.logs("counter", { limitBytes: "5" })).toBe("1\n2\n3");
+    expect((await cluster.logs("counter", { sinceSeconds: "4" })).length).toBeLessThan(12);
     await cluster.pod("counter", ({ status }) => status.phase === "Succeeded");
   });
 
@@ -222,6 +247,40 @@ kind: Service
 metadata: {name: web}
 spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: http}]}
 ---
+{apiVersion: v1, kind: Service, metadata: {name: db}, spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {app: db}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db-0, labels: {app: db}}
+spec:
+  hostname: db-0
+  subdomain: db
+  terminationGracePeriodSeconds: 1
+  containers:
+    - name: main
+      image: ${image}
+      command: [sleep, "1000"]
+      readinessProbe: {tcpSocket: {port: 9}, periodSeconds: 1}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: job}
+spec:
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 1
+  initContainers:
+    - name: proxy
+      image: ${image}
+      restartPolicy: Always
+      env: [{name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
+      command: [sh, -c, "echo served by the sidecar > /srv/index.html; exec httpd -f -p $IP:8080 -h /srv"]
+      startupProbe: {httpGet: {port: 8080, path: /index.html}, periodSeconds: 1}
+  containers:
+    - name: main
+      image: ${image}
+      env: [{name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
+      command: [sh, -c, "wget -qO- http://$IP:8080/index.html"]
+---
 apiVersion: v1
 kind: Pod
 metadata: {name: sick}
@@ -230,7 +289,7 @@ spec:
   containers:
     - name: main
       image: ${image}
-      command: [sh, -c, "echo x >> /runs/count; echo run $(wc -l < /runs/count); touch /tmp/well; sleep 2; rm /tmp/well; sleep 1000"]
+      command: [sh, -c, "echo x >> /runs/count; echo run $(wc -l < /runs/count); echo not well > /dev/termination-log; touch /tmp/well; sleep 2; rm /tmp/well; sleep 1000"]
       livenessProbe: {exec: {command: [test, -e, /tmp/well]}, periodSeconds: 1, failureThreshold: 1, initialDelaySeconds: 1}
       volumeMounts: [{name: runs, mountPath: /runs}]
 ---

@@ -1,6 +1,7 @@
 /** From a container of a pod and its image to what the runtime starts. */
 import { join } from "node:path/posix";
 import type { ContainerSpec } from "./container-runtime.ts";
+import { createTerminationFile } from "./logs/termination-message.ts";
 import { nodeError } from "./errors.ts";
 import type { LocalImage } from "./images/image.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
@@ -38,7 +39,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     env,
     ...(workingDirectory === undefined || workingDirectory === "" ? {} : { workingDirectory }),
     hostname: facts.hostname,
-    mounts: containerMounts(container, context.volumes),
+    mounts: [...containerMounts(container, context.volumes), terminationMount(parts, context)],
     files: parts.hostFiles(pod, context.podIP),
     ...(user === undefined ? {} : { runAsUser: user }),
     ...(group === undefined ? {} : { runAsGroup: group }),
@@ -76,6 +77,16 @@ export function containerCommand(
     "ERR_CONTAINER_CONFIG",
     `no command: neither container "${container.name}" nor image "${image.name}" names one`,
   );
+}
+
+/** Where the program may say why it ended. */
+function terminationMount(
+  parts: PodParts,
+  { pod, container, attempt }: ContainerContext,
+): ContainerSpec["mounts"][number] {
+  const directory = parts.podDirectory(podIdentity(pod).uid);
+  const target = container.terminationMessagePath ?? "/dev/termination-log";
+  return { source: createTerminationFile(directory, container.name, attempt), target };
 }
 
 function containerMounts(container: Container, volumes: ReadonlyMap<string, PreparedVolume>): ContainerSpec["mounts"] {

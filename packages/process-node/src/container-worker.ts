@@ -26,7 +26,8 @@ export interface ContainerParts {
   event(type: "Normal" | "Warning", reason: string, message: string, container: string): void;
   /** Something changed that the pod's status shows. */
   changed(): void;
-  ended(container: Container, attempt: number): void;
+  /** Its output is complete; answers what it said about its end. */
+  ended(container: Container, attempt: number, exitCode: number): string | undefined;
 }
 
 type Phase =
@@ -359,10 +360,11 @@ export class ContainerWorker {
   ): void {
     this.#backOff = nextBackOff(this.#backOff, ranMs);
     const containerID = this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` };
-    const state = { ...how, finishedAt: timestamp(this.#parts.clock), ...containerID };
+    const said = this.#parts.ended(container, this.attempt, how.exitCode);
+    const message = said === undefined ? {} : { message: said };
+    const state = { ...how, ...message, finishedAt: timestamp(this.#parts.clock), ...containerID };
     const restartAfterMs = this.#parts.clock.monotonic() + this.#backOff.delayMs;
     this.#phase = { kind: "terminated", state, restartAfterMs };
-    this.#parts.ended(container, this.attempt);
     this.#parts.changed();
   }
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { main, PodWorld } from "./pod-world.fixture.ts";
 
@@ -164,6 +165,22 @@ test("imagePullPolicy Never waits for an image that is not there, Always looks i
   const always = new PodWorld({ containers: [{ ...main, imagePullPolicy: "Always" }] });
   await always.run(1);
   expect(always.events).toContain('main Pulled: Successfully pulled image "img:1"');
+});
+
+test("a container's last words are its termination message, or with FallbackToLogsOnError its last lines", async () => {
+  const policy = "FallbackToLogsOnError";
+  const second = { ...main, name: "second", terminationMessagePolicy: policy } as const;
+  const world = new PodWorld({ restartPolicy: "Never", containers: [main, second] });
+  await world.run(1);
+  const { spec } = world.process("main");
+  const file = spec.mounts.find(({ target }) => target === "/dev/termination-log")?.source ?? "";
+  writeFileSync(file, "the disk is full");
+  world.process("main").exit(1);
+  world.process("second").spec.onOutput("stderr", Buffer.from("starting\nno such table\n"));
+  world.process("second").exit(1);
+  await world.run(1);
+  expect(world.container("main")?.state.terminated?.message).toBe("the disk is full");
+  expect(world.container("second")?.state.terminated?.message).toBe("starting\nno such table\n");
 });
 
 test("files that the node gives to a container are kept current", async () => {

@@ -3,6 +3,7 @@ import { ContainerWorker } from "./container-worker.ts";
 import { describeContainer } from "./container-description.ts";
 import { messageOf } from "./errors.ts";
 import { dropOldLogs, logFile, openContainerLog, type ContainerLog } from "./logs/container-log.ts";
+import { terminationMessage } from "./logs/termination-message.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import { type Container, isSidecar, type Pod, podIdentity, type PodStatus } from "./pod/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
@@ -286,7 +287,10 @@ export class PodWorker {
           runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running }, timeoutMs),
         event: (type, reason, message, containerName) => reports.event(this.#pod, type, reason, message, containerName),
         changed: () => this.wake(),
-        ended: (it, attempt) => this.#closeLog(it.name, attempt),
+        ended: (it, attempt, exitCode) => {
+          this.#closeLog(it.name, attempt);
+          return terminationMessage(this.#parts.podDirectory(this.uid), it, attempt, exitCode);
+        },
       },
       recorded,
     );

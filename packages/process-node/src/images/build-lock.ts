@@ -1,52 +1,37 @@
-/** One builder at a time for one image, over all processes that share the cache. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+/**
+ * One builder at a time for one image, over all processes that share the cache. The lock is an abstract Unix socket named
+ * after a path, as in `directory-lock.ts`: the kernel frees it with its process. A file could not be taken over safely, for
+ * two that find it abandoned may each remove the other's fresh one.
+ */
+import { createHash } from "node:crypto";
+import { createServer, type Server } from "node:net";
 import { type Clock, sleep } from "@setpoint/host";
 
 const pollMs = 200;
 
-/** Runs `task` while holding the lock file `path`; a lock whose process is gone is taken over. */
+/** Runs `task` while holding the lock that `path` names; waits for whoever holds it. */
 export async function withBuildLock<T>(
   clock: Clock,
   path: string,
   task: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  mkdirSync(dirname(path), { recursive: true });
-  while (!tryLock(path)) await sleep(clock, pollMs, signal);
+  let lock = await tryLock(path);
+  for (; lock === undefined; lock = await tryLock(path)) await sleep(clock, pollMs, signal);
   try {
     return await task();
   } finally {
-    rmSync(path, { force: true });
+    lock.close();
   }
 }
 
-function tryLock(path: string): boolean {
-  try {
-    writeFileSync(path, String(process.pid), { flag: "wx" });
-    return true;
-  } catch {
-    if (!isAbandoned(path)) return false;
-    rmSync(path, { force: true });
-    return false;
-  }
-}
-
-function isAbandoned(path: string): boolean {
-  try {
-    const text = readFileSync(path, "utf8");
-    // Empty: its owner is between creating and writing it.
-    return text !== "" && !isAlive(Number(text));
-  } catch {
-    return false;
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+function tryLock(path: string): Promise<Server | undefined> {
+  const name = `\0setpoint-build:${createHash("sha256").update(path).digest("hex")}`;
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
+    );
+    server.listen(name, () => resolve(server.unref()));
+  });
 }

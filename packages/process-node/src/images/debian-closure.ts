@@ -95,7 +95,9 @@ function explain(closure: DebianClosure, mirror: string, output: string): Error 
       `${what}: the mirror ${mirror} cannot be reached; connect this machine to the network once`,
     );
   }
-  const line = output.split("\n").findLast((text) => /^E:|error/i.test(text)) ?? output.trim().split("\n").at(-1) ?? "";
+  // The first error is the cause; those after it say that there was one.
+  const lines = output.trim().split("\n");
+  const line = lines.find((text) => text.startsWith("E: ")) ?? lines.at(-1) ?? "";
   return nodeError("ERR_IMAGE_BUILD", `${what}: mmdebstrap says "${line.trim()}"`);
 }
 

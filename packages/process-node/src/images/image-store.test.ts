@@ -6,7 +6,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { debianCatalogue } from "./debian-catalogue.ts";
-import { extractClosure } from "./debian-closure.ts";
 import { createImageCatalog } from "./image-catalog.ts";
 import { ImageStore, type ImageStoreOptions } from "./image-store.ts";
 
@@ -129,14 +128,4 @@ test("an unknown tag names the known ones, an unknown repository the known repos
   const images = store(folder());
   expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow("known tags: v3.4.23, v3.5.16");
   expect(() => images.has("nginx")).toThrow(/Cannot pull image "nginx": .* known: quay.io\/coreos\/etcd/);
-});
-
-test("a mirror that cannot be reached is one sentence", async () => {
-  const closure = { suite: "bookworm", packages: ["hello"] };
-  const root = join(folder(), "root");
-  const tried = await extractClosure(closure, root, "http://127.0.0.1:9/debian").catch((error: unknown) => error);
-  // Where mmdebstrap is not installed, that is what must be said.
-  const expected =
-    /^Cannot (fetch packages hello of Debian bookworm: the mirror http:\/\/127.0.0.1:9\/debian cannot be reached; .*|make images: mmdebstrap is not installed; type: .*)$/;
-  expect((tried as Error).message).toMatch(expected);
 });

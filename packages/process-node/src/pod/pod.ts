@@ -58,6 +58,7 @@ export interface Container {
   };
   readonly securityContext?: SecurityContext;
   readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: "File" | "FallbackToLogsOnError";
   /** `Always` on an init container makes it a sidecar. */
   readonly restartPolicy?: "Always";
 }

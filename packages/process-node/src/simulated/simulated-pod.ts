@@ -175,7 +175,7 @@ export class SimulatedPod {
           this.#processes.get(it.name)?.ready() === true ? { ok: true } : { ok: false, message: "not ready" },
         event: (...args) => this.#parts.event(this.#pod, ...args),
         changed: () => this.#wake(),
-        ended() {},
+        ended: () => undefined,
       },
       record,
     );

@@ -1,0 +1,61 @@
+/** What a container said about its end: in the file that it was given for that, or by its last lines of log. */
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Container } from "../pod/pod.ts";
+import { logFile } from "./container-log.ts";
+
+const messageBytesMax = 4_096;
+const logLinesMax = 80;
+const logBytesMax = 2_048;
+
+function messageFile(podDirectory: string, container: string, attempt: number): string {
+  return join(podDirectory, "termination", container, String(attempt));
+}
+
+/** An empty file that whoever the container runs as may write. */
+export function createTerminationFile(podDirectory: string, container: string, attempt: number): string {
+  const file = messageFile(podDirectory, container, attempt);
+  mkdirSync(dirname(file), { recursive: true });
+  closeSync(openSync(file, "w"));
+  chmodSync(file, 0o666);
+  rmSync(messageFile(podDirectory, container, attempt - 1), { force: true });
+  return file;
+}
+
+export function terminationMessage(
+  podDirectory: string,
+  container: Container,
+  attempt: number,
+  exitCode: number,
+): string | undefined {
+  const message = readStart(messageFile(podDirectory, container.name, attempt));
+  if (message !== "") return message;
+  if (container.terminationMessagePolicy !== "FallbackToLogsOnError" || exitCode === 0) return undefined;
+  const tail = lastLines(logFile(podDirectory, container.name, attempt));
+  return tail === "" ? undefined : tail;
+}
+
+function readStart(path: string): string {
+  try {
+    const file = openSync(path, "r");
+    const bytes = Buffer.alloc(messageBytesMax);
+    const length = readSync(file, bytes);
+    closeSync(file);
+    return new TextDecoder().decode(bytes.subarray(0, length), { stream: true });
+  } catch {
+    return "";
+  }
+}
+
+/** Entries of the log without their heads: time, stream and tag. */
+function lastLines(file: string): string {
+  try {
+    const lines = readFileSync(file, "utf8")
+      .split("\n")
+      .slice(-logLinesMax - 1);
+    const text = lines.map((line) => line.split(" ").slice(3).join(" ")).join("\n");
+    return Buffer.from(text).subarray(-logBytesMax).toString();
+  } catch {
+    return "";
+  }
+}

@@ -19,9 +19,10 @@ const checks: readonly Check[] = [
   { name: "format", command: ["oxfmt", "--check", "."] },
   { name: "lint", command: ["oxlint", "--type-aware", "--quiet"] },
   { name: "types", command: ["tsc", "-p", "tsconfig.check.json"] },
-  { name: "build", command: ["tsc", "-b"] },
+  { name: "build", command: ["tsc", "-b", "operators/etcd", "packages/cli", "packages/testing"] },
   { name: "tidy", command: ["node", "--conditions=@setpoint/source", "tools/tidy/tidy.ts"] },
   { name: "unused", command: ["knip", "--no-progress"] },
+  { name: "packages", command: ["node", "--conditions=@setpoint/source", "tools/publish/check-packages.ts"] },
 ];
 
 let passed = 0;

@@ -109,7 +109,6 @@ export {
   validateDns1035Label,
   validateDns1123Label,
   validateDns1123Subdomain,
-  validateLabelKey,
   validateLabelValue,
   validatePathSegment,
   validateQualifiedName,

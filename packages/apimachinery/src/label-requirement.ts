@@ -1,5 +1,5 @@
 /** One condition on labels: what a label selector is a conjunction of. */
-import { validateLabelKey, validateLabelValue } from "./names.ts";
+import { validateQualifiedName, validateLabelValue } from "./names.ts";
 
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
@@ -28,7 +28,7 @@ export function createLabelRequirement(
 
 /** The faults of a key, under the path at which upstream reports it. */
 export function keyFaults(key: string, path: string): readonly string[] {
-  const faults = validateLabelKey(key);
+  const faults = validateQualifiedName(key);
   return faults.length === 0 ? [] : [`${path}: Invalid value: ${JSON.stringify(key)}: ${faults.join("; ")}`];
 }
 

@@ -101,9 +101,6 @@ function prefixFaults(prefix: string | undefined): readonly string[] {
   return prefix === "" ? ["must be non-empty"] : validateDns1123Subdomain(prefix);
 }
 
-/** Faults of a label's key. */
-export const validateLabelKey: (value: string) => readonly string[] = validateQualifiedName;
-
 /** Faults of a label's value. */
 export function validateLabelValue(value: string): readonly string[] {
   const faults: string[] = [];

@@ -26,7 +26,7 @@ const latencyMsMax = 3;
 export class Participant {
   readonly name: string;
   /** Faults by the number of the write, from 1. */
-  readonly faults = new Map<number, Fault>();
+  readonly faults: Map<number, Fault> = new Map();
   writeCount = 0;
   readonly #options: ParticipantOptions;
 

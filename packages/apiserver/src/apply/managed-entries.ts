@@ -17,10 +17,6 @@ export interface ManagedEntry {
 export const updateManagersMax = 10;
 const ancientManager = "ancient-changes";
 
-export function managedFieldsOf(object: UnstructuredObject | undefined): unknown {
-  return object?.metadata?.managedFields;
-}
-
 /** Reads entries that this server wrote: the trees are used as they are. */
 export function decodeOwnEntries(managedFields: unknown): readonly ManagedEntry[] {
   return decode(managedFields, (json) => FieldSet.ofTree(json)) ?? [];

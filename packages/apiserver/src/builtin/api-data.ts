@@ -65,11 +65,6 @@ export function openApiSchemas(): Readonly<Record<string, OpenApiSchema>> {
   return load("openapi-schemas");
 }
 
-/** The paths that each OpenAPI v3 document serves. */
-export function openApiPaths(): Readonly<Record<string, readonly string[]>> {
-  return load("openapi-paths");
-}
-
 export function protobufMessages(): Readonly<Record<string, ProtobufMessage>> {
   return load("protobuf-messages");
 }

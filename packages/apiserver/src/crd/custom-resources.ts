@@ -205,10 +205,6 @@ export class CustomResources {
   }
 }
 
-export function createCustomResources(options: CustomResourcesOptions): CustomResources {
-  return new CustomResources(options);
-}
-
 function statusChanges(status: CrdStatus | undefined, change: CrdStatus): boolean {
   const keys = Object.keys(change) as (keyof CrdStatus)[];
   return keys.some((key) => JSON.stringify(status?.[key]) !== JSON.stringify(change[key]));

@@ -6,7 +6,7 @@ import {
   validateDns1035Label,
   validateDns1123Label,
   validateDns1123Subdomain,
-  validateLabelKey,
+  validateQualifiedName,
   validateLabelValue,
   validatePathSegment,
   validateQualifiedName,
@@ -59,7 +59,7 @@ function validateName(definition: ResourceDefinition, { name = "" }: MutableMeta
 function validateLabels({ labels = {} }: MutableMeta, errors: FieldError[]): void {
   const field = "metadata.labels";
   for (const [key, value] of Object.entries(labels)) {
-    for (const problem of validateLabelKey(key)) errors.push(invalidValue(field, key, problem));
+    for (const problem of validateQualifiedName(key)) errors.push(invalidValue(field, key, problem));
     for (const problem of validateLabelValue(value)) errors.push(invalidValue(field, value, problem));
   }
 }

@@ -14,11 +14,6 @@ export function badRequest(message: string): ApiError {
   return new ApiError(failure(400, "BadRequest", message));
 }
 
-export function forbidden(gr: GroupResource, name: string, message: string): ApiError {
-  const subject = name === "" ? groupResource(gr) : `${groupResource(gr)} "${name}"`;
-  return new ApiError(failure(403, "Forbidden", `${subject} is forbidden: ${message}`, detailsOf(gr, name)));
-}
-
 export function notFound(gr: GroupResource, name: string): ApiError {
   return new ApiError(failure(404, "NotFound", `${groupResource(gr)} "${name}" not found`, detailsOf(gr, name)));
 }
@@ -56,20 +51,10 @@ export function expired(message: string, nextContinue?: string): ApiError {
   return new ApiError(nextContinue === undefined ? status : { ...status, metadata: { continue: nextContinue } });
 }
 
-export function requestEntityTooLarge(message: string): ApiError {
-  return new ApiError(failure(413, "RequestEntityTooLarge", `Request entity too large: ${message}`));
-}
-
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   const types = accepted.join(", ");
   const message = `the body of the request was in an unknown format - accepted media types include: ${types}`;
   return new ApiError(failure(415, "UnsupportedMediaType", message));
-}
-
-/** A patch that cannot be applied (a failed `test`): upstream loses the library's own text. */
-export function unprocessablePatch(): ApiError {
-  const message = "the server rejected our request due to an error in our request";
-  return new ApiError(failure(422, "Invalid", message, {}));
 }
 
 /** A plain error of the storage or of a library, which upstream answers without a reason. */

@@ -26,9 +26,9 @@ export class EtcdData {
   revision = 1;
   /** The lowest minor that all members have had together; no older program may open this data. */
   clusterMinor = 0;
-  keys = new Map<string, string>();
-  members = new Map<string, MemberRecord>();
-  removed = new Set<string>();
+  keys: Map<string, string> = new Map();
+  members: Map<string, MemberRecord> = new Map();
+  removed: Set<string> = new Set();
 
   constructor(clusterId: string, memberId: string) {
     this.clusterId = clusterId;

@@ -9,7 +9,6 @@ import {
   validateQualifiedName,
   validateLabelValue,
   validatePathSegment,
-  validateQualifiedName,
 } from "@setpoint/apimachinery";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition, Strategy } from "./resource-definition.ts";

@@ -127,10 +127,8 @@ export class Planner {
 
   #presence(operandExpr: Expr, field: string): Step {
     const operand = this.plan(operandExpr);
-    const refund = isAttribute(operandExpr) ? 1 : 0;
     return (frame) => {
       const value = operand(frame);
-      frame.cost -= refund;
       return value instanceof CelFault ? value : isPresent(value, field);
     };
   }

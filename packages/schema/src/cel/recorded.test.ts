@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
 import compileErrors from "./fixtures/compile-errors.json" with { type: "json" };
+import runCosts from "./fixtures/run-costs.json" with { type: "json" };
 import results from "./fixtures/run-results.json" with { type: "json" };
 import updates from "./fixtures/updates.json" with { type: "json" };
 import { validateSchema } from "../validate-schema.ts";
@@ -41,4 +42,18 @@ for (const { name, schema, steps } of updates)
       expect(causes.toSorted()).toEqual(errors.map((each) => each.join(" ")).toSorted());
       if (errors.length === 0) old = object;
     }
+  });
+
+const beyondLimit =
+  "Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: m";
+
+for (const { name, within, beyond } of runCosts.cases)
+  test(`stops an expression at the cost at which kube-apiserver stops it: ${name}`, () => {
+    const messages = (rule: string): readonly string[] => {
+      const object = { apiVersion: "cel.example.com/v1", kind: "X", metadata: { name: "o1" }, spec: runCosts.object };
+      const rules = celRuleCompiler(specWith(results.schema, [{ rule, message: "m" }]));
+      return rules.evaluate(object, undefined).map(({ message }) => message);
+    };
+    expect(messages(within)).toEqual([]);
+    expect(messages(beyond)).toEqual([beyondLimit]);
   });

@@ -1,5 +1,5 @@
 /** managedFields as the algorithms of server-side apply see it: a list of managers, each with its set of fields. */
-import { FieldSet, isJsonObject, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
+import { FieldSet, isJsonObject, type ManagedFieldsEntry } from "@setpoint/apimachinery";
 
 export interface ManagedEntry {
   readonly manager: string;

@@ -20,7 +20,7 @@ export interface ClusterOptions {
   /** Images that exist on this machine alone. */
   readonly localImages?: Readonly<Record<string, ImageSource>>;
   /** Told what happens, a line each. */
-  say(line: string): void;
+  readonly say: (line: string) => void;
 }
 
 export interface Cluster extends AsyncDisposable {

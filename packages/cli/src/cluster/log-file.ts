@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 export interface LogFile {
-  write(line: string): void;
-  close(): void;
+  readonly write: (line: string) => void;
+  readonly close: () => void;
 }
 
 /** A file that log lines are appended to; started anew, so that it does not grow without end. */

@@ -17,7 +17,7 @@ export interface NodeProcessOptions {
   readonly block: ServiceBlock;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
-  say(line: string): void;
+  readonly say: (line: string) => void;
 }
 
 /** What the agent is told over the channel, so that no key stands in an argument list. */

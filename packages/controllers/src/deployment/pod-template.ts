@@ -13,7 +13,7 @@ export function templateHash(template: PodTemplate, collisions: number): string 
   const text = `${JSON.stringify(template)}/${collisions}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return [...hash.toString(10)].map((digit) => alphabet[Number(digit)]).join("");
+  return Array.from(hash.toString(10)).map((digit) => alphabet[Number(digit)]).join("");
 }
 
 /** Whether a ReplicaSet runs this template, apart from the label that only its copy has. */

@@ -52,7 +52,7 @@ function podsByNode(pods: readonly Pod[], assumed: AssumedBindings): ReadonlyMap
 }
 
 async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): Promise<void> {
-  const { name = "", namespace = "", uid } = pod.metadata;
+  const { name, namespace = "", uid } = pod.metadata;
   const body = {
     apiVersion: apiVersionOf({ group: "", version: "v1" }),
     kind: "Binding",

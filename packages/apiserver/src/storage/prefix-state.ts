@@ -15,7 +15,7 @@ export class PrefixState {
   readonly head: Map<string, UnstructuredObject | undefined> = new Map();
   readonly #paths = new SortedPaths();
   #events: StorageEvent[] = [];
-  /** Events before this index were dropped; the array is cut when half of it is dead. */
+  /** Events before this index were dropped; the array is cut when an eighth of it is dead, since those still hold objects. */
   #firstEvent = 0;
   #all: readonly UnstructuredObject[] | undefined;
 
@@ -74,7 +74,7 @@ export class PrefixState {
     while (this.#firstEvent < this.#events.length && (this.#events[this.#firstEvent]?.revision ?? 0) <= revision) {
       this.#firstEvent++;
     }
-    if (this.#firstEvent * 2 < this.#events.length) return;
+    if (this.#firstEvent * 8 < this.#events.length) return;
     this.#events = this.#events.slice(this.#firstEvent);
     this.#firstEvent = 0;
   }

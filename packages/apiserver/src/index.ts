@@ -64,6 +64,7 @@ export type { CertificateAuthorityOptions, KeyPair } from "./auth/certificate-au
 export { CertificateAuthority, createCertificateAuthority } from "./auth/certificate-authority.ts";
 export type { RbacAuthorizerOptions } from "./auth/rbac-authorizer.ts";
 export { RbacAuthorizer } from "./auth/rbac-authorizer.ts";
+export { createOwnerReferencesPlugin } from "./auth/owner-references-permission.ts";
 export { createRbacEscalationPlugin } from "./auth/rbac-escalation.ts";
 export type { ReviewEndpointsOptions } from "./auth/review-endpoints.ts";
 export { createReviewEndpoints } from "./auth/review-endpoints.ts";

@@ -8,6 +8,7 @@ import {
   createApiServer,
   createDiscoveryEndpoints,
   createMemoryStorage,
+  createOwnerReferencesPlugin,
   createRbacEscalationPlugin,
   createReviewEndpoints,
   defaultAdmission,
@@ -33,7 +34,8 @@ export async function startSimulatedApiServer(host: Host): Promise<SimulatedApiS
   });
   const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
   server.setAuthorizer(authorizer);
-  server.addAdmission(createRbacEscalationPlugin(authorizer));
+  // Off in a default cluster, on in others: operators have to pass under the stricter rule.
+  server.addAdmission(createRbacEscalationPlugin(authorizer), createOwnerReferencesPlugin(authorizer, server.registry));
   const customResources = serveCustomResources(server, { host, storage });
   addEndpoints(server, host, authorizer);
   await bootstrap({ storage, host });

@@ -61,7 +61,6 @@ async function createNamed(
     return view.toStored(prepareCreate(context, served, options, object));
   });
   if (stored === undefined) throw plainError("the created object is gone");
-  view.trust(stored);
   return view.show(stored);
 }
 

@@ -3,6 +3,16 @@ import { refreshObject } from "./object-codec.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 /**
+ * On a stored object: the mark of the view whose definition decoded it. It cannot be enumerated, so no copy and no encoding
+ * has it. A weak table of these objects would cost the garbage collector more than all the rest of their writes.
+ */
+const decodedBy = Symbol("decodedBy");
+
+interface Marked {
+  readonly [decodedBy]?: object;
+}
+
+/**
  * Stored objects as one version of one resource shows them. Built-in kinds in their storage version are shown as they are
  * stored; custom kinds are pruned and defaulted by the schema of now, and other versions are converted. What was made once
  * is kept as long as the stored object lives, so readers and watchers share it.
@@ -10,6 +20,7 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 export class ResourceView {
   readonly #definition: ResourceDefinition;
   readonly #isPlain: boolean;
+  readonly #mark: object = {};
   readonly #shown = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
   constructor(definition: ResourceDefinition) {
@@ -19,7 +30,7 @@ export class ResourceView {
   }
 
   show(stored: UnstructuredObject): UnstructuredObject {
-    if (this.#isPlain) return stored;
+    if (this.#isPlain || (stored as Marked)[decodedBy] === this.#mark) return stored;
     let shown = this.#shown.get(stored);
     if (shown === undefined) {
       shown = this.#convert(stored);
@@ -28,18 +39,16 @@ export class ResourceView {
     return shown;
   }
 
-  /** The form in which an object of this version is stored; takes over the object it is given. */
+  /**
+   * The form in which an object of this version is stored; takes over the object it is given, which this very definition has
+   * decoded. In its storage version showing it again needs no work.
+   */
   toStored(object: UnstructuredObject): UnstructuredObject {
-    const { convert, group, version, storageVersion } = this.#definition;
+    const { convert, group, version, storageVersion, custom } = this.#definition;
     if (convert !== undefined) return convert.toStored(object);
-    if (version === storageVersion) return object;
-    return { ...object, apiVersion: apiVersionOf({ group, version: storageVersion }) };
-  }
-
-  /** Says that this object was decoded by this very definition, so that showing it needs no work. */
-  trust(stored: UnstructuredObject): void {
-    const { convert, version, storageVersion, custom } = this.#definition;
-    if (custom && convert === undefined && version === storageVersion) this.#shown.set(stored, stored);
+    if (version !== storageVersion) return { ...object, apiVersion: apiVersionOf({ group, version: storageVersion }) };
+    if (!custom || Object.isFrozen(object)) return object;
+    return Object.defineProperty(object, decodedBy, { value: this.#mark, configurable: true });
   }
 
   #convert(stored: UnstructuredObject): UnstructuredObject {

@@ -67,7 +67,6 @@ export async function updateObject(
   });
   if (emptied !== undefined) return { object: emptied, created: false };
   if (stored === undefined) throw notFound(definition, name);
-  view.trust(stored);
   return { object: view.show(stored), created };
 }
 

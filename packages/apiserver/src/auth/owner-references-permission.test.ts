@@ -1,0 +1,30 @@
+import type { UserInfo } from "@setpoint/apimachinery";
+import { simulatedHost } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import { createApiServer } from "../api-server.ts";
+import { bootstrap } from "../builtin/bootstrap.ts";
+import { builtinResources } from "../builtin/builtin-resources.ts";
+import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { createOwnerReferencesPlugin } from "./owner-references-permission.ts";
+
+async function createOwned(mayUpdateFinalizers: boolean, blockOwnerDeletion: boolean): Promise<number> {
+  const host = simulatedHost(1);
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  await bootstrap({ storage, host });
+  server.addAdmission(createOwnerReferencesPlugin({ authorize: ({ subresource }) => ({ allowed: subresource !== "finalizers" || mayUpdateFinalizers }) }, server.registry));
+  const user: UserInfo = { username: "operator", groups: [] };
+  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "u1", controller: true, blockOwnerDeletion };
+  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "child", namespace: "default", ownerReferences: [owner] } };
+  const answer = await server.transport(user).send({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
+  return answer.status;
+}
+
+test("a child that blocks its owner's deletion needs the right to set the owner's finalizers", async () => {
+  expect(await createOwned(false, true)).toBe(403);
+  expect(await createOwned(true, true)).toBe(201);
+});
+
+test("a child that does not block its owner's deletion needs no right on the owner", async () => {
+  expect(await createOwned(false, false)).toBe(201);
+});

@@ -1,0 +1,40 @@
+/** OwnerReferencesPermissionEnforcement: who blocks the deletion of an owner must be allowed to set its finalizers. */
+import { type OwnerReference, parseApiVersion, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { Authorizer } from "../registry/request-attributes.ts";
+import type { Registry } from "../registry/registry.ts";
+import { forbiddenStatus } from "./forbidden-message.ts";
+
+/**
+ * Upstream has this plugin and leaves it off; OpenShift turns it on. An operator that passes here passes on both.
+ */
+export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Registry): AdmissionPlugin {
+  return {
+    name: "OwnerReferencesPermissionEnforcement",
+    validate(request) {
+      const { object, old, operation } = request;
+      if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
+      const before = new Set(blockingOwners(old).map(({ uid }) => uid));
+      for (const owner of blockingOwners(object)) {
+        if (before.has(owner.uid) || maySetFinalizers(authorizer, registry, request, owner)) continue;
+        const { group, resource } = request.definition;
+        const message = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>";
+        throw forbiddenStatus({ group, resource, name: object.metadata.name ?? "" }, message);
+      }
+    },
+  };
+}
+
+function blockingOwners(object: UnstructuredObject | undefined): readonly OwnerReference[] {
+  return (object?.metadata.ownerReferences ?? []).filter((owner) => owner.blockOwnerDeletion === true);
+}
+
+function maySetFinalizers(authorizer: Authorizer, registry: Registry, { user, namespace }: AdmissionRequest, owner: OwnerReference): boolean {
+  const { group, version } = parseApiVersion(owner.apiVersion);
+  const definition = registry.definitions.find((each) => each.group === group && each.version === version && each.kind === owner.kind);
+  // Nobody can be kept from deleting an owner of a kind that is not served.
+  if (definition === undefined) return true;
+  const target = { group, version, resource: definition.resource, subresource: "finalizers", name: owner.name };
+  const where = definition.namespaced ? namespace : "";
+  return authorizer.authorize({ user, verb: "update", isResourceRequest: true, path: "", namespace: where, ...target }).allowed;
+}

@@ -195,6 +195,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     proxy.retry();
     await updateDns();
     await provisioner.reclaim();
+    await images.keepHouse();
   };
   stack.defer(startHousekeeping(options, pods, keepHouse));
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";

@@ -28,6 +28,22 @@ test("a container that keeps ending starts again after 0, 10, 20, 40 … seconds
   expect(world.condition("Ready")).toBe("False ContainersNotReady");
 });
 
+test("containers wait for their own restarts, not for each other's", async () => {
+  const world = new PodWorld({ containers: [main, { ...main, name: "second" }] });
+  await world.run(1);
+  for (let i = 0; i < 2; i++) {
+    world.process("second").exit(1);
+    await world.run(10);
+  }
+  world.process("main").exit(1);
+  await world.run(1);
+  world.process("second").exit(1);
+  world.process("main").exit(1);
+  await world.run(60);
+  expect(world.startsOf("main")).toEqual([0, 21, 32]);
+  expect(world.startsOf("second")).toEqual([0, 1, 21, 42]);
+});
+
 test("a container that ran for ten minutes starts again at once", async () => {
   const world = new PodWorld({ containers: [main] });
   for (let i = 0; i < 3; i++) {

@@ -28,6 +28,7 @@ export class PodWorker {
   #pass: Promise<void> | undefined;
   #isDirty = false;
   #timer: Timer | undefined;
+  #timerDueMs = 0;
   #written = "";
   /** running → stopping (agent ends) or removing (pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
@@ -257,9 +258,17 @@ export class PodWorker {
     this.#written = text;
   }
 
+  /** Looks again after `delayMs`, or before that when somebody else asked for it: each pass asks anew. */
   #again(delayMs: number): void {
+    const { clock } = this.#parts;
+    const dueMs = clock.monotonic() + Math.max(0, delayMs);
+    if (this.#timer !== undefined && this.#timerDueMs <= dueMs) return;
     this.#timer?.cancel();
-    this.#timer = this.#parts.clock.setTimer(() => this.wake(), Math.max(0, delayMs));
+    this.#timerDueMs = dueMs;
+    this.#timer = clock.setTimer(() => {
+      this.#timer = undefined;
+      this.wake();
+    }, dueMs - clock.monotonic());
   }
 
   #createWorker(container: Container, recorded: ReturnType<ContainerWorker["status"]> | undefined): ContainerWorker {

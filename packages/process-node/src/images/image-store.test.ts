@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -114,6 +123,22 @@ test("files laid over a closure make an image of their own, and a changed file a
   const two = await images.ensure("app:1");
   expect(readFileSync(join(two.rootDirectory, "app/main.js"), "utf8")).toBe("other");
   expect(existsSync(join(one.rootDirectory, "app/main.js"))).toBe(true);
+});
+
+test("an image of local files that nobody used for days is removed, unless it is in use; closures stay", async () => {
+  const directory = folder();
+  const file = join(folder(), "app.js");
+  writeFileSync(file, "old");
+  const local = createImageCatalog([], { "app:1": { ...plain, files: [{ from: file, to: "/app.js" }] } });
+  const old = await store(directory, { catalog: local }).ensure("app:1");
+  const closure = await store(directory).ensure("hello:1");
+  writeFileSync(file, "newer");
+  const images = store(directory, { catalog: local });
+  const used = await images.ensure("app:1");
+  const longAgo = systemClock.now() / 1_000 - 3 * 24 * 3_600;
+  for (const { rootDirectory } of [old, closure, used]) utimesSync(rootDirectory, longAgo, longAgo);
+  await images.keepHouse();
+  expect([old, closure, used].map(({ rootDirectory }) => existsSync(rootDirectory))).toEqual([false, true, true]);
 });
 
 test("a full disk is said before anything is fetched", async () => {

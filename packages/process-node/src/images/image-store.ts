@@ -1,5 +1,16 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  readdirSync,
+  utimesSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
 import { messageOf, nodeError } from "../errors.ts";
@@ -33,6 +44,11 @@ export interface ImageStoreOptions {
 
 /** The largest closures unpack to some 400 MB. */
 const freeBytesMin = 700 * 1024 * 1024;
+/** Images of local files are looked through this often. */
+const sweepMs = 3_600_000;
+const unusedMsMax = 2 * 24 * 3_600_000;
+/** In the names of images that lay local files over a closure. */
+const localPrefix = "local-";
 /** Part of every hash: raise it when the same inputs make a different root. */
 const layoutVersion = 1;
 
@@ -40,6 +56,9 @@ const layoutVersion = 1;
 export class ImageStore {
   readonly #options: ImageStoreOptions;
   readonly #building = new Map<string, Promise<LocalImage>>();
+  /** Roots that this process gave out: containers may run in them. */
+  readonly #used = new Set<string>();
+  #sweptMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ImageStoreOptions) {
     this.#options = options;
@@ -58,6 +77,23 @@ export class ImageStore {
     return building;
   }
 
+  /**
+   * Marks what is in use, and now and then removes images made of local files that nobody has used for days: each build of
+   * a program makes a new one. Closures stay, because fetching them again needs the network.
+   */
+  async keepHouse(): Promise<void> {
+    const { clock, directory, log } = this.#options;
+    for (const hash of this.#used) touch(this.#rootOf(hash), this.#options.clock.now());
+    if (clock.monotonic() - this.#sweptMs < sweepMs || !existsSync(directory)) return;
+    this.#sweptMs = clock.monotonic();
+    for (const name of readdirSync(directory).filter((each) => each.startsWith(localPrefix))) {
+      const path = join(directory, name);
+      if (this.#used.has(name) || clock.now() - statSync(path).mtimeMs < unusedMsMax) continue;
+      await rm(path, { recursive: true, force: true });
+      log.info("Removed unused image", { hash: name });
+    }
+  }
+
   async #ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
     const source = this.#options.catalog.find(name);
     const hash = imageHash(source);
@@ -67,7 +103,14 @@ export class ImageStore {
       const seconds = (this.#options.clock.monotonic() - startedMs) / 1_000;
       this.#options.onProgress?.({ kind: "image", image: name, step: "ready", seconds });
     }
-    return { id: `process://sha256:${hash}`, name, rootDirectory: this.#rootOf(hash), config: source };
+    this.#used.add(hash);
+    touch(this.#rootOf(hash), this.#options.clock.now());
+    return {
+      id: `process://sha256:${hash.replace(localPrefix, "")}`,
+      name,
+      rootDirectory: this.#rootOf(hash),
+      config: source,
+    };
   }
 
   async #build(name: string, source: ImageSource, hash: string, signal?: AbortSignal): Promise<void> {
@@ -151,6 +194,11 @@ export class ImageStore {
   }
 }
 
+/** Its time of change is when it was used last. */
+function touch(path: string, nowMs: number): void {
+  utimesSync(path, nowMs / 1_000, nowMs / 1_000);
+}
+
 /** COPYFILE_FICLONE */
 const copyOnWrite = 2;
 
@@ -159,7 +207,8 @@ export function imageHash(source: ImageSource): string {
   const { suite, packages } = source.closure;
   const files = (source.files ?? []).flatMap(({ from, to }) => [...fileIdentity(from, to)]);
   const content = { layoutVersion, suite, packages, links: source.links ?? {}, version: source.version ?? null, files };
-  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  const hash = createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  return files.length > 0 ? `${localPrefix}${hash}` : hash;
 }
 
 function* fileIdentity(from: string, to: string): Iterable<string> {

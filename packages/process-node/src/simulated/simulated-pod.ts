@@ -33,6 +33,7 @@ export class SimulatedPod {
   #isPrepared = false;
   #written = "";
   #timer: Timer | undefined;
+  #timerDueMs = 0;
 
   constructor(pod: Pod, parts: SimulatedPodParts) {
     this.#pod = pod;
@@ -135,9 +136,17 @@ export class SimulatedPod {
     this.#written = text;
   }
 
+  /** Looks again after `delayMs`, or before that when another container asked for it: each pass asks anew. */
   #again(delayMs: number): void {
+    const { clock } = this.#parts.host;
+    const dueMs = clock.monotonic() + Math.max(0, delayMs);
+    if (this.#timer !== undefined && this.#timerDueMs <= dueMs) return;
     this.#timer?.cancel();
-    this.#timer = this.#parts.host.clock.setTimer(() => this.#wake(), Math.max(0, delayMs));
+    this.#timerDueMs = dueMs;
+    this.#timer = clock.setTimer(() => {
+      this.#timer = undefined;
+      this.#wake();
+    }, dueMs - clock.monotonic());
   }
 
   #worker(container: Container): ContainerWorker {

@@ -1,0 +1,32 @@
+/** Creates a second without a network, through authorization, admission and field tracking; in memory and durable. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ControlPlaneOptions } from "@setpoint/controlplane";
+import { repeat, report } from "./report.ts";
+import { candies, configMaps, prepare, start, type Workload, measureWrites } from "./workload.ts";
+
+const count = 10_000;
+const writers = 100;
+const runs = 9;
+
+async function measure(what: string, workload: Workload, options: ControlPlaneOptions): Promise<void> {
+  await using plane = await start(options);
+  const transport = await prepare(plane);
+  await measureWrites([transport], workload, count, writers);
+  const rates = await repeat(runs, () => measureWrites([transport], workload, count, writers));
+  report({ what, unit: "writes/s", samples: rates.map(({ perSecond }) => perSecond), goal: "≥ 20,000" });
+  report({ what: "  of processor time", unit: "writes/s", samples: rates.map(({ perCpuSecond }) => perCpuSecond) });
+}
+
+async function measureDurable(what: string, workload: Workload): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
+  await measure(what, workload, { directory });
+  rmSync(directory, { recursive: true });
+}
+
+await measure("ConfigMaps, memory, no controllers", configMaps, { controllers: false });
+await measure("ConfigMaps, memory, controllers run", configMaps, {});
+await measure("custom kind, memory, controllers run", candies, {});
+await measureDurable("ConfigMaps, durable, controllers run", configMaps);
+await measureDurable("custom kind, durable, controllers run", candies);

@@ -1,6 +1,8 @@
 /** The keys of a cluster: its certificate authority and the key of its service accounts, kept in a folder or in memory. */
+import { createPrivateKey } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SetpointError } from "@setpoint/apimachinery";
 import { CertificateAuthority, createCertificateAuthority } from "@setpoint/apiserver/http";
 import type { Clock, Random } from "@setpoint/host";
 
@@ -16,7 +18,8 @@ export function loadAuthority({ directory, ...host }: PkiOptions): CertificateAu
   if (directory === undefined) return createCertificateAuthority(host);
   const files = { certificate: join(directory, "ca.crt"), key: join(directory, "ca.key") };
   if (existsSync(files.certificate) && existsSync(files.key)) {
-    return new CertificateAuthority({ certificate: readFileSync(files.certificate, "utf8"), key: readFileSync(files.key, "utf8") }, host);
+    const pair = { certificate: readFileSync(files.certificate, "utf8"), key: readFileSync(files.key, "utf8") };
+    return sound(directory, () => new CertificateAuthority(pair, host));
   }
   const authority = createCertificateAuthority(host);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -30,7 +33,20 @@ export function loadAuthority({ directory, ...host }: PkiOptions): CertificateAu
 export function loadTokenKey(directory: string | undefined): string | undefined {
   if (directory === undefined) return undefined;
   const file = join(directory, "service-accounts.key");
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+  if (!existsSync(file)) return undefined;
+  const key = readFileSync(file, "utf8");
+  sound(directory, () => createPrivateKey(key));
+  return key;
+}
+
+/** What `read` makes of a key, or one sentence about the folder that holds it. */
+function sound<T>(directory: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const message = `Cannot read the keys in "${directory}": they are damaged; restore them from a copy, or move the data directory away to start empty`;
+    throw new SetpointError("ERR_DATA_DIR_CORRUPT", message, { cause });
+  }
 }
 
 export function saveTokenKey(directory: string | undefined, key: string): void {

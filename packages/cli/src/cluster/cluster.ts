@@ -10,6 +10,7 @@ import { systemHost } from "@setpoint/host/system";
 import type { ImageSource } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { startNodeProcess } from "./node-process.ts";
+import { prepareFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
 
 export interface ClusterOptions {
@@ -41,6 +42,7 @@ export function imageCacheFolder(): string {
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   const directory = options.directory ?? temporaryFolder(parts);
+  prepareFolder("data directory", directory);
   const log = parts.adopt(openLog(join(directory, "control-plane.log")), (file) => file.close());
   const host = systemHost({ write: log.write });
   const block = parts.use(await claimServiceBlock(directory));

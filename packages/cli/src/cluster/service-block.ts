@@ -20,7 +20,7 @@ export interface ServiceBlock extends AsyncDisposable {
 /** The block that this directory's cluster had before, or a free one. */
 export async function claimServiceBlock(directory: string): Promise<ServiceBlock> {
   const file = join(directory, "service-block");
-  if (existsSync(file)) return keepBlock(Number(readFileSync(file, "utf8")), directory);
+  if (existsSync(file)) return keepBlock(readBlock(file), directory);
   for (let block = 0; block < blocks; block++) {
     const claim = await listenOn(block);
     if (claim === undefined) continue;
@@ -31,6 +31,13 @@ export async function claimServiceBlock(directory: string): Promise<ServiceBlock
     return describe(block, claim);
   }
   throw new SetpointError("ERR_NO_SERVICE_BLOCK", `Cannot start: all ${blocks} ranges of service addresses are in use by other clusters on this machine`);
+}
+
+function readBlock(file: string): number {
+  const text = readFileSync(file, "utf8");
+  if (/^\d+$/.test(text) && Number(text) < blocks) return Number(text);
+  // Services hold addresses of the block, so another one cannot be chosen for them.
+  throw new SetpointError("ERR_DATA_DIR_CORRUPT", `Cannot read "${file}": it holds ${JSON.stringify(text.slice(0, 20))}, wanted a number from 0 to ${blocks - 1}; restore it from a copy`);
 }
 
 async function keepBlock(block: number, directory: string): Promise<ServiceBlock> {

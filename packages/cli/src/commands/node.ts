@@ -53,6 +53,7 @@ async function serve(init: NodeInit, write: (line: string) => void, parentGone: 
     imageCache: init.imageCache,
     localImages: init.localImages,
     clusterDnsAddress: init.dnsAddress,
+    ...mirrorOption(),
     transport,
     host,
     caPem: init.ca,
@@ -61,6 +62,12 @@ async function serve(init: NodeInit, write: (line: string) => void, parentGone: 
   });
   tell({ kind: "ready" });
   await parentGone;
+}
+
+/** Where Debian packages come from, when not from where this machine's apt has them. */
+function mirrorOption(): { readonly mirror?: string } {
+  const mirror = process.env["SETPOINT_DEBIAN_MIRROR"];
+  return mirror === undefined || mirror === "" ? {} : { mirror };
 }
 
 function progressLine({ image, step, seconds }: ImageProgress): string {

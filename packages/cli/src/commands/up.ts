@@ -1,8 +1,9 @@
-import { writeFileSync, mkdirSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import { startCluster } from "../cluster/cluster.ts";
+import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
 
 const nodesMax = 10;
@@ -19,6 +20,9 @@ export interface UpOptions {
 /** Flags of `setpoint up`; throws `ERR_USAGE`. */
 export function parseUpOptions(args: readonly string[]): UpOptions {
   const values = parseFlags(args);
+  if (values["in-memory"] && values["data-dir"] !== undefined) {
+    throw new SetpointError(usageError, "Cannot use --in-memory with --data-dir: choose where the state lives, or that it lives nowhere");
+  }
   const directory = values["in-memory"] ? undefined : resolve(values["data-dir"] ?? ".setpoint");
   return {
     directory,
@@ -58,8 +62,9 @@ export const up: Command = {
     const options = parseUpOptions(args);
     const stopped = untilSignal();
     const say = options.quiet ? (): void => {} : (line: string): void => void process.stderr.write(`${line}\n`);
+    if (options.directory !== undefined) prepareFolder("data directory", options.directory);
+    prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
     await using cluster = await startCluster({ ...options, say });
-    mkdirSync(dirname(options.kubeconfig), { recursive: true });
     writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
     process.stdout.write(`Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`);
     const signal = await stopped;

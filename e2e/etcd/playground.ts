@@ -1,0 +1,108 @@
+/** One embedded cluster with the etcd operator in it, on which tests make and remove their EtcdClusters. */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Pod } from "@setpoint/api";
+import { startCluster } from "@setpoint/cli";
+import { createClient, type Client } from "@setpoint/client";
+import { EtcdCluster } from "@setpoint/etcd-operator";
+import { vi } from "vitest";
+import { applyFile } from "../../examples/etcd/install.ts";
+import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
+import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
+import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
+import { expectStatus } from "./expect-status.ts";
+import { processesWith } from "../processes.ts";
+
+const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
+const operator = { name: "etcd-operator", namespace: "setpoint-system" };
+const namespace = "default";
+/** The first cluster may wait for an image. */
+const startMsMax = 120_000;
+const removalMsMax = 30_000;
+const settleMsMax = 15_000;
+
+type Spec = Partial<EtcdCluster["spec"]> & Pick<EtcdCluster["spec"], "size" | "version">;
+export type Story = (cluster: ClusterUnderTour, writer: LedgerWriter) => Promise<void>;
+
+export class Playground implements AsyncDisposable {
+  readonly client: Client;
+  readonly #directory: string;
+  readonly #parts: AsyncDisposableStack;
+
+  private constructor(client: Client, directory: string, parts: AsyncDisposableStack) {
+    this.client = client;
+    this.#directory = directory;
+    this.#parts = parts;
+  }
+
+  static async open(): Promise<Playground> {
+    await using parts = new AsyncDisposableStack();
+    const directory = mkdtempSync(join(tmpdir(), "setpoint-e2e-"));
+    parts.defer(() => rmSync(directory, { recursive: true }));
+    const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
+    const say = (line: string): void => console.log(line);
+    const cluster = parts.use(
+      await startCluster({ directory: join(directory, "data"), port: 0, nodes: 1, localImages, say }),
+    );
+    const client = createClient(cluster.transport, cluster.host);
+    await applyFile(client, manifests);
+    return new Playground(client, directory, parts.move());
+  }
+
+  /**
+   * Makes an EtcdCluster, waits until it runs, and tells its story under a writer; afterwards its status must be as its spec
+   * wants it, nothing that was acknowledged may be lost, and nothing may be left when it is deleted.
+   */
+  async tell(name: string, spec: Spec, story: Story): Promise<void> {
+    const cluster = new ClusterUnderTour(this.client, name, namespace, operator);
+    await this.client.create(EtcdCluster, EtcdCluster({ name, namespace, spec }));
+    await cluster.until(`the start of ${name}`, () => cluster.isSettled(spec.size), startMsMax);
+    try {
+      await this.#tellUnderWrites(cluster, story);
+    } catch (error) {
+      // The next story needs the place; why this one failed is what counts.
+      await this.#remove(cluster).catch((cause: unknown) => console.log(cause));
+      throw error;
+    }
+    await this.#remove(cluster);
+  }
+
+  async #tellUnderWrites(cluster: ClusterUnderTour, story: Story): Promise<void> {
+    await using writer = new LedgerWriter(await cluster.clientEndpoint());
+    await story(cluster, writer);
+    // The readiness of pods that were restarted may lag behind what etcd says.
+    await vi.waitFor(() => expectStatus(cluster), { timeout: settleMsMax, interval: 200 });
+    const { acknowledged, lost } = await writer.finish();
+    if (lost.length > 0)
+      throw new Error(`${lost.length} of ${acknowledged} acknowledged writes are lost: ${lost[0]} …`);
+  }
+
+  async #remove(cluster: ClusterUnderTour): Promise<void> {
+    await this.client.delete(EtcdCluster, { name: cluster.name, namespace });
+    const isGone = async (): Promise<boolean> => (await this.#leftovers(cluster)).length === 0;
+    await cluster.until(`the end of ${cluster.name}`, isGone, removalMsMax).catch(async (cause: unknown) => {
+      throw new Error(`Left of ${cluster.name}: ${(await this.#leftovers(cluster)).join(", ")}`, { cause });
+    });
+  }
+
+  /** Objects, processes and volumes; the other clusters of the playground are gone already. */
+  async #leftovers(cluster: ClusterUnderTour): Promise<readonly string[]> {
+    const processes = processesWith(`--name=${cluster.name}-`).map((pid) => `process ${pid}`);
+    return [...(await cluster.leftovers()), ...processes, ...(await this.#leftFolders())];
+  }
+
+  /** What the node keeps of pods that are gone, and of volumes. */
+  async #leftFolders(): Promise<readonly string[]> {
+    const { items } = await this.client.listAll(Pod);
+    const uids = new Set(items.map(({ metadata }) => metadata.uid));
+    const node = join(this.#directory, "data/nodes/node-1");
+    const entries = (name: string): readonly string[] =>
+      existsSync(join(node, name)) ? readdirSync(join(node, name)).filter((entry) => !uids.has(entry)) : [];
+    return ["volumes", "pods", "sandboxes"].flatMap((name) => entries(name).map((entry) => `${name}/${entry}`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+}

@@ -1,0 +1,113 @@
+/** `npm start` ended by ^C and by `kill -9` while somebody writes: nothing stays behind, and the next start finds it all again. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@setpoint/client";
+import { connect } from "@setpoint/client/node";
+import { systemHost } from "@setpoint/host/system";
+import { expect, onTestFinished, test } from "vitest";
+import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
+import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
+import { LedgerWriter } from "../examples/etcd/tour/ledger-writer.ts";
+import { StartProcess } from "./restart/start-process.ts";
+import { mountsWith, processesWith } from "./processes.ts";
+import { socketsOf } from "./restart/sockets.ts";
+
+const host = systemHost();
+/** An agent without its parent, and sandboxes without their agent, end by themselves within this time. */
+const orphanMsMax = 10_000;
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-restart-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function started(directory: string): StartProcess {
+  const start = new StartProcess(directory);
+  onTestFinished(() => start[Symbol.asyncDispose]());
+  return start;
+}
+
+interface Connection extends AsyncDisposable {
+  readonly cluster: ClusterUnderTour;
+}
+
+/** The example's cluster, as a user with the kubeconfig sees it. */
+function connectTo(directory: string): Connection {
+  const transport = connect({ clock: host.clock, kubeconfig: join(directory, "kubeconfig") });
+  const operator = { name: "etcd-operator", namespace: "setpoint-system" };
+  return {
+    cluster: new ClusterUnderTour(createClient(transport, host), "orders", "default", operator),
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  };
+}
+
+/** Processes and mounts that belong to the folder, and what still listens on its addresses. */
+function remains(directory: string): readonly string[] {
+  const block = Number(readFileSync(join(directory, "service-block"), "utf8"));
+  return [
+    ...processesWith(directory).map((pid) => `process ${pid}`),
+    ...mountsWith(directory).map((path) => `mount ${path}`),
+    ...socketsOf(block).map((address) => `socket ${address}`),
+  ];
+}
+
+async function memberIds(cluster: ClusterUnderTour): Promise<readonly string[]> {
+  return (await cluster.etcdMembers()).map(({ id, name }) => `${name} ${id}`).sort();
+}
+
+test("^C leaves no process, no mount and no socket, and the next start finds cluster and keys", async () => {
+  const directory = temporaryFolder();
+  const first = started(directory);
+  await first.untilReady();
+  let members: readonly string[] = [];
+  {
+    await using connection = connectTo(directory);
+    const etcd = etcdClient(await connection.cluster.clientEndpoint(), 5_000);
+    await etcd.put("greeting", "hello");
+    etcd.close();
+    members = await memberIds(connection.cluster);
+  }
+  expect(remains(directory).length).toBeGreaterThan(5);
+  expect(await first.interrupt()).toBe(0);
+  expect(remains(directory)).toEqual([]);
+
+  const second = started(directory);
+  await second.untilReady();
+  await using connection = connectTo(directory);
+  const etcd = etcdClient(await connection.cluster.clientEndpoint(), 5_000);
+  expect(await etcd.get("greeting")).toBe("hello");
+  etcd.close();
+  expect(await memberIds(connection.cluster)).toEqual(members);
+  await second.interrupt();
+  expect(remains(directory)).toEqual([]);
+});
+
+test("kill -9 of the main process ends everything soon, and the next start heals it: no acknowledged key is lost", async () => {
+  const directory = temporaryFolder();
+  const first = started(directory);
+  await first.untilReady();
+  let members: readonly string[] = [];
+  let writer: LedgerWriter;
+  {
+    await using connection = connectTo(directory);
+    members = await memberIds(connection.cluster);
+    writer = new LedgerWriter(await connection.cluster.clientEndpoint());
+    await connection.cluster.until("some writes", async () => writer.acknowledged > 50);
+    await first.kill();
+  }
+  await expect.poll(() => remains(directory), { timeout: orphanMsMax, interval: 200 }).toEqual([]);
+
+  const acknowledged = writer.acknowledged;
+  const second = started(directory);
+  await second.untilReady();
+  await using connection = connectTo(directory);
+  await connection.cluster.until("the cluster at rest", () => connection.cluster.isSettled(3));
+  await connection.cluster.until("writes again", async () => writer.acknowledged > acknowledged);
+  const { lost } = await writer.finish();
+  expect(lost).toEqual([]);
+  expect(await memberIds(connection.cluster)).toEqual(members);
+  await second.interrupt();
+  expect(remains(directory)).toEqual([]);
+});

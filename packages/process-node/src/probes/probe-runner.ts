@@ -6,6 +6,7 @@ import type { Clock } from "@setpoint/host";
 import type { RunningContainer } from "../container-runtime.ts";
 import { messageOf } from "../errors.ts";
 import type { Container, ProbeHandler } from "../pod/pod.ts";
+import { checkGrpcHealth } from "./grpc-health.ts";
 
 export interface ProbeTarget {
   readonly podIP: string;
@@ -30,7 +31,7 @@ export async function runProbe(
     if (handler.httpGet !== undefined) return await httpGet(handler.httpGet, target, abort.signal);
     if (handler.tcpSocket !== undefined) return await tcpSocket(handler.tcpSocket, target, abort.signal);
     if (handler.exec !== undefined) return await exec(handler.exec.command ?? [], target, abort.signal);
-    if (handler.grpc !== undefined) return { ok: false, message: "grpc probes are not supported by this node" };
+    if (handler.grpc !== undefined) return await grpc(handler.grpc, target, abort.signal);
     return { ok: true };
   } catch (error) {
     return { ok: false, message: messageOf(abort.signal.aborted ? abort.signal.reason : error) };
@@ -89,6 +90,15 @@ function tcpSocket(
     });
     socket.once("error", reject);
   });
+}
+
+async function grpc(
+  { port, service = "" }: NonNullable<ProbeHandler["grpc"]>,
+  target: ProbeTarget,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  const message = await checkGrpcHealth(`http://${target.podIP}:${port}`, service, signal);
+  return message === undefined ? { ok: true } : { ok: false, message };
 }
 
 async function exec(command: readonly string[], target: ProbeTarget, signal: AbortSignal): Promise<ProbeResult> {

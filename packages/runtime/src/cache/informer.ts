@@ -119,12 +119,14 @@ export class Informer {
 
   #set(object: Stored<KubeObject>): void {
     const key = storeKey(object.metadata);
-    const old = this.store.get(key);
-    if (old !== undefined && isSameOrOlder(object, old)) return;
+    let before = this.store.get(key);
+    if (before !== undefined && isSameOrOlder(object, before)) return;
     // A namesake with another UID is a stranger: the old object went away.
-    if (old !== undefined && old.metadata.uid !== object.metadata.uid) this.#drop(key);
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
+      this.#drop(key);
+      before = undefined;
+    }
     const next = deepFreeze(this.#transform(object));
-    const before = this.store.get(key);
     this.store.set(key, next);
     for (const handler of this.#handlers) {
       if (before === undefined) handler.onAdd?.(next);

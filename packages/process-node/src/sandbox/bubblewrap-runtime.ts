@@ -58,7 +58,7 @@ export class BubblewrapRuntime implements ContainerRuntime {
     }
     const updateFiles: RunningContainer["updateFiles"] = (fresh) =>
       void writeOwnFiles(this.#folder(spec), fresh, files);
-    return running({ spec, child, sandboxPid, pid: pid ?? sandboxPid, exited, updateFiles });
+    return running({ spec, sandboxPid, pid: pid ?? sandboxPid, exited, updateFiles });
   }
 
   #program(spec: ContainerSpec): string {
@@ -97,10 +97,9 @@ export class BubblewrapRuntime implements ContainerRuntime {
 
 interface StartedSandbox extends Pick<RunningContainer, "sandboxPid" | "pid" | "exited" | "updateFiles"> {
   readonly spec: ContainerSpec;
-  readonly child: ChildProcess;
 }
 
-function running({ spec, child, sandboxPid, pid, exited, updateFiles }: StartedSandbox): RunningContainer {
+function running({ spec, sandboxPid, pid, exited, updateFiles }: StartedSandbox): RunningContainer {
   let over = false;
   void exited.then(() => (over = true));
   // After the end the numbers may belong to strangers.
@@ -114,10 +113,8 @@ function running({ spec, child, sandboxPid, pid, exited, updateFiles }: StartedS
     exited,
     updateFiles,
     signal: (name) => send(pid, name),
-    destroy: () => {
-      send(sandboxPid, "SIGKILL");
-      if (!over) child.kill("SIGKILL");
-    },
+    // Not bubblewrap's outer process: it ends when the kernel has ended everything inside, and so tells when that is so.
+    destroy: () => send(sandboxPid, "SIGKILL"),
     exec: (command, options) => execInSandbox({ pid, spec, command, tty: options?.tty ?? false }),
   };
 }

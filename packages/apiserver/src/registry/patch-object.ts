@@ -139,6 +139,8 @@ async function applyObject(
     return { object: fillDefaults(definition, object as MutableObject), managedFields };
   };
   const create = (): Change => {
+    // Who may only patch must not make objects by it.
+    context.authorize({ ...attributes, verb: "create" });
     const { uid } = patch.metadata;
     if (uid !== undefined) {
       const message = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;

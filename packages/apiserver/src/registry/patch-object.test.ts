@@ -1,0 +1,34 @@
+import type { UserInfo } from "@setpoint/apimachinery";
+import { simulatedHost } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import { createApiServer } from "../api-server.ts";
+import { bootstrap } from "../builtin/bootstrap.ts";
+import { builtinResources } from "../builtin/builtin-resources.ts";
+import { createMemoryStorage } from "../storage/memory-storage.ts";
+
+const patcher: UserInfo = { username: "patcher", groups: [] };
+
+test("who may patch but not create cannot create by server-side apply", async () => {
+  const host = simulatedHost(1);
+  const storage = createMemoryStorage(host);
+  let verbs = new Set(["patch"]);
+  const authorizer = { authorize: ({ verb }: { readonly verb: string }) => ({ allowed: verbs.has(verb) }) };
+  const server = createApiServer({ host, storage, builtin: builtinResources(), authorizer });
+  await bootstrap({ storage, host });
+  const apply = async (value: string): Promise<number> => {
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { value } };
+    const answer = await server.transport(patcher).send({
+      method: "PATCH",
+      path: "/api/v1/namespaces/default/configmaps/a",
+      query: { fieldManager: "me" },
+      headers: { "content-type": "application/apply-patch+yaml" },
+      body,
+    });
+    return answer.status;
+  };
+  expect(await apply("1")).toBe(403);
+  verbs = new Set(["patch", "create"]);
+  expect(await apply("1")).toBe(201);
+  verbs = new Set(["patch"]);
+  expect(await apply("2")).toBe(200);
+});

@@ -1,0 +1,110 @@
+/**
+ * The etcd operator's rights are exactly what it uses: with them it is refused nothing, and without any one of them it is.
+ * In the simulated world, whose API server enforces RBAC, also on owner references.
+ */
+import { ClusterRole, Lease, Role } from "@setpoint/api";
+import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
+import { EtcdModel, simulate, type World } from "@setpoint/testing";
+import { type Operator, minutes, seconds } from "setpoint";
+import { expect, test } from "vitest";
+import { simulatedGateway } from "../operators/etcd/src/testing/simulated-gateway.ts";
+
+type Rule = Operator["rules"][number];
+
+/** A right that can be taken away: one verb of one rule. */
+interface Right {
+  readonly role: "rules" | "ownRules";
+  readonly rule: number;
+  readonly verb: string;
+}
+
+const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } };
+
+const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kind, send) => send() }));
+
+/**
+ * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present objects, and
+ * `get`, to see whose an object is that a creation finds there.
+ */
+const isForOtherServers = ({ verb, role }: Right): boolean => role === "rules" && (verb === "get" || verb === "list");
+
+const rights = (["rules", "ownRules"] as const).flatMap((role) =>
+  etcd[role].flatMap(({ verbs }, rule) => verbs.map((verb): Right => ({ role, rule, verb }))),
+);
+
+function nameOf({ role, rule, verb }: Right): string {
+  const { apiGroups = [], resources = [] } = etcd[role][rule] ?? {};
+  return `${verb} ${[resources.join(), apiGroups.join()].filter((part) => part !== "").join(".")}`;
+}
+
+function without(rules: readonly Rule[], { rule, verb }: Right): readonly Rule[] {
+  return rules
+    .map((each, i) => (i === rule ? { ...each, verbs: each.verbs.filter((other) => other !== verb) } : each))
+    .filter(({ verbs }) => verbs.length > 0);
+}
+
+/** Everything that the operator promises: start, grow, shrink, heal, upgrade, come back after a crash. */
+async function live(world: World, model: EtcdModel): Promise<void> {
+  await world.apply(EtcdCluster({ name: "orders", spec: { size: 3, version: "3.4.23", volumeClaimTemplate } }));
+  await world.settled();
+  await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+  await world.settled();
+  await world.patch(EtcdCluster, "orders", { spec: { size: 3 } });
+  await world.settled();
+  world.kill(model.leader("orders") ?? "");
+  await world.settled({ within: minutes(5) });
+  await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
+  await world.settled({ within: minutes(5) });
+  const { status } = await world.get(EtcdCluster, "orders");
+  expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
+}
+
+interface Outcome {
+  /** Answers 403 to the operator. */
+  readonly refusals: readonly string[];
+  readonly failure: Error | undefined;
+}
+
+/** The operator's life, from its first lease, with all its rights but one. */
+async function liveWithout(right: Right | undefined): Promise<Outcome> {
+  const model = new EtcdModel();
+  await using world = await simulate({
+    seed: 5,
+    models: [model],
+    operators: [(process) => etcdOperator(simulatedGateway(model, process))],
+    leaderElection: true,
+  });
+  await world.run(seconds(5));
+  world.stopOperator();
+  const [lease] = await world.list(Lease);
+  if (lease !== undefined) await world.delete(Lease, lease.metadata);
+  if (right?.role === "rules") await world.patch(ClusterRole, "etcd-operator", { rules: without(etcd.rules, right) });
+  if (right?.role === "ownRules")
+    await world.patch(
+      Role,
+      { name: "etcd-operator", namespace: "operators" },
+      { rules: without(etcd.ownRules, right) },
+    );
+  const failure = await world
+    .restartOperator()
+    .then(() => live(world, model))
+    .then(() => undefined)
+    .catch((error: unknown) => error as Error);
+  return { refusals: world.trace.filter((line) => / etcd .* → 403/.test(line)), failure };
+}
+
+test("with its role the operator is refused nothing", async () => {
+  const { refusals, failure } = await liveWithout(undefined);
+  expect(failure).toBeUndefined();
+  expect(refusals).toEqual([]);
+});
+
+test.each(rights.filter((right) => !isForOtherServers(right)).map((right) => [nameOf(right), right] as const))(
+  "without the right to %s the operator is refused what it needs",
+  async (name, right) => {
+    const { refusals, failure } = await liveWithout(right);
+    expect(refusals).not.toEqual([]);
+    // Events are told to people; without them, and without their counts, the cluster is well all the same.
+    if (!name.includes("events")) expect(failure).toBeDefined();
+  },
+);

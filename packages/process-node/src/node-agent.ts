@@ -37,6 +37,8 @@ export const kubeletPort = 10_250;
 export const clusterDnsAddress = "127.96.0.10";
 /** Tokens, config and volumes without owner are looked at this often, besides the changes that are noticed. */
 const housekeepingMs = 15_000;
+/** Addresses that another node of this machine served are free when it has ended. */
+const takeOverMs = 2_000;
 /** How long containers may take to end with their agent. */
 const shutdownGraceMs = 10_000;
 
@@ -192,12 +194,16 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   // Pods that were deleted while no agent ran left their folders.
   for (const folder of [join(directory, "pods"), sandboxes]) removeStrangers(folder, pods.uids());
   const keepHouse = async (): Promise<void> => {
-    proxy.retry();
-    await updateDns();
+    pods.wake();
     await provisioner.reclaim();
     await images.keepHouse();
   };
-  stack.defer(startHousekeeping(options, pods, keepHouse));
+  const takeOver = async (): Promise<void> => {
+    proxy.retry();
+    await updateDns();
+  };
+  stack.defer(repeat(options, housekeepingMs, keepHouse));
+  stack.defer(repeat(options, takeOverMs, takeOver));
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
   log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
   return createAgent(name, network.nodeAddress, port, pods, stack.move());
@@ -258,23 +264,18 @@ function podReports(api: ClusterApi, record: RecordEvent): PodReports {
   };
 }
 
-/** Wakes all pods and keeps house now and then; returns what ends it. */
-function startHousekeeping(
-  { host }: NodeOptions,
-  pods: PodManager,
-  keepHouse: () => Promise<void>,
-): () => Promise<void> {
+/** Does something again and again, `periodMs` after it was done; returns what ends it. */
+function repeat({ host }: NodeOptions, periodMs: number, task: () => Promise<void>): () => Promise<void> {
   let timer: Timer | undefined;
   let isOver = false;
   let running: Promise<void> = Promise.resolve();
   const schedule = (): void => {
     if (isOver) return;
     timer = host.clock.setTimer(() => {
-      pods.wake();
-      running = keepHouse()
+      running = task()
         .catch((error: unknown) => host.log.warn("Housekeeping was cut short", { error }))
         .finally(schedule);
-    }, housekeepingMs);
+    }, periodMs);
   };
   schedule();
   return async () => {

@@ -63,3 +63,46 @@ test("a Namespace goes when its finalizer was taken away by finalize", async () 
   expect((await ask("PUT", `${namespaced}/finalize`, { ...body, spec: {} })).code).toBe(200);
   expect((await ask("GET", namespaced)).code).toBe(404);
 });
+
+const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+
+test("a list of a built-in kind says the type once, not with every item", async () => {
+  const ask = startServer();
+  await ask("POST", `${namespaced}/configmaps`, configMap);
+  const { object } = await ask("GET", `${namespaced}/configmaps`);
+  expect(object).toMatchObject({ kind: "ConfigMapList", items: [{ metadata: { name: "a" } }] });
+  expect(Object.keys((object["items"] as object[])[0] ?? {})).toEqual(["metadata"]);
+});
+
+test("annotations of a Deployment count as a generation, labels do not", async () => {
+  const ask = startServer();
+  const path = "/apis/apps/v1/namespaces/default/deployments/web";
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "a" }] } };
+  const spec = { selector: { matchLabels: { app: "web" } }, template };
+  await ask("PATCH", path, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, spec }, apply);
+  const merge = "application/merge-patch+json";
+  const generation = async (metadata: object): Promise<unknown> =>
+    (await ask("PATCH", path, { metadata }, merge)).object.metadata.generation;
+  expect(await generation({ labels: { a: "b" } })).toBe(1);
+  expect(await generation({ annotations: { a: "b" } })).toBe(2);
+});
+
+test("a patch moves no object to another name, and connecting to what nobody serves shows no object", async () => {
+  const ask = startServer();
+  await ask("POST", `${namespaced}/configmaps`, configMap);
+  const merge = "application/merge-patch+json";
+  const renamed = await ask("PATCH", `${namespaced}/configmaps/a`, { metadata: { name: "b" } }, merge);
+  expect(renamed).toMatchObject({
+    code: 400,
+    object: { message: "the name of the object (b) does not match the name on the URL (a)" },
+  });
+  await ask("POST", "/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
+  expect((await ask("GET", "/api/v1/nodes/n/proxy")).code).toBe(404);
+});
+
+test("a patch with an unknown field is refused in the words of kube-apiserver, which shows the patch", async () => {
+  const ask = startServer();
+  await ask("POST", `${namespaced}/configmaps`, configMap);
+  const { object } = await ask("PATCH", `${namespaced}/configmaps/a`, { data: { a: "b", l: [1, null] } }, strategic);
+  expect(object["message"]).toMatch(/^ "" is invalid: patch: Invalid value: "map\[data:map\[a:b l:\[1 <nil>\]\]\]": /);
+});

@@ -1,5 +1,6 @@
 /** Makes a client of a transport: each verb is a path, a query and a body. */
 import {
+  apiVersionOf,
   isExpired,
   SetpointError,
   type ApiRequest,
@@ -68,16 +69,19 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
       options,
     );
 
-  const list = <T extends KubeObject>(kind: KindRef<T>, options: ListPageOptions = {}): Promise<KubeList<Stored<T>>> =>
-    sendForObject(
-      {
-        method: "GET",
-        path: collectionPath(kind, options.namespace),
-        query: listQuery(options),
-        ...(options.metadataOnly === true ? { headers: metadataOnlyHeaders } : {}),
-      },
-      options,
-    );
+  const list = async <T extends KubeObject>(
+    kind: KindRef<T>,
+    options: ListPageOptions = {},
+  ): Promise<KubeList<Stored<T>>> => {
+    const request: ApiRequest = {
+      method: "GET",
+      path: collectionPath(kind, options.namespace),
+      query: listQuery(options),
+      ...(options.metadataOnly === true ? { headers: metadataOnlyHeaders } : {}),
+    };
+    const found = await sendForObject<KubeList<Stored<T>>>(request, options);
+    return { ...found, items: found.items.map((item) => withType(item, kind)) };
+  };
 
   return {
     transport,
@@ -170,6 +174,13 @@ function keyOf(object: KubeObject): NamespacedName {
   if (name === undefined)
     throw new SetpointError("ERR_NAME_MISSING", `Cannot write ${object.kind}: it has no metadata.name`);
   return namespace === undefined ? { name } : { namespace, name };
+}
+
+/** Servers name the type of a list's items once, in the list. */
+function withType<T extends KubeObject>(item: Stored<T>, kind: KindRef<T>): Stored<T> {
+  return (item.kind as string | undefined) === undefined
+    ? { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }
+    : item;
 }
 
 /** Where a new object goes: the path needs a namespace also when the object names none. */

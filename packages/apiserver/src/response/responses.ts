@@ -68,9 +68,14 @@ export function presentObject(presentation: Presentation, object: UnstructuredOb
 
 export function presentList(presentation: Presentation, list: KubeList): object {
   const { definition, form, include, clock } = presentation;
-  if (form.as === "Object") return list;
+  if (form.as === "Object") return definition.custom ? list : { ...list, items: list.items.map(withoutType) };
   if (form.as === "Table") return tableOf(definition, list.items, list.metadata, include, clock.now());
   return partialObjectMetadataList(list);
+}
+
+/** Upstream's lists of built-in kinds say the type once, for all items. */
+function withoutType({ kind: _kind, apiVersion: _apiVersion, ...rest }: UnstructuredObject): object {
+  return rest;
 }
 
 async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -4,6 +4,7 @@ import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import { systemHost } from "@setpoint/host/system";
 import { Kubectl } from "./kubectl/kubectl.ts";
 import { gadget, gadgetCrd, web } from "./kubectl/manifests.ts";
+import { writeTinyChart } from "./kubectl/tiny-chart.ts";
 
 let controlPlane: ControlPlane;
 let kubectl: Kubectl;
@@ -394,4 +395,24 @@ test("top says that no metrics are served, connecting to a Service that nobody p
     code: 1,
     stderr: expect.stringContaining("NotFound"),
   });
+});
+
+test("stock helm installs a chart, upgrades it, rolls it back and takes it away", async () => {
+  const n = await ownNamespace();
+  const chart = writeTinyChart(kubectl.folder);
+  const helm = async (command: string): Promise<string> => {
+    const { code, stdout, stderr } = await kubectl.helm(`${command} ${n}`);
+    expect([code, stderr]).toEqual([0, ""]);
+    return stdout;
+  };
+  const greeting = (): Promise<string> => kubectl.ok(`get configmap one ${n} -o jsonpath={.data.greeting}`);
+  expect(await helm(`install one ${chart} --wait`)).toMatch(/STATUS: deployed\nREVISION: 1\n/);
+  expect(await greeting()).toBe("hello");
+  expect(await helm(`upgrade one ${chart} --set greeting=moin`)).toContain('Release "one" has been upgraded.');
+  expect(await greeting()).toBe("moin");
+  await helm("rollback one 1");
+  expect(await greeting()).toBe("hello");
+  expect(await helm("list")).toMatch(/^one\s+t\d+\s+3\s.*deployed/m);
+  await helm("uninstall one --wait");
+  expect(await kubectl.ok(`get deployments,secrets ${n} -o name`)).toBe("");
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 const bin = new URL("../../packages/cli/bin/setpoint.ts", import.meta.url).pathname;
+const example = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
 /** A start that neither serves nor ends by then is stuck. */
 const startMsMax = 20_000;
 
@@ -26,8 +27,16 @@ export function temporaryFolder(): string {
 }
 
 /** A start that is expected to end by itself. */
-async function attempt(flags: readonly string[]): Promise<Attempt> {
-  const { child, ended } = start(flags);
+function attempt(flags: readonly string[]): Promise<Attempt> {
+  return untilEnd(start([bin, "up", ...flags]));
+}
+
+/** `npm start`, expected to end by itself. */
+export function attemptExample(flags: readonly string[], env: Readonly<Record<string, string>>): Promise<Attempt> {
+  return untilEnd(start([example, ...flags], env));
+}
+
+async function untilEnd({ child, ended }: Started): Promise<Attempt> {
   const timer = setTimeout(() => child.kill("SIGKILL"), startMsMax);
   const answer = await ended;
   clearTimeout(timer);
@@ -36,7 +45,7 @@ async function attempt(flags: readonly string[]): Promise<Attempt> {
 
 /** A start that is expected to serve; disposing is a ^C that is waited for. */
 async function ready(flags: readonly string[]): Promise<RunningSetpoint> {
-  const { child, ended } = start(flags);
+  const { child, ended } = start([bin, "up", ...flags]);
   const serves = new Promise<boolean>((resolve) => child.stdout?.once("data", () => resolve(true)));
   const isServing = await Promise.race([serves, ended.then(() => false)]);
   if (!isServing) throw new Error(`setpoint up ended: ${(await ended).stderr}`);
@@ -49,9 +58,15 @@ async function ready(flags: readonly string[]): Promise<RunningSetpoint> {
   };
 }
 
-function start(flags: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Attempt> } {
-  const child = spawn(process.execPath, ["--conditions=@setpoint/source", bin, "up", ...flags], {
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Attempt>;
+}
+
+function start(command: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+  const child = spawn(process.execPath, ["--conditions=@setpoint/source", ...command], {
     cwd: tmpdir(),
+    env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

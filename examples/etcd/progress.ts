@@ -1,6 +1,6 @@
 /** Shows what is being waited for and why, a line whenever it changes. */
 import { Pod } from "@setpoint/api";
-import { isNotFound } from "@setpoint/apimachinery";
+import { isNotFound, SetpointError } from "@setpoint/apimachinery";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
 import { etcdClient } from "./tour/etcd-client.ts";
@@ -14,9 +14,29 @@ export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: 
     if (line !== said && line !== undefined) print(`  ${line}`);
     said = line ?? said;
     if (line !== undefined && line.startsWith("Running") && (await answers(cluster))) return;
-    if (performance.now() > deadline) throw new Error(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
+    await requireImages(cluster);
+    if (performance.now() > deadline) throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
     await sleep(200);
   }
+}
+
+function notRunning(message: string): SetpointError {
+  return new SetpointError("ERR_NODE", message);
+}
+
+/** A node tries again by itself, but a person who waits for a download that cannot be should know at once. */
+async function requireImages({ client, operator, namespace, selector }: ClusterUnderTour): Promise<void> {
+  const operatorPods = client.listAll(Pod, { namespace: operator.namespace, labelSelector: operatorSelector(operator.name) });
+  const lists = await Promise.all([operatorPods, client.listAll(Pod, { namespace, labelSelector: selector })]);
+  const containers = lists.flatMap(({ items }) => items).flatMap((pod) => pod.status?.containerStatuses ?? []);
+  for (const { state } of containers) {
+    const { reason, message } = state?.waiting ?? {};
+    if (reason === "ErrImagePull" && message !== undefined) throw notRunning(message);
+  }
+}
+
+function operatorSelector(name: string): string {
+  return `app.kubernetes.io/name=${name}`;
 }
 
 /** Whether clients get an answer: right after a start the status may still be that of the last run. */
@@ -42,7 +62,7 @@ async function currentState(cluster: ClusterUnderTour): Promise<string | undefin
 
 /** Before the operator has looked at the cluster, the wait is for the operator itself. */
 async function operatorState({ client, operator }: ClusterUnderTour): Promise<string> {
-  const labelSelector = `app.kubernetes.io/name=${operator.name}`;
+  const labelSelector = operatorSelector(operator.name);
   const { items } = await client.listAll(Pod, { namespace: operator.namespace, labelSelector }).catch((error: unknown) => {
     if (isNotFound(error)) return { items: [] };
     throw error;

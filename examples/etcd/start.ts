@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { parseUpOptions, sentenceOf, startCluster, untilSignal } from "@setpoint/cli";
+import { SetpointError } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { applyFile } from "./install.ts";
@@ -38,7 +39,7 @@ async function start(): Promise<number> {
   await applyFile(client, manifests);
   const example = new ClusterUnderTour(client, "orders", "default", { name: "etcd-operator", namespace: "setpoint-system" });
   await applyExample(example);
-  await Promise.race([showUntilRunning(example, print, runningMsMax), stopped.then((signal) => Promise.reject(new Error(`Stopped by ${signal}`)))]);
+  await Promise.race([showUntilRunning(example, print, runningMsMax), stopped.then((signal) => Promise.reject(new SetpointError("ERR_STOPPED", `Stopped by ${signal}`)))]);
   await showMembers(example);
   if (!exits) {
     showCommands();

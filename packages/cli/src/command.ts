@@ -3,6 +3,14 @@ import { SetpointError } from "@setpoint/apimachinery";
 /** The code of errors in how a command was called. */
 export const usageError = "ERR_USAGE";
 
+/** Where a command writes. */
+export interface Output {
+  /** Its result. */
+  out(text: string): void;
+  /** What a person should know. */
+  err(text: string): void;
+}
+
 export interface Command {
   readonly name: string;
   /** Name and arguments, as shown in the usage. */
@@ -11,7 +19,7 @@ export interface Command {
   /** Not for people. */
   readonly internal?: boolean;
   /** Resolves to the exit code. */
-  run(args: readonly string[]): Promise<number>;
+  run(args: readonly string[], output: Output): Promise<number>;
 }
 
 /** The value of a numeric flag. */

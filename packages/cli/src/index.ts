@@ -5,3 +5,4 @@ export { untilSignal } from "./command.ts";
 export type { UpOptions } from "./commands/up.ts";
 export { parseUpOptions } from "./commands/up.ts";
 export { sentenceOf } from "./sentence-of.ts";
+export { manifestsYaml } from "./manifests/manifests-yaml.ts";

@@ -1,31 +1,75 @@
 /** The `setpoint` command: finds the subcommand, runs it, and turns errors into one sentence. */
 import { isSetpointError } from "@setpoint/apimachinery";
-import { usageError, type Command } from "./command.ts";
+import { usageError, type Command, type Output } from "./command.ts";
+import { create } from "./commands/create.ts";
+import { generate } from "./commands/generate.ts";
+import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
 import { run } from "./commands/run.ts";
 import { up } from "./commands/up.ts";
+import { version } from "./commands/version.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-const commands: readonly Command[] = [up, run, node];
+const commands: readonly Command[] = [up, run, manifests, create, generate, version, node];
 
-/** Resolves to the exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+const processOutput: Output = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+};
+
+/** Resolves to the exit code: 0 done, 1 not done, 2 called in a wrong way. */
+export async function main(args: readonly string[], output: Output = processOutput): Promise<number> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "help" || name === "--help") {
-    process.stdout.write(usage());
-    return name === undefined ? 2 : 0;
-  }
-  const command = commands.find((each) => each.name === name);
-  if (command === undefined) {
-    process.stderr.write(`Cannot run "setpoint ${name}": there is no such command.\n${usage()}`);
+  if (name === undefined) {
+    output.out(usage());
     return 2;
   }
+  if (name === "help" || name === "--help") return help(rest[0], output);
+  const command = commands.find((each) => each.name === (name === "--version" ? "version" : name));
+  if (command === undefined) return noSuchCommand(name, output);
+  if (rest.includes("--help")) return help(command.name, output);
   try {
-    return await command.run(rest);
+    return await command.run(rest, output);
   } catch (error) {
-    process.stderr.write(`${sentenceOf(error)}\n`);
-    return isSetpointError(error, usageError) ? 2 : 1;
+    const called = isSetpointError(error, usageError);
+    if (!called && !isFlagError(error)) {
+      output.err(`${sentenceOf(error)}\n`);
+      return 1;
+    }
+    const sentence = called ? sentenceOf(error) : `Cannot run "setpoint ${name}": ${error.message}`;
+    output.err(`${withoutHint(sentence)}\n${usageOf(command)}`);
+    return 2;
   }
+}
+
+function help(name: string | undefined, output: Output): number {
+  if (name === undefined) {
+    output.out(usage());
+    return 0;
+  }
+  const command = commands.find((each) => each.name === name);
+  if (command === undefined) return noSuchCommand(name, output);
+  output.out(`${usageOf(command)}\n${command.summary}\n`);
+  return 0;
+}
+
+function noSuchCommand(name: string, output: Output): number {
+  output.err(`Cannot run "setpoint ${name}": there is no such command.\n${usage()}`);
+  return 2;
+}
+
+/** What `parseArgs` of Node throws. */
+function isFlagError(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && /^ERR_PARSE_ARGS_[A-Z]/.test(String(error.code));
+}
+
+/** Node's hint on arguments that begin with a dash hides the sentence that it follows. */
+function withoutHint(sentence: string): string {
+  return sentence.replace(/\. To specify .*/s, "");
+}
+
+function usageOf(command: Command): string {
+  return `Usage: setpoint ${command.usage}\n`;
 }
 
 function usage(): string {

@@ -2,6 +2,7 @@
 
 // kinds
 export type { Condition, Kind, KubeObject, ObjectOf } from "@setpoint/apimachinery";
+export { createKind } from "@setpoint/apimachinery";
 export type { KindRef, Stored } from "@setpoint/client";
 export { age, conditions, defineKind, field, immutable, quantity, rule } from "@setpoint/schema";
 
@@ -16,7 +17,7 @@ export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
 export type { PolicyRule } from "./policy-rule.ts";
 export type { WriteVerb } from "./rules-of.ts";
-export type { InstallOptions } from "./install-manifests.ts";
+export type { InstallExtra, InstallOptions } from "./install-manifests.ts";
 export { installManifests } from "./install-manifests.ts";
 export type { RunOptions } from "./run-operator.ts";
 export { runOperator } from "./run-operator.ts";

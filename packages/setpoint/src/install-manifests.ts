@@ -4,6 +4,8 @@ import {
   ClusterRoleBinding,
   Deployment,
   Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
   Role,
   RoleBinding,
   ServiceAccount,
@@ -15,7 +17,15 @@ export interface InstallOptions {
   readonly image: string;
   /** Where the operator's own pod lives. */
   readonly namespace: string;
+  /** Objects that not every cluster wants. */
+  readonly extras?: readonly InstallExtra[];
 }
+
+/**
+ * A NetworkPolicy lets others reach the operator's health and metrics alone; what the operator may reach is left open, because
+ * the address of an API server is the cluster's. A PodDisruptionBudget lets a drain take one replica at a time.
+ */
+export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget";
 
 const statusPort = 8080;
 
@@ -42,13 +52,29 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     Role({ ...own, rules: operator.ownRules }),
     RoleBinding({ ...own, roleRef: roleRef("Role"), subjects }),
     deployment(own, options.image),
+    ...(options.extras ?? []).map((extra) => (extra === "NetworkPolicy" ? networkPolicy(own) : disruptionBudget(own))),
   ];
 }
 
-function deployment(
-  own: { readonly name: string; readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
-  image: string,
-): Deployment {
+interface OwnMeta {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function networkPolicy(own: OwnMeta): NetworkPolicy {
+  const ports = [{ port: statusPort, protocol: "TCP" as const }];
+  return NetworkPolicy({
+    ...own,
+    spec: { podSelector: { matchLabels: own.labels }, policyTypes: ["Ingress"], ingress: [{ ports }] },
+  });
+}
+
+function disruptionBudget(own: OwnMeta): PodDisruptionBudget {
+  return PodDisruptionBudget({ ...own, spec: { maxUnavailable: 1, selector: { matchLabels: own.labels } } });
+}
+
+function deployment(own: OwnMeta, image: string): Deployment {
   const fromField = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
   return Deployment({
     ...own,

@@ -1,8 +1,7 @@
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SetpointError } from "@setpoint/apimachinery";
-import { isOperator, runOperatorProcess } from "setpoint/process";
-import { usageError, type Command } from "../command.ts";
+import { runOperatorProcess } from "setpoint/process";
+import type { Command } from "../command.ts";
+import { loadOperator } from "../load-operator.ts";
 
 /** `setpoint run`: an operator's module against the current cluster. */
 export const run: Command = {
@@ -13,10 +12,6 @@ export const run: Command = {
     const text = { type: "string" } as const;
     const options = { kubeconfig: text, context: text, namespace: text, install: { type: "boolean" } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [file] = positionals;
-    if (file === undefined) throw new SetpointError(usageError, "Cannot run an operator: the file that exports it is missing");
-    const module = (await import(resolve(file))) as { readonly default?: unknown };
-    if (!isOperator(module.default)) throw new SetpointError(usageError, `Cannot run "${file}": its default export is not an operator; export default defineOperator({ … })`);
-    return runOperatorProcess(module.default, values);
+    return runOperatorProcess(await loadOperator(positionals[0], "run"), values);
   },
 };

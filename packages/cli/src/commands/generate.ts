@@ -1,0 +1,32 @@
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { SetpointError } from "@setpoint/apimachinery";
+import { usageError, type Command } from "../command.ts";
+import { kindSource } from "../generate/kind-source.ts";
+import { readCrds } from "../generate/read-crds.ts";
+
+/** `setpoint generate types`: typed kinds from CustomResourceDefinitions that exist. */
+export const generate: Command = {
+  name: "generate",
+  usage:
+    "generate types FILE|URL|cluster/NAME [--version VERSION] [--output FILE] [--kubeconfig FILE] [--context NAME]",
+  summary: "Print the TypeScript of the kinds that CustomResourceDefinitions define: interfaces and a kind value each.",
+  async run(args, output) {
+    const text = { type: "string" } as const;
+    const options = { version: text, output: text, kubeconfig: text, context: text } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [what, source] = positionals;
+    if (what !== "types" || source === undefined || positionals.length > 2) {
+      const given = positionals.length === 0 ? "nothing" : `"${positionals.join(" ")}"`;
+      throw new SetpointError(usageError, `Cannot generate ${given}: wanted "types" and a file, a URL or cluster/NAME`);
+    }
+    const { version, output: file, ...cluster } = values;
+    const module = kindSource(await readCrds(source, cluster), {
+      source,
+      ...(version === undefined ? {} : { version }),
+    });
+    if (file === undefined) output.out(module);
+    else writeFileSync(file, module);
+    return 0;
+  },
+};

@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { main } from "../main.ts";
+import { parseOperatorName } from "./operator-words.ts";
+import { scaffoldFiles } from "./scaffold-files.ts";
+
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
+// Inside the repository, so that its packages are found; ignored by git and by the other tools.
+const parent = join(root, "packages/cli/.setpoint");
+mkdirSync(parent, { recursive: true });
+const folder = mkdtempSync(join(parent, "create-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function create(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const written = { out: "", err: "" };
+  const output = {
+    out: (text: string) => void (written.out += text),
+    err: (text: string) => void (written.err += text),
+  };
+  const code = await main(["create", ...args], output);
+  return { code, ...written };
+}
+
+/** Runs a program of the repository in the new project, as its npm scripts do; resolves to what it prints when it fails. */
+function inProject(directory: string, program: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [join(root, "node_modules", program), ...args],
+      { cwd: directory, env },
+      (error, out, err) => resolve(error === null ? "" : `${out}${err}`),
+    ),
+  );
+}
+
+test("the test and the type check of a new project pass at once", { timeout: 120_000 }, async () => {
+  const directory = join(folder, "ice-cream");
+  const { code, out } = await create("operator", "ice-cream", "--directory", directory);
+  expect(code).toBe(0);
+  expect(out).toContain("  src/ice-cream.test.ts\n");
+  expect(
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((each) => each.isFile()).length,
+  ).toBeLessThanOrEqual(12);
+  expect(await inProject(directory, "vitest/vitest.mjs", "run")).toBe("");
+  expect(await inProject(directory, "typescript/bin/tsc")).toBe("");
+  const printed = { out: "", err: "" };
+  const output = {
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+  };
+  expect(await main(["manifests", join(directory, "src/index.ts")], output)).toBe(0);
+  expect(printed.out).toContain("name: icecreams.ice-cream.example.com\n");
+});
+
+test("a folder that holds something is refused, and nothing is written", async () => {
+  const directory = join(folder, "used");
+  mkdirSync(directory);
+  writeFileSync(join(directory, "notes.txt"), "mine");
+  expect(await create("operator", "candy", "--directory", directory)).toEqual({
+    code: 1,
+    out: "",
+    err: `Cannot create the operator "candy" in "${directory}": the folder holds "notes.txt", wanted an empty folder or none; nothing was written\n`,
+  });
+  expect(readdirSync(directory)).toEqual(["notes.txt"]);
+});
+
+test.each(["Candy", "1st", "a_b", "a.b", "-a", "a-", "", "../up", "a".repeat(41), "config-map"])(
+  "the name %j is refused, and nothing is written",
+  async (name) => {
+    const directory = join(folder, "refused");
+    const { code, err } = await create("operator", "--directory", directory, "--", name);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^Cannot create the operator .*wanted .*\nUsage: setpoint create operator NAME/);
+    expect(existsSync(directory)).toBe(false);
+  },
+);
+
+test("with packages of a registry, nothing of a project refers to sources", () => {
+  const files = scaffoldFiles(parseOperatorName("candy"), "registry");
+  expect([...files.keys()]).not.toContain("vitest.config.ts");
+  for (const text of files.values()) expect(text).not.toMatch(/@setpoint\/source|\{\{/);
+});
+
+test("create wants to know what, and the name", async () => {
+  expect((await create()).err).toMatch(/^Cannot create nothing: wanted "operator" and a name\nUsage: /);
+  expect((await create("webhook", "candy")).code).toBe(2);
+});

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SetpointError } from "@setpoint/apimachinery";
+import type { OperatorWords } from "./operator-words.ts";
+import { scaffoldFiles, type Origin } from "./scaffold-files.ts";
+
+/** Writes a new project into a folder that is empty or not there; the paths written. Throws `ERR_FOLDER_NOT_EMPTY`. */
+export function createProject(words: OperatorWords, directory: string): readonly string[] {
+  refuseUsedFolder(words.name, directory);
+  const origin = ownOrigin();
+  const files = scaffoldFiles(words, origin);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), text);
+  }
+  if (origin === "checkout") linkPackages(directory);
+  return [...files.keys()];
+}
+
+function refuseUsedFolder(name: string, directory: string): void {
+  if (!existsSync(directory)) return;
+  const state = statSync(directory).isDirectory() ? usedBy(readdirSync(directory)) : "it is a file";
+  if (state === undefined) return;
+  const message = `Cannot create the operator "${name}" in "${directory}": ${state}, wanted an empty folder or none; nothing was written`;
+  throw new SetpointError("ERR_FOLDER_NOT_EMPTY", message);
+}
+
+function usedBy(entries: readonly string[]): string | undefined {
+  const [first] = entries;
+  return first === undefined ? undefined : `the folder holds "${first}"${entries.length === 1 ? "" : " and more"}`;
+}
+
+/** Published packages hold their compiled form in `dist`; a checkout runs `src`. */
+function ownOrigin(): Origin {
+  return import.meta.url.endsWith(".ts") ? "checkout" : "registry";
+}
+
+/** The packages are not in a registry yet: a project outside of the checkout gets them by a link. */
+function linkPackages(directory: string): void {
+  if (canResolve(resolve(directory))) return;
+  const modules = fileURLToPath(new URL("../../../../node_modules", import.meta.url));
+  if (existsSync(modules)) symlinkSync(modules, join(directory, "node_modules"), "dir");
+}
+
+function canResolve(directory: string): boolean {
+  if (existsSync(join(directory, "node_modules", "setpoint"))) return true;
+  const parent = dirname(directory);
+  return parent !== directory && canResolve(parent);
+}

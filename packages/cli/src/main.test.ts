@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { main } from "./main.ts";
+
+async function setpoint(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const written = { out: "", err: "" };
+  const code = await main(args, {
+    out: (text) => void (written.out += text),
+    err: (text) => void (written.err += text),
+  });
+  return { code, ...written };
+}
+
+test("version says what a report of a fault needs", async () => {
+  const expected = /^setpoint \d+\.\d+\.\d+, Node\.js \d+\.\d+\.\d+, \w+ \w+\n$/;
+  expect((await setpoint("version")).out).toMatch(expected);
+  expect((await setpoint("--version")).out).toMatch(expected);
+});
+
+test("help names the commands for people, and explains one", async () => {
+  const { code, out } = await setpoint("help");
+  expect(code).toBe(0);
+  for (const name of ["up", "run", "manifests", "create", "generate", "version"])
+    expect(out).toContain(`  setpoint ${name}`);
+  expect(out).not.toContain("setpoint node");
+  const one = await setpoint("help", "create");
+  expect(one.out).toMatch(/^Usage: setpoint create operator NAME \[--directory DIR\]\n\nCreate a project /);
+  expect(await setpoint("create", "--help")).toEqual(one);
+});
+
+test("a command or a flag that does not exist is one sentence, the usage and exit code 2", async () => {
+  expect((await setpoint("fly")).err).toMatch(/^Cannot run "setpoint fly": there is no such command\.\nUsage:\n/);
+  expect((await setpoint("help", "fly")).code).toBe(2);
+  expect((await setpoint()).code).toBe(2);
+  for (const command of ["up", "run", "manifests", "create", "generate", "version"]) {
+    const { code, err } = await setpoint(command, "--fly");
+    expect(code).toBe(2);
+    expect(err).toMatch(new RegExp(`^Cannot .*: Unknown option '--fly'\nUsage: setpoint ${command}.*\n$`));
+  }
+});

@@ -26,6 +26,14 @@ const refused = (status: number, headers: Record<string, string> = {}): ApiRespo
   object: failure(status, status === 429 ? "TooManyRequests" : "ServiceUnavailable", "later"),
 });
 
+test("items of a list have the type that the server says once", async () => {
+  const item = { metadata: { name: "a" } };
+  const list = { kind: "BoxList", apiVersion: "example.com/v1", metadata: {}, items: [item] };
+  const { client, wait } = answering({ kind: "object", status: 200, headers: {}, object: list });
+  const { items } = await wait(client.list(Box));
+  expect(items).toEqual([{ apiVersion: "example.com/v1", kind: "Box", ...item }]);
+});
+
 /** A client of a server that gives these answers in turn; an Error is no answer. */
 function answering(...answers: readonly (ApiResponse | Error)[]) {
   const host = simulatedHost(1);

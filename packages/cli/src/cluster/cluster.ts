@@ -2,7 +2,7 @@
 import { tmpdir } from "node:os";
 import { mkdtempSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { Transport } from "@setpoint/apimachinery";
 import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
@@ -34,8 +34,9 @@ export interface Cluster extends AsyncDisposable {
 
 /** Where unpacked images are kept for all clusters of this user. */
 export function imageCacheFolder(): string {
-  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-  return join(cache, "setpoint", "images");
+  const cache = process.env["XDG_CACHE_HOME"] ?? "";
+  // Its specification: a path that is empty or relative is to be ignored.
+  return join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), "setpoint", "images");
 }
 
 /** Resolves when the control plane serves and the nodes are ready. */

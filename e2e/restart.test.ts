@@ -57,6 +57,13 @@ async function memberIds(cluster: ClusterUnderTour): Promise<readonly string[]> 
   return (await cluster.etcdMembers()).map(({ id, name }) => `${name} ${id}`).sort();
 }
 
+/** A majority came back on its volumes; the rest may have been replaced when that majority was back first. */
+async function expectQuorumOf(members: readonly string[], cluster: ClusterUnderTour): Promise<void> {
+  const present = await memberIds(cluster);
+  expect(present).toHaveLength(members.length);
+  expect(present.filter((each) => members.includes(each)).length).toBeGreaterThan(members.length / 2);
+}
+
 test("^C leaves no process, no mount and no socket, and the next start finds cluster and keys", async () => {
   const directory = temporaryFolder();
   const first = started(directory);
@@ -76,10 +83,11 @@ test("^C leaves no process, no mount and no socket, and the next start finds clu
   const second = started(directory);
   await second.untilReady();
   await using connection = connectTo(directory);
+  await connection.cluster.until("the cluster at rest", () => connection.cluster.isSettled(3));
   const etcd = etcdClient(await connection.cluster.clientEndpoint(), 5_000);
   expect(await etcd.get("greeting")).toBe("hello");
   etcd.close();
-  expect(await memberIds(connection.cluster)).toEqual(members);
+  await expectQuorumOf(members, connection.cluster);
   await second.interrupt();
   expect(remains(directory)).toEqual([]);
 });
@@ -107,7 +115,7 @@ test("kill -9 of the main process ends everything soon, and the next start heals
   await connection.cluster.until("writes again", async () => writer.acknowledged > acknowledged);
   const { lost } = await writer.finish();
   expect(lost).toEqual([]);
-  expect(await memberIds(connection.cluster)).toEqual(members);
+  await expectQuorumOf(members, connection.cluster);
   await second.interrupt();
   expect(remains(directory)).toEqual([]);
 });

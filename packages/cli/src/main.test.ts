@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { main } from "./main.ts";
 
@@ -37,5 +38,13 @@ test("a command or a flag that does not exist is one sentence, the usage and exi
     const { code, err } = await setpoint(command, "--fly");
     expect(code).toBe(2);
     expect(err).toMatch(new RegExp(`^Cannot .*: Unknown option '--fly'\nUsage: setpoint ${command}.*\n$`));
+  }
+});
+
+test("the page of commands has the usage of those that it explains", async () => {
+  const page = readFileSync(new URL("../../../docs/commands.md", import.meta.url), "utf8");
+  for (const command of ["manifests", "create", "generate"]) {
+    const { out } = await setpoint("help", command);
+    expect(page).toContain(`\n    ${out.split("\n")[0]?.replace("Usage: ", "")}\n`);
   }
 });

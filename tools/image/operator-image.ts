@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { SetpointError } from "@setpoint/apimachinery";
 import type { ImageSource } from "@setpoint/process-node";
 import { collectApplication } from "./application.ts";
 
@@ -15,7 +16,7 @@ export function buildOperatorImage(folder: string): ImageSource {
     cwd: root,
     encoding: "utf8",
   });
-  if (built.status !== 0) throw new Error(`Cannot build the etcd operator: ${built.stdout}`);
+  if (built.status !== 0) throw new SetpointError("ERR_IMAGE_BUILD", `Cannot build the etcd operator: ${built.stdout.trim()}`);
   const application = join(folder, "etcd-operator");
   collectApplication("@setpoint/etcd-operator", application);
   return {

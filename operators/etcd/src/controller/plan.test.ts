@@ -109,6 +109,7 @@ describe("plan", () => {
     ["a learner is behind", seen([a(), b(), c({ learner: true, raftIndex: 50 })]), "wait"],
     ["a learner is in sync", seen([a(), b(), c({ learner: true, raftIndex: 95 })]), "promote c"],
     ["a learner is in sync while five are wanted", seen([a(), b(), c({ learner: true })], { cluster: cluster({ size: 5 }) }), "promote c"],
+    ["one member too many, the one removed before is still stopping", seen([a(), b(), c({ listed: false, pod: "stopping" })], { cluster: cluster({ size: 1 }) }), "wait"],
     ["two members too many", seen([a(), b(), c()], { cluster: cluster({ size: 1 }) }), "removeMember c"],
     ["two members too many, the last one leads", seen([a({ leads: false }), b(), c({ leads: true })].map((each) => ({ ...each, status: each.status && { ...each.status, leaderId: "id-c" } })) as SeenMember[], { cluster: cluster({ size: 1 }) }), "removeMember b"],
 

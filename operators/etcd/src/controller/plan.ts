@@ -190,6 +190,8 @@ function planSize(seen: Seen): EtcdStep | undefined {
   const size: number = seen.cluster.spec.size;
   if (voters.length < size) return act("addLearner", {}, `${voters.length} members, ${size} wanted`);
   if (voters.length === size) return undefined;
+  const leaving = seen.members.find((each) => each.listed === undefined && each.pod !== undefined);
+  if (leaving !== undefined) return wait(`the pod of ${leaving.name}, which was removed, is stopping`, electionMs);
   // The last name is as good as any other, and picking always the same one makes a repeated pass repeat itself.
   const removable = voters.filter((each) => !isLeader(each)).sort((a, b) => (a.name < b.name ? 1 : -1))[0];
   if (removable?.listed === undefined) return wait("no member but the leader could be removed", lookAgainMs);

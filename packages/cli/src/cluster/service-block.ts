@@ -1,7 +1,8 @@
 /** Clusters on one machine share 127.96.0.0/12; each claims a /20 of it for its Services. */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 
 /** 127.96.0.0/12 has this many blocks of 16 × 256 addresses. */
@@ -21,7 +22,10 @@ export interface ServiceBlock extends AsyncDisposable {
 export async function claimServiceBlock(directory: string): Promise<ServiceBlock> {
   const file = join(directory, "service-block");
   if (existsSync(file)) return keepBlock(readBlock(file), directory);
-  for (let block = 0; block < blocks; block++) {
+  // Where the search begins depends on the directory, so that a cluster that is stopped rarely loses its block to another.
+  const first = createHash("sha256").update(resolve(directory)).digest().readUInt8(0);
+  for (let i = 0; i < blocks; i++) {
+    const block = (first + i) % blocks;
     const claim = await listenOn(block);
     if (claim === undefined) continue;
     mkdirSync(directory, { recursive: true });

@@ -1,5 +1,6 @@
 /** What a kind's types are made from: the parts of a CustomResourceDefinition that say how its objects look. */
 import { SetpointError } from "@setpoint/apimachinery";
+import { schemaFault, type CrdSchema } from "./crd-schema.ts";
 
 export interface Crd {
   readonly group: string;
@@ -15,22 +16,6 @@ export interface CrdVersion {
   /** What the server says to those who use it, when it is deprecated. */
   readonly deprecation: string | undefined;
   readonly schema: CrdSchema;
-}
-
-/** The keywords of `openAPIV3Schema` that change a type; the server checks the others. */
-export interface CrdSchema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly nullable?: boolean;
-  readonly default?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, CrdSchema>>;
-  readonly additionalProperties?: CrdSchema | boolean;
-  readonly items?: CrdSchema;
-  readonly required?: readonly string[];
-  readonly "x-kubernetes-preserve-unknown-fields"?: boolean;
-  readonly "x-kubernetes-embedded-resource"?: boolean;
-  readonly "x-kubernetes-int-or-string"?: boolean;
 }
 
 /** A manifest as far as this module reads it; nothing of it is certain. */
@@ -53,7 +38,7 @@ interface ManifestVersion {
   readonly storage?: unknown;
   readonly deprecated?: unknown;
   readonly deprecationWarning?: unknown;
-  readonly schema?: { readonly openAPIV3Schema?: CrdSchema };
+  readonly schema?: { readonly openAPIV3Schema?: unknown } | null;
 }
 
 /** The CustomResourceDefinitions among some values; other objects beside them are passed over. Throws `ERR_NOT_A_CRD`. */
@@ -85,7 +70,9 @@ function crdOf(manifest: Manifest, source: string): Crd {
     );
   }
   const [group, kind, plural] = [text(spec?.group), text(spec?.names?.kind), text(spec?.names?.plural)];
-  const versions = Array.isArray(spec?.versions) ? (spec.versions as readonly ManifestVersion[]) : [];
+  const versions = Array.isArray(spec?.versions)
+    ? (spec.versions as readonly (ManifestVersion | null)[]).filter((each) => each !== null)
+    : [];
   if (group === undefined || kind === undefined || plural === undefined) {
     throw notACrd(
       source,
@@ -98,16 +85,28 @@ function crdOf(manifest: Manifest, source: string): Crd {
     ...served.filter(({ storage }) => storage === true),
     ...served.filter(({ storage }) => storage !== true),
   ];
-  return { group, kind, plural, namespaced: spec?.scope !== "Cluster", versions: storedFirst.map(versionOf) };
+  return {
+    group,
+    kind,
+    plural,
+    namespaced: spec?.scope !== "Cluster",
+    versions: storedFirst.map((each) => versionOf(each, name, source)),
+  };
 }
 
-function versionOf(version: ManifestVersion): CrdVersion {
-  const { name, deprecated, deprecationWarning, schema } = version;
+function versionOf(version: ManifestVersion, crd: string, source: string): CrdVersion {
+  const { name, deprecated, deprecationWarning } = version;
   const deprecation = deprecated === true ? (text(deprecationWarning) ?? "This version is deprecated.") : undefined;
-  // Without a schema nothing is known of the fields, as if it said so.
-  const unknownFields: CrdSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  return { name: String(name), deprecation, schema: schema?.openAPIV3Schema ?? unknownFields };
+  const schema = version.schema?.openAPIV3Schema ?? unknownFields;
+  const fault = schemaFault(schema, "openAPIV3Schema");
+  if (fault !== undefined) {
+    throw notACrd(source, `in version ${String(name)} of the CustomResourceDefinition "${crd}", ${fault}`);
+  }
+  return { name: String(name), deprecation, schema };
 }
+
+/** Without a schema nothing is known of the fields, as if it said so. */
+const unknownFields: CrdSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;

@@ -236,3 +236,18 @@ test("a URL and the current cluster give the same types as the file", async () =
     server.closeAllConnections();
   }
 });
+
+test.each<readonly [string, string]>([
+  ["spec: null", "openAPIV3Schema.properties.spec is not an object"],
+  ["spec: { type: string, enum: a }", "openAPIV3Schema.properties.spec.enum is not a list"],
+  ["spec: &self { type: array, items: *self }", "items is nested more than 64 deep"],
+])("a broken schema is refused with the path to the fault: %s", async (fields, fault) => {
+  const head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: a.b }\n";
+  const spec = `spec:\n  group: b\n  names: { kind: A, plural: a }\n  versions: [{ name: v1, schema: { openAPIV3Schema: { properties: { ${fields} } } } }]\n`;
+  const { code, err } = await setpoint("generate", "types", file("broken-schema.yaml", head + spec));
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /^Cannot generate types from ".*": in version v1 of the CustomResourceDefinition "a\.b", openAPIV3Schema/,
+  );
+  expect(err).toContain(`${fault}\n`);
+});

@@ -1,6 +1,6 @@
 /** Two CRDs of the size and shape of well-known public ones: a database cluster with pod templates, and an alert pipeline. */
 import { stringify } from "yaml";
-import type { CrdSchema } from "./crd.ts";
+import type { CrdSchema } from "./crd-schema.ts";
 
 const string: CrdSchema = { type: "string" };
 const integer: CrdSchema = { type: "integer" };

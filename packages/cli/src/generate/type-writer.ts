@@ -1,4 +1,4 @@
-import type { CrdSchema } from "./crd.ts";
+import type { CrdSchema } from "./crd-schema.ts";
 import { docComment } from "./doc-comment.ts";
 import { fieldName, pascalCase, type NameTable } from "./identifiers.ts";
 

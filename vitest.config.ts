@@ -14,9 +14,22 @@ export default defineConfig({
   ssr,
   test: {
     projects: [
-      project("unit", ["packages/*/src/**/*.test.ts", "operators/*/src/**/*.test.ts", "tools/**/*.test.ts", "!**/*.scenario.test.ts"], 20_000),
+      project(
+        "unit",
+        ["packages/*/src/**/*.test.ts", "operators/*/src/**/*.test.ts", "tools/**/*.test.ts", "!**/*.scenario.test.ts"],
+        20_000,
+      ),
       project("sim", ["packages/*/src/**/*.scenario.test.ts", "operators/*/src/**/*.scenario.test.ts"], 60_000),
-      { ...project("e2e", ["e2e/**/*.test.ts"], 300_000), test: { name: "e2e", include: ["e2e/**/*.test.ts"], testTimeout: 300_000, hookTimeout: 300_000, fileParallelism: false } },
+      {
+        ...project("e2e", ["e2e/**/*.test.ts"], 300_000),
+        test: {
+          name: "e2e",
+          include: ["e2e/**/*.test.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -50,7 +50,14 @@ interface VitestReport {
 function runTests(projects: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-ok-"));
   const report = join(folder, "report.json");
-  const ok = run(["vitest", "run", ...projects.flatMap((name) => ["--project", name]), "--reporter=dot", "--reporter=json", `--outputFile.json=${report}`]);
+  const ok = run([
+    "vitest",
+    "run",
+    ...projects.flatMap((name) => ["--project", name]),
+    "--reporter=dot",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ]);
   try {
     const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, "utf8")) as VitestReport;
     passed += numPassedTests;

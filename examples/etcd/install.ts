@@ -11,7 +11,9 @@ const servedMsMax = 10_000;
 
 /** Applies every document of a manifest file, in order. */
 export async function applyFile(client: Client, path: string): Promise<readonly UnstructuredObject[]> {
-  const objects = parseAllDocuments(readFileSync(path, "utf8")).map((document) => document.toJS() as UnstructuredObject);
+  const objects = parseAllDocuments(readFileSync(path, "utf8")).map(
+    (document) => document.toJS() as UnstructuredObject,
+  );
   for (const object of objects) await applyObject(client, object);
   return objects;
 }

@@ -6,7 +6,11 @@ import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
 import { etcdClient } from "./tour/etcd-client.ts";
 
 /** Resolves when the cluster is as wanted; throws after `withinMs`. */
-export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: string) => void, withinMs: number): Promise<void> {
+export async function showUntilRunning(
+  cluster: ClusterUnderTour,
+  print: (line: string) => void,
+  withinMs: number,
+): Promise<void> {
   const deadline = performance.now() + withinMs;
   let said = "";
   for (;;) {
@@ -15,7 +19,8 @@ export async function showUntilRunning(cluster: ClusterUnderTour, print: (line: 
     said = line ?? said;
     if (line !== undefined && line.startsWith("Running") && (await answers(cluster))) return;
     await requireImages(cluster);
-    if (performance.now() > deadline) throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
+    if (performance.now() > deadline)
+      throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
     await sleep(200);
   }
 }
@@ -26,7 +31,10 @@ function notRunning(message: string): SetpointError {
 
 /** A node tries again by itself, but a person who waits for a download that cannot be should know at once. */
 async function requireImages({ client, operator, namespace, selector }: ClusterUnderTour): Promise<void> {
-  const operatorPods = client.listAll(Pod, { namespace: operator.namespace, labelSelector: operatorSelector(operator.name) });
+  const operatorPods = client.listAll(Pod, {
+    namespace: operator.namespace,
+    labelSelector: operatorSelector(operator.name),
+  });
   const lists = await Promise.all([operatorPods, client.listAll(Pod, { namespace, labelSelector: selector })]);
   const containers = lists.flatMap(({ items }) => items).flatMap((pod) => pod.status?.containerStatuses ?? []);
   for (const { state } of containers) {
@@ -56,20 +64,26 @@ async function currentState(cluster: ClusterUnderTour): Promise<string | undefin
   const { status, metadata } = await cluster.get();
   if (status === undefined) return operatorState(cluster);
   const { phase, readyMembers, members } = status;
-  if (phase === "Running" && status.observedGeneration === metadata.generation) return `Running: ${readyMembers} of ${members.length} members ready`;
+  if (phase === "Running" && status.observedGeneration === metadata.generation)
+    return `Running: ${readyMembers} of ${members.length} members ready`;
   return `${phase}: ${readyMembers} of ${members.length} members ready${status.waitingFor === undefined ? "" : `; ${status.waitingFor.what}`}`;
 }
 
 /** Before the operator has looked at the cluster, the wait is for the operator itself. */
 async function operatorState({ client, operator }: ClusterUnderTour): Promise<string> {
   const labelSelector = operatorSelector(operator.name);
-  const { items } = await client.listAll(Pod, { namespace: operator.namespace, labelSelector }).catch((error: unknown) => {
-    if (isNotFound(error)) return { items: [] };
-    throw error;
-  });
+  const { items } = await client
+    .listAll(Pod, { namespace: operator.namespace, labelSelector })
+    .catch((error: unknown) => {
+      if (isNotFound(error)) return { items: [] };
+      throw error;
+    });
   const [pod] = items;
   if (pod === undefined) return "waiting for the operator's pod to be made";
   const waiting = pod.status?.containerStatuses?.[0]?.state?.waiting;
-  const why = waiting?.reason === undefined ? (pod.status?.phase ?? "Pending") : `${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`}`;
+  const why =
+    waiting?.reason === undefined
+      ? (pod.status?.phase ?? "Pending")
+      : `${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`}`;
   return `waiting for the operator (pod ${pod.metadata.name}: ${why})`;
 }

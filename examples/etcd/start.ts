@@ -37,9 +37,15 @@ async function start(): Promise<number> {
   const client = createClient(cluster.transport, cluster.host);
   print("Installing the etcd operator and examples/etcd/cluster.yaml …");
   await applyFile(client, manifests);
-  const example = new ClusterUnderTour(client, "orders", "default", { name: "etcd-operator", namespace: "setpoint-system" });
+  const example = new ClusterUnderTour(client, "orders", "default", {
+    name: "etcd-operator",
+    namespace: "setpoint-system",
+  });
   await applyExample(example);
-  await Promise.race([showUntilRunning(example, print, runningMsMax), stopped.then((signal) => Promise.reject(new SetpointError("ERR_STOPPED", `Stopped by ${signal}`)))]);
+  await Promise.race([
+    showUntilRunning(example, print, runningMsMax),
+    stopped.then((signal) => Promise.reject(new SetpointError("ERR_STOPPED", `Stopped by ${signal}`))),
+  ]);
   await showMembers(example);
   if (!exits) {
     showCommands();
@@ -63,7 +69,9 @@ async function start(): Promise<number> {
 
 async function showMembers(cluster: ClusterUnderTour): Promise<void> {
   print("");
-  console.table((await cluster.members()).map(({ name, id, role, version, healthy }) => ({ name, id, role, version, healthy })));
+  console.table(
+    (await cluster.members()).map(({ name, id, role, version, healthy }) => ({ name, id, role, version, healthy })),
+  );
 }
 
 function showCommands(): void {
@@ -74,7 +82,9 @@ function showCommands(): void {
     "kubectl scale etcdcluster/orders --replicas=5",
     `kubectl patch etcdcluster orders --type=merge -p '{"spec":{"version":"3.5.16"}}'`,
   ];
-  print(`Ready after ${since()}. Try:\n\n  export KUBECONFIG=${kubeconfig}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`);
+  print(
+    `Ready after ${since()}. Try:\n\n  export KUBECONFIG=${kubeconfig}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`,
+  );
 }
 
 try {

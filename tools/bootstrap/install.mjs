@@ -19,11 +19,16 @@ export function fail(sentence) {
 }
 
 export function installNpmPackages() {
-  const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   console.log("Installing the npm packages of package-lock.json …");
   const startedMs = Date.now();
-  const result = spawnSync("npm", ["ci", "--no-fund", "--no-audit", "--loglevel=error"], { cwd: root, stdio: "inherit" });
+  const result = spawnSync("npm", ["ci", "--no-fund", "--no-audit", "--loglevel=error"], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (result.status !== 0) fail("Cannot install the npm packages: see npm's message above; is the registry reachable?");
   writeFileSync(stamp, lock);
   console.log(`  done in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`);
@@ -38,12 +43,19 @@ export function installDebianPackages() {
   const missing = debianPackages.filter(({ command }) => !has(command)).map(({ name }) => name);
   if (missing.length === 0) return;
   const hint = `apt-get install ${missing.join(" ")}`;
-  if (process.platform !== "linux") fail(`Cannot run pods as processes on ${process.platform}: the process node needs Linux.`);
-  if (process.getuid() !== 0) fail(`Cannot run pods as processes: ${missing.join(" and ")} not found. Type: sudo ${hint}`);
-  if (!has("apt-get")) fail(`Cannot run pods as processes: ${missing.join(" and ")} not found; install them with your package manager.`);
+  if (process.platform !== "linux")
+    fail(`Cannot run pods as processes on ${process.platform}: the process node needs Linux.`);
+  if (process.getuid() !== 0)
+    fail(`Cannot run pods as processes: ${missing.join(" and ")} not found. Type: sudo ${hint}`);
+  if (!has("apt-get"))
+    fail(`Cannot run pods as processes: ${missing.join(" and ")} not found; install them with your package manager.`);
   console.log(`Installing Debian's ${missing.join(" and ")} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const install = () => spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], { env, stdio: ["ignore", "ignore", "inherit"] }).status === 0;
+  const install = () =>
+    spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
+      env,
+      stdio: ["ignore", "ignore", "inherit"],
+    }).status === 0;
   if (install()) return;
   spawnSync("apt-get", ["update", "-qq"], { env, stdio: ["ignore", "ignore", "inherit"] });
   if (!install()) fail(`Cannot install ${missing.join(" and ")}: see apt-get's message above. Type: ${hint}`);

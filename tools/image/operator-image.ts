@@ -16,7 +16,8 @@ export function buildOperatorImage(folder: string): ImageSource {
     cwd: root,
     encoding: "utf8",
   });
-  if (built.status !== 0) throw new SetpointError("ERR_IMAGE_BUILD", `Cannot build the etcd operator: ${built.stdout.trim()}`);
+  if (built.status !== 0)
+    throw new SetpointError("ERR_IMAGE_BUILD", `Cannot build the etcd operator: ${built.stdout.trim()}`);
   const application = join(folder, "etcd-operator");
   collectApplication("@setpoint/etcd-operator", application);
   return {

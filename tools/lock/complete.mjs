@@ -4,14 +4,32 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const file = new URL("../../package-lock.json", import.meta.url);
 const lock = JSON.parse(readFileSync(file, "utf8"));
-const platforms = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "wasm32", "win32"];
+const platforms = [
+  "aix",
+  "android",
+  "darwin",
+  "freebsd",
+  "linux",
+  "netbsd",
+  "openbsd",
+  "openharmony",
+  "sunos",
+  "wasm32",
+  "win32",
+];
 let added = 0;
 
 for (const [path, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (isPresent(path, name)) continue;
     const platform = platforms.find((each) => name.includes(each)) ?? "unknown";
-    lock.packages[`node_modules/${name}`] = { version, dev: true, optional: true, os: [platform === "linux" ? "unknown" : platform], engines: {} };
+    lock.packages[`node_modules/${name}`] = {
+      version,
+      dev: true,
+      optional: true,
+      os: [platform === "linux" ? "unknown" : platform],
+      engines: {},
+    };
     added++;
   }
 }

@@ -9,5 +9,8 @@ export const etcdManifestsFile: URL = new URL("../../operators/etcd/manifests/in
 const heading = "# Generated from the operator's code by tools/manifests/main.ts; do not edit.\n";
 
 export function etcdManifests(): string {
-  return heading + manifestsYaml(installManifests(etcdOperator(httpGateway()), { image: operatorImage, namespace: "setpoint-system" }));
+  return (
+    heading +
+    manifestsYaml(installManifests(etcdOperator(httpGateway()), { image: operatorImage, namespace: "setpoint-system" }))
+  );
 }

@@ -5,7 +5,9 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 
 const root = new URL("../..", import.meta.url).pathname;
-const folders = ["packages", "operators"].flatMap((parent) => readdirSync(join(root, parent)).map((name) => join(root, parent, name)));
+const folders = ["packages", "operators"].flatMap((parent) =>
+  readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
+);
 let problems = 0;
 
 for (const pkgDir of folders) {

@@ -28,7 +28,9 @@ interface Manifest {
 
 const problems: string[] = [];
 const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).split("\n").filter(Boolean);
-const manifests = new Map(Object.keys(levels).map((folder) => [folder, JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as Manifest]));
+const manifests = new Map(
+  Object.keys(levels).map((folder) => [folder, JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as Manifest]),
+);
 const folderOf = new Map([...manifests].map(([folder, manifest]) => [manifest.name, folder]));
 
 for (const [folder, manifest] of manifests) checkLadder(folder, manifest);
@@ -38,18 +40,21 @@ function checkLadder(folder: string, manifest: Manifest): void {
   for (const name of Object.keys(manifest.dependencies ?? {})) {
     const target = folderOf.get(name);
     if (target === undefined) continue;
-    if ((levels[target] ?? 0) >= (levels[folder] ?? 0)) problems.push(`${folder} (level ${levels[folder]}) must not depend on ${target} (level ${levels[target]})`);
+    if ((levels[target] ?? 0) >= (levels[folder] ?? 0))
+      problems.push(`${folder} (level ${levels[folder]}) must not depend on ${target} (level ${levels[target]})`);
   }
 }
 
 function checkFile(file: string): void {
-  if (/\/(utils?|helpers?|common|misc|types)(\/|\.ts$)/.test(file)) problems.push(`${file}: the name says nothing; name it after its subject`);
+  if (/\/(utils?|helpers?|common|misc|types)(\/|\.ts$)/.test(file))
+    problems.push(`${file}: the name says nothing; name it after its subject`);
   const base = file.split("/").at(-1) ?? "";
   if (file.endsWith(".ts") && !/^[a-z0-9.-]+$/.test(base)) problems.push(`${file}: file names are kebab-case`);
   if (!/\.(ts|mjs)$/.test(file)) return;
   const text = readFileSync(file, "utf8");
   const folder = Object.keys(levels).find((each) => file.startsWith(`${each}/`));
-  for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g)) checkImport(file, folder, specifier);
+  for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g))
+    checkImport(file, folder, specifier);
   const words = new RegExp(["TO", "FIX"].map((half, i) => half + ["DO", "ME"][i]).join("|"));
   if (words.test(text)) problems.push(`${file}: do it now, or say it in an issue`);
 }
@@ -58,14 +63,16 @@ function checkImport(file: string, folder: string | undefined, specifier: string
   if (folder === undefined) return;
   if (specifier.startsWith(".")) {
     const path = new URL(specifier, `file:///${file}`).pathname.slice(1);
-    if (!path.startsWith(`${folder}/`)) problems.push(`${file}: "${specifier}" leaves the package; import it by the package's name`);
+    if (!path.startsWith(`${folder}/`))
+      problems.push(`${file}: "${specifier}" leaves the package; import it by the package's name`);
     return;
   }
   const name = specifier.startsWith("@") ? specifier.split("/").slice(0, 2).join("/") : (specifier.split("/")[0] ?? "");
   const target = folderOf.get(name);
   const isTest = /\.(test|test-d|scenario\.test)\.ts$/.test(file) || dirname(file).includes("testing");
   if (target === undefined || isTest || target === folder) return;
-  if ((levels[target] ?? 0) >= (levels[folder] ?? 0)) problems.push(`${file}: imports ${name}, which is not on a lower level`);
+  if ((levels[target] ?? 0) >= (levels[folder] ?? 0))
+    problems.push(`${file}: imports ${name}, which is not on a lower level`);
 }
 
 for (const problem of problems) console.error(problem);

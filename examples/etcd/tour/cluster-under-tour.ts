@@ -19,7 +19,12 @@ export class ClusterUnderTour {
   readonly namespace: string;
   readonly operator: { readonly name: string; readonly namespace: string };
 
-  constructor(client: Client, name: string, namespace: string, operator: { readonly name: string; readonly namespace: string }) {
+  constructor(
+    client: Client,
+    name: string,
+    namespace: string,
+    operator: { readonly name: string; readonly namespace: string },
+  ) {
     this.client = client;
     this.name = name;
     this.namespace = namespace;
@@ -80,7 +85,9 @@ export class ClusterUnderTour {
   }
 
   async etcdStatuses(): Promise<readonly EtcdMemberStatus[]> {
-    const answers = await Promise.all((await this.memberEndpoints()).map((endpoint) => this.#ask(endpoint, (etcd) => etcd.status())));
+    const answers = await Promise.all(
+      (await this.memberEndpoints()).map((endpoint) => this.#ask(endpoint, (etcd) => etcd.status())),
+    );
     return answers.filter((answer) => answer !== undefined);
   }
 
@@ -101,7 +108,8 @@ export class ClusterUnderTour {
     const startedMs = performance.now();
     for (;;) {
       if (await holds().catch(() => false)) return performance.now() - startedMs;
-      if (performance.now() - startedMs > withinMs) throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}`);
+      if (performance.now() - startedMs > withinMs)
+        throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}`);
       await sleep(100);
     }
   }
@@ -109,12 +117,16 @@ export class ClusterUnderTour {
   /** The operator says that all is as wanted, with this many members of this version. */
   async isSettled(size: number, version?: string): Promise<boolean> {
     const { status, metadata } = await this.get();
-    if (status === undefined || status.phase !== "Running" || status.observedGeneration !== metadata.generation) return false;
+    if (status === undefined || status.phase !== "Running" || status.observedGeneration !== metadata.generation)
+      return false;
     if (version !== undefined && status.currentVersion !== version) return false;
     return status.members.length === size && status.readyMembers === size && status.waitingFor === undefined;
   }
 
-  async #ask<T>(endpoint: string, question: (etcd: ReturnType<typeof etcdClient>) => Promise<T>): Promise<T | undefined> {
+  async #ask<T>(
+    endpoint: string,
+    question: (etcd: ReturnType<typeof etcdClient>) => Promise<T>,
+  ): Promise<T | undefined> {
     const etcd = etcdClient(endpoint, 2_000);
     try {
       return await question(etcd);
@@ -128,7 +140,9 @@ export class ClusterUnderTour {
   async #describe(): Promise<string> {
     const status = (await this.get().catch(() => undefined))?.status;
     if (status === undefined) return "the EtcdCluster has no status";
-    const members = status.members.map((each) => `${each.name} ${each.role}${each.healthy ? "" : " (unhealthy)"}`).join(", ");
+    const members = status.members
+      .map((each) => `${each.name} ${each.role}${each.healthy ? "" : " (unhealthy)"}`)
+      .join(", ");
     return `phase ${status.phase}, members ${members}${status.waitingFor === undefined ? "" : `, waiting: ${status.waitingFor.what}`}`;
   }
 }

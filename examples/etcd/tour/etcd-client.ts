@@ -34,7 +34,8 @@ const hex = (decimal: unknown): string => BigInt(String(decimal ?? 0)).toString(
 /** A zero byte: as both ends of a range it stands for all keys. */
 const everyKey = base64("\0");
 /** The key after the last one with this prefix. */
-const prefixEnd = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+const prefixEnd = (prefix: string): string =>
+  prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
 /** `endpoint` is `http://ADDRESS:2379`; every call must be answered within `timeoutMs`. */
 export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
@@ -55,12 +56,21 @@ export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
     },
     async members() {
       const { members = [] } = (await call("/v3/cluster/member/list", {})) as { members?: readonly Json[] };
-      return members.map((each) => ({ id: hex(each["ID"]), name: String(each["name"] ?? ""), learner: each["isLearner"] === true }));
+      return members.map((each) => ({
+        id: hex(each["ID"]),
+        name: String(each["name"] ?? ""),
+        learner: each["isLearner"] === true,
+      }));
     },
     async status() {
       const answer = await call("/v3/maintenance/status", {});
       const header = answer["header"] as Json;
-      return { id: hex(header["member_id"]), leader: hex(answer["leader"]), version: String(answer["version"]), revision: Number(header["revision"]) };
+      return {
+        id: hex(header["member_id"]),
+        leader: hex(answer["leader"]),
+        version: String(answer["version"]),
+        revision: Number(header["revision"]),
+      };
     },
     async hash(revision) {
       // Not /v3/maintenance/hash: in 3.4 and 3.5 that path hashes the member's whole database as it is now, so two members
@@ -75,7 +85,12 @@ export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
 
 function post(agent: Agent, url: string, body: unknown, timeoutMs: number): Promise<Json> {
   return new Promise((resolve, reject) => {
-    const options = { method: "POST", agent, signal: AbortSignal.timeout(timeoutMs), headers: { "content-type": "application/json" } };
+    const options = {
+      method: "POST",
+      agent,
+      signal: AbortSignal.timeout(timeoutMs),
+      headers: { "content-type": "application/json" },
+    };
     const sent = request(url, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));

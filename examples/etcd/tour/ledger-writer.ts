@@ -49,7 +49,12 @@ export class LedgerWriter implements AsyncDisposable {
     const present = await client.keys(prefix);
     client.close();
     const lost = this.#acknowledged.filter((key) => !present.has(key));
-    return { acknowledged: this.#acknowledged.length, errors: this.#errors, lost, longestGapMs: Math.round(this.#gapMs) };
+    return {
+      acknowledged: this.#acknowledged.length,
+      errors: this.#errors,
+      lost,
+      longestGapMs: Math.round(this.#gapMs),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

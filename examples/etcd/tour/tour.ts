@@ -14,7 +14,8 @@ export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<
   }
   const ledgerHolds = await runStep("the ledger", print, async () => {
     const report = await writer.finish();
-    if (report.lost.length > 0) throw new Error(`${report.lost.length} acknowledged writes are lost, the first is ${report.lost[0]}`);
+    if (report.lost.length > 0)
+      throw new Error(`${report.lost.length} acknowledged writes are lost, the first is ${report.lost[0]}`);
     return `${report.acknowledged} writes acknowledged, 0 lost, ${report.errors} errors, longest gap ${(report.longestGapMs / 1000).toFixed(1)} s`;
   });
   return ledgerHolds && (await runStep("delete the EtcdCluster", print, () => deleteCluster(cluster)));

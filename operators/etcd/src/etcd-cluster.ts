@@ -28,11 +28,15 @@ const versionLengthMax = 20;
 
 const spec = z.object({
   size: z.literal([1, 3, 5, 7]).default(3),
-  version: field(z.string().regex(/^[0-9]+\.[0-9]+\.[0-9]+$/).max(versionLengthMax), {
-    rules: [
-      rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x"),
-    ],
-  }),
+  version: field(
+    z
+      .string()
+      .regex(/^[0-9]+\.[0-9]+\.[0-9]+$/)
+      .max(versionLengthMax),
+    {
+      rules: [rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x")],
+    },
+  ),
   paused: z.boolean().default(false),
   imageRepository: z.string().default("quay.io/coreos/etcd"),
   volumeClaimTemplate: storage.optional(),

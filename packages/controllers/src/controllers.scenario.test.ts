@@ -1,4 +1,16 @@
-import { ConfigMap, Deployment, Endpoints, EndpointSlice, Namespace, Node, Pod, ReplicaSet, Secret, Service, ServiceAccount } from "@setpoint/api";
+import {
+  ConfigMap,
+  Deployment,
+  Endpoints,
+  EndpointSlice,
+  Namespace,
+  Node,
+  Pod,
+  ReplicaSet,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import { simulate, type World } from "@setpoint/testing";
 import { expect, test } from "vitest";
@@ -10,7 +22,11 @@ function web(replicas: number, image = "web:1"): Deployment {
   return Deployment({
     name: "web",
     namespace: "default",
-    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } } },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "web", image }] } },
+    },
   });
 }
 
@@ -21,7 +37,12 @@ async function podsOf(world: World, app: string): Promise<readonly Pod[]> {
 async function untilAvailable(world: World, replicas: number): Promise<void> {
   await world.until(`${replicas} available pods`, async () => {
     const { status, metadata } = await world.get(Deployment, "web");
-    return status?.observedGeneration === metadata.generation && status?.availableReplicas === replicas && status.updatedReplicas === replicas && status.replicas === replicas;
+    return (
+      status?.observedGeneration === metadata.generation &&
+      status?.availableReplicas === replicas &&
+      status.updatedReplicas === replicas &&
+      status.replicas === replicas
+    );
   });
 }
 
@@ -50,18 +71,26 @@ test("an update replaces pods one after the other, never with fewer than the wan
   await using world = await simulate({ seed: 3 });
   await world.apply(web(3));
   await untilAvailable(world, 3);
-  await world.patch(Deployment, "web", { spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } } });
+  await world.patch(Deployment, "web", {
+    spec: { template: { spec: { containers: [{ name: "web", image: "web:2" }] } } },
+  });
   let fewest = 3;
   await world.until("the new version everywhere", async () => {
     const pods = await podsOf(world, "web");
-    fewest = Math.min(fewest, pods.filter((pod) => pod.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True")).length);
+    fewest = Math.min(
+      fewest,
+      pods.filter((pod) => pod.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True"))
+        .length,
+    );
     return pods.length === 3 && pods.every((pod) => pod.spec?.containers[0]?.image === "web:2");
   });
   await untilAvailable(world, 3);
   expect(fewest).toBe(3);
   const sets = await world.list(ReplicaSet);
   expect(new Set(sets.map((set) => set.spec?.replicas))).toEqual(new Set([0, 3]));
-  expect(new Set(sets.map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"]))).toEqual(new Set(["1", "2"]));
+  expect(new Set(sets.map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"]))).toEqual(
+    new Set(["1", "2"]),
+  );
 });
 
 test("deleting a Deployment takes its ReplicaSet and pods along", async () => {
@@ -69,7 +98,10 @@ test("deleting a Deployment takes its ReplicaSet and pods along", async () => {
   await world.apply(web(2));
   await untilAvailable(world, 2);
   await world.delete(Deployment, "web");
-  await world.until("the end of the pods", async () => (await podsOf(world, "web")).length === 0 && (await world.list(ReplicaSet)).length === 0);
+  await world.until(
+    "the end of the pods",
+    async () => (await podsOf(world, "web")).length === 0 && (await world.list(ReplicaSet)).length === 0,
+  );
 });
 
 test("orphaning deletion leaves the pods, without an owner", async () => {
@@ -88,7 +120,9 @@ test("foreground deletion removes the owner last", async () => {
   await using world = await simulate({ seed: 6 });
   await world.apply(web(2));
   await untilAvailable(world, 2);
-  await world.wait(world.client.delete(Deployment, { name: "web", namespace: "default" }, { propagationPolicy: "Foreground" }));
+  await world.wait(
+    world.client.delete(Deployment, { name: "web", namespace: "default" }, { propagationPolicy: "Foreground" }),
+  );
   let outlived = false;
   await world.until("the end of the Deployment", async () => {
     const isThere = (await world.list(Deployment)).length > 0;
@@ -102,10 +136,17 @@ test("an object whose owner never existed is collected; one whose owner has anot
   await using world = await simulate({ seed: 7 });
   const owner = await world.apply(ConfigMap({ name: "owner", namespace: "default" }));
   const owned = (name: string, uid: string): ConfigMap =>
-    ConfigMap({ name, namespace: "default", ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }] });
+    ConfigMap({
+      name,
+      namespace: "default",
+      ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }],
+    });
   await world.apply(owned("kept", owner.metadata.uid));
   await world.apply(owned("stranger", "00000000-0000-4000-8000-000000000000"));
-  const names = async (): Promise<readonly string[]> => (await world.list(ConfigMap)).filter((each) => each.metadata.namespace === "default").map((each) => each.metadata.name);
+  const names = async (): Promise<readonly string[]> =>
+    (await world.list(ConfigMap))
+      .filter((each) => each.metadata.namespace === "default")
+      .map((each) => each.metadata.name);
   await world.until("the end of the stranger", async () => !(await names()).includes("stranger"));
   expect(await names()).toContain("kept");
   await world.delete(ConfigMap, "owner");
@@ -115,7 +156,9 @@ test("an object whose owner never existed is collected; one whose owner has anot
 test("a Service lists its ready pods, and forgets a pod that is going", async () => {
   await using world = await simulate({ seed: 8 });
   await world.apply(web(2));
-  await world.apply(Service({ name: "web", namespace: "default", spec: { selector: { app: "web" }, ports: [{ port: 80 }] } }));
+  await world.apply(
+    Service({ name: "web", namespace: "default", spec: { selector: { app: "web" }, ports: [{ port: 80 }] } }),
+  );
   const ready = async (): Promise<number> => {
     const slice = (await world.list(EndpointSlice)).find((each) => each.metadata.name === "web-ipv4");
     return slice?.endpoints?.filter((each) => each.conditions?.ready).length ?? 0;
@@ -132,12 +175,19 @@ test("every namespace gets its service account and the cluster's CA; a deleted n
   await using world = await simulate({ seed: 9 });
   await world.apply(Namespace({ name: "team" }));
   const key = { name: "default", namespace: "team" };
-  await world.until("the service account", async () => (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"));
+  await world.until("the service account", async () =>
+    (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"),
+  );
   await world.delete(ServiceAccount, key);
-  await world.until("the service account again", async () => (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"));
+  await world.until("the service account again", async () =>
+    (await world.list(ServiceAccount)).some((each) => each.metadata.namespace === "team"),
+  );
   await world.apply(Secret({ name: "token", namespace: "team", stringData: { a: "b" } }));
   await world.delete(Namespace, "team");
-  await world.until("the end of the namespace", async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"));
+  await world.until(
+    "the end of the namespace",
+    async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"),
+  );
   await expect(world.get(Secret, { name: "token", namespace: "team" })).rejects.toSatisfy(isNotFound);
 });
 
@@ -149,20 +199,38 @@ test("a namespace waits for a finalizer and says so", async () => {
   await world.run(minute);
   const { status } = await world.get(Namespace, "team");
   expect(status?.phase).toBe("Terminating");
-  expect(status?.conditions?.find((each) => each.type === "NamespaceContentRemaining")?.message).toContain("configmaps. has 1 resource instances");
+  expect(status?.conditions?.find((each) => each.type === "NamespaceContentRemaining")?.message).toContain(
+    "configmaps. has 1 resource instances",
+  );
   await world.patch(ConfigMap, { name: "held", namespace: "team" }, { metadata: { finalizers: null } });
-  await world.until("the end of the namespace", async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"));
+  await world.until(
+    "the end of the namespace",
+    async () => !(await world.list(Namespace)).some((each) => each.metadata.name === "team"),
+  );
 });
 
 test("a pod that fits no node says why, and is bound when one comes to fit", async () => {
   await using world = await simulate({ seed: 11 });
-  await world.apply(Pod({ name: "picky", namespace: "default", spec: { nodeSelector: { disk: "ssd" }, containers: [{ name: "c", image: "c:1" }] } }));
+  await world.apply(
+    Pod({
+      name: "picky",
+      namespace: "default",
+      spec: { nodeSelector: { disk: "ssd" }, containers: [{ name: "c", image: "c:1" }] },
+    }),
+  );
   await world.run(5_000);
   const condition = (await world.get(Pod, "picky")).status?.conditions?.find((each) => each.type === "PodScheduled");
-  expect(condition).toMatchObject({ status: "False", reason: "Unschedulable", message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector." });
+  expect(condition).toMatchObject({
+    status: "False",
+    reason: "Unschedulable",
+    message: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.",
+  });
   const [node] = await world.list(Node);
   await world.patch(Node, { name: node?.metadata.name ?? "" }, { metadata: { labels: { disk: "ssd" } } });
-  await world.until("the pod to be bound", async () => (await world.get(Pod, "picky")).spec?.nodeName === node?.metadata.name);
+  await world.until(
+    "the pod to be bound",
+    async () => (await world.get(Pod, "picky")).spec?.nodeName === node?.metadata.name,
+  );
 });
 
 test("equal seeds make equal runs", async () => {

@@ -14,7 +14,13 @@ import {
   type Storage,
   withCrdStrategy,
 } from "@setpoint/apiserver";
-import { createRbacEscalationPlugin, createReviewEndpoints, createTokenEndpoints, RbacAuthorizer, ServiceAccountTokens } from "@setpoint/apiserver/http";
+import {
+  createRbacEscalationPlugin,
+  createReviewEndpoints,
+  createTokenEndpoints,
+  RbacAuthorizer,
+  ServiceAccountTokens,
+} from "@setpoint/apiserver/http";
 import { openSqliteStorage } from "@setpoint/apiserver/sqlite";
 import type { Host } from "@setpoint/host";
 
@@ -41,12 +47,21 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const { host, directory, serviceCidr } = options;
   const storage = directory === undefined ? createMemoryStorage(host) : openSqliteStorage({ ...host, directory });
   const cidr = serviceCidr === undefined ? {} : { serviceCidr };
-  const server = createApiServer({ host, storage, builtin: withCrdStrategy(builtinResources()), admission: defaultAdmission(cidr) });
+  const server = createApiServer({
+    host,
+    storage,
+    builtin: withCrdStrategy(builtinResources()),
+    admission: defaultAdmission(cidr),
+  });
   server.bodyDecoders.set(protobuf, decodeProtobuf);
   const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
   server.setAuthorizer(authorizer);
   server.addAdmission(createRbacEscalationPlugin(authorizer));
-  const tokens = new ServiceAccountTokens({ ...host, reader: server.reader, ...(options.tokenKey === undefined ? {} : { key: options.tokenKey }) });
+  const tokens = new ServiceAccountTokens({
+    ...host,
+    reader: server.reader,
+    ...(options.tokenKey === undefined ? {} : { key: options.tokenKey }),
+  });
   const customResources = serveCustomResources(server, { host, storage });
   addEndpoints(server, { host, storage, authorizer, tokens });
   await bootstrap({ storage, host }, cidr);
@@ -63,7 +78,9 @@ interface EndpointParts {
 function addEndpoints(server: ApiServer, { host, storage, authorizer, tokens }: EndpointParts): void {
   const { reader, registry } = server;
   server.addEndpoints(createTokenEndpoints({ clock: host.clock, reader, tokens }));
-  server.addEndpoints(createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }));
+  server.addEndpoints(
+    createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }),
+  );
   server.addEndpoints(builtinEndpoints({ host, reader, storage }));
   server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks: [] }));
 }

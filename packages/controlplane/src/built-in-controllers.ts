@@ -1,7 +1,17 @@
 /** Runs Kubernetes' own controllers as one manager, on an ordinary transport. */
 import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
-import { claimProtection, deployments, endpoints, GarbageCollector, namespaces, nodeLifecycle, replicaSets, scheduler, serviceAccounts } from "@setpoint/controllers";
+import {
+  claimProtection,
+  deployments,
+  endpoints,
+  GarbageCollector,
+  namespaces,
+  nodeLifecycle,
+  replicaSets,
+  scheduler,
+  serviceAccounts,
+} from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
 import { startManager } from "@setpoint/runtime";
 
@@ -13,8 +23,21 @@ export interface BuiltInControllersOptions {
 }
 
 /** Resolves when their caches are complete. */
-export async function startBuiltInControllers({ transport, host, caPem }: BuiltInControllersOptions): Promise<AsyncDisposable> {
-  const controllers = [deployments, replicaSets, scheduler, endpoints, namespaces, serviceAccounts({ caPem }), claimProtection, nodeLifecycle];
+export async function startBuiltInControllers({
+  transport,
+  host,
+  caPem,
+}: BuiltInControllersOptions): Promise<AsyncDisposable> {
+  const controllers = [
+    deployments,
+    replicaSets,
+    scheduler,
+    endpoints,
+    namespaces,
+    serviceAccounts({ caPem }),
+    claimProtection,
+    nodeLifecycle,
+  ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
   const collector = new GarbageCollector(createClient(transport, host), host);
   await Promise.all([manager.ready, collector.start()]);

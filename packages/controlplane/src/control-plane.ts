@@ -43,7 +43,10 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
-const controllerManager: UserInfo = { username: "system:kube-controller-manager", groups: ["system:masters", "system:authenticated"] };
+const controllerManager: UserInfo = {
+  username: "system:kube-controller-manager",
+  groups: ["system:masters", "system:authenticated"],
+};
 
 /**
  * Resolves when it serves and its controllers are in sync.
@@ -55,10 +58,15 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   await using parts = new AsyncDisposableStack();
   const { assembled, authority } = await assemble(host, options);
   parts.use(assembled);
-  const listening = options.https === undefined ? undefined : parts.use(await listen(host, assembled, authority, options));
+  const listening =
+    options.https === undefined ? undefined : parts.use(await listen(host, assembled, authority, options));
   const transport = assembled.server.transport(admin);
   if (options.controllers !== false) {
-    const controllers = { transport: assembled.server.transport(controllerManager), host, caPem: authority.certificate };
+    const controllers = {
+      transport: assembled.server.transport(controllerManager),
+      host,
+      caPem: authority.certificate,
+    };
     parts.use(await startBuiltInControllers(controllers));
   }
   if (listening !== undefined) {
@@ -68,7 +76,10 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   return describe(assembled, authority, listening, parts.move());
 }
 
-async function assemble(host: Host, { directory, serviceCidr }: ControlPlaneOptions): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
+async function assemble(
+  host: Host,
+  { directory, serviceCidr }: ControlPlaneOptions,
+): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
   const pki = directory === undefined ? undefined : join(directory, "pki");
   const tokenKey = loadTokenKey(pki);
   // The storage first: it finds out whether another process uses the directory.
@@ -78,7 +89,11 @@ async function assemble(host: Host, { directory, serviceCidr }: ControlPlaneOpti
     ...(serviceCidr === undefined ? {} : { serviceCidr }),
     ...(tokenKey === undefined ? {} : { tokenKey }),
   });
-  const authority = loadAuthority({ clock: host.clock, random: host.random, ...(pki === undefined ? {} : { directory: pki }) });
+  const authority = loadAuthority({
+    clock: host.clock,
+    random: host.random,
+    ...(pki === undefined ? {} : { directory: pki }),
+  });
   saveTokenKey(pki, assembled.tokens.key);
   return { assembled, authority };
 }
@@ -88,24 +103,63 @@ function firstAddress(serviceCidr: string): string {
   return serviceCidr.replace(/\.\d+\/\d+$/, ".1");
 }
 
-async function listen(host: Host, { server, authorizer, tokens }: AssembledServer, authority: CertificateAuthority, options: ControlPlaneOptions): Promise<ListeningServer> {
+async function listen(
+  host: Host,
+  { server, authorizer, tokens }: AssembledServer,
+  authority: CertificateAuthority,
+  options: ControlPlaneOptions,
+): Promise<ListeningServer> {
   const { address = "127.0.0.1", port = 0 } = options.https ?? {};
-  const names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"];
-  const own = authority.issueServer({ commonName: "kube-apiserver", hosts: [...names, "127.0.0.1", address, firstAddress(options.serviceCidr ?? "127.96.0.0/12")] });
-  const toNodes = authority.issueClient({ commonName: "kube-apiserver-kubelet-client", organizations: ["system:masters"] });
+  const names = [
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+  ];
+  const own = authority.issueServer({
+    commonName: "kube-apiserver",
+    hosts: [...names, "127.0.0.1", address, firstAddress(options.serviceCidr ?? "127.96.0.0/12")],
+  });
+  const toNodes = authority.issueClient({
+    commonName: "kube-apiserver-kubelet-client",
+    organizations: ["system:masters"],
+  });
   const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
-  const proxy = createNodeProxy({ reader: server.reader, authorizer, authenticate, tls: { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key } });
+  const proxy = createNodeProxy({
+    reader: server.reader,
+    authorizer,
+    authenticate,
+    tls: { ca: authority.certificate, cert: toNodes.certificate, key: toNodes.key },
+  });
   server.addEndpoints(proxy.endpoints);
   try {
-    return await serve(server, { host, address, port, tls: { ...own, clientCa: authority.certificate }, authenticate, upgrade: proxy.upgrade });
+    return await serve(server, {
+      host,
+      address,
+      port,
+      tls: { ...own, clientCa: authority.certificate },
+      authenticate,
+      upgrade: proxy.upgrade,
+    });
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "EADDRINUSE") throw cause;
-    throw new SetpointError("ERR_PORT_IN_USE", `Cannot listen on ${address}:${port}: another process does; choose another port, 0 for any`, { cause });
+    throw new SetpointError(
+      "ERR_PORT_IN_USE",
+      `Cannot listen on ${address}:${port}: another process does; choose another port, 0 for any`,
+      { cause },
+    );
   }
 }
 
-function describe(assembled: AssembledServer, authority: CertificateAuthority, listening: ListeningServer | undefined, parts: AsyncDisposableStack): ControlPlane {
-  const issueClient = (user: string, groups: readonly string[]): KeyPair => authority.issueClient({ commonName: user, organizations: groups });
+function describe(
+  assembled: AssembledServer,
+  authority: CertificateAuthority,
+  listening: ListeningServer | undefined,
+  parts: AsyncDisposableStack,
+): ControlPlane {
+  const issueClient = (user: string, groups: readonly string[]): KeyPair =>
+    authority.issueClient({ commonName: user, organizations: groups });
   return {
     transport: assembled.server.transport(admin),
     transportAs: (user) => assembled.server.transport(user),
@@ -117,9 +171,19 @@ function describe(assembled: AssembledServer, authority: CertificateAuthority, l
       serving: authority.issueServer({ commonName: `system:node:${name}`, hosts: [name, ...hosts] }),
     }),
     kubeconfig() {
-      if (listening === undefined) throw new SetpointError("ERR_NOT_LISTENING", "Cannot write a kubeconfig: this control plane is in-process only; start it with `https`");
+      if (listening === undefined)
+        throw new SetpointError(
+          "ERR_NOT_LISTENING",
+          "Cannot write a kubeconfig: this control plane is in-process only; start it with `https`",
+        );
       const { certificate, key } = issueClient(admin.username, ["system:masters"]);
-      return writeKubeconfig({ server: listening.url, ca: authority.certificate, cert: certificate, key, context: "setpoint" });
+      return writeKubeconfig({
+        server: listening.url,
+        ca: authority.certificate,
+        cert: certificate,
+        key,
+        context: "setpoint",
+      });
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

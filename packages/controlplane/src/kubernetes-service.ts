@@ -15,7 +15,10 @@ export async function publishApiServer(transport: Transport, host: Host, address
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ name: "https", port, protocol: "TCP" }],
   });
-  const endpoints = Endpoints({ ...metadata, subsets: [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }] });
+  const endpoints = Endpoints({
+    ...metadata,
+    subsets: [{ addresses: [{ ip: address }], ports: [{ name: "https", port, protocol: "TCP" }] }],
+  });
   await client.apply(EndpointSlice, slice, { fieldManager, force: true });
   await client.apply(Endpoints, endpoints, { fieldManager, force: true });
 }

@@ -27,7 +27,9 @@ test("a registered name is one instrument, and label order does not matter", () 
 
 test("the log has one JSON object a line, with the chain of causes", () => {
   const lines: string[] = [];
-  const log = systemLogger({ level: "info", write: (line) => void lines.push(line), now: () => 0 }).with({ controller: "candy" });
+  const log = systemLogger({ level: "info", write: (line) => void lines.push(line), now: () => 0 }).with({
+    controller: "candy",
+  });
   log.debug("Hidden");
   log.error("Broke", { error: new Error("outer", { cause: new Error("inner") }) });
   expect(lines.length).toBe(1);

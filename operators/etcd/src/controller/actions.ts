@@ -10,7 +10,11 @@ import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
-  readonly [Name in keyof Actions]: (args: Actions[Name], context: ReconcileContext, seen: Seen) => Promise<Result | void>;
+  readonly [Name in keyof Actions]: (
+    args: Actions[Name],
+    context: ReconcileContext,
+    seen: Seen,
+  ) => Promise<Result | void>;
 };
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
@@ -41,7 +45,10 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     async addLearner(_, context, seen) {
       const { name = "", namespace = "" } = seen.cluster.metadata;
       const member = newMemberName(name, context.random);
-      return unlessNotYet(gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal), context);
+      return unlessNotYet(
+        gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal),
+        context,
+      );
     },
 
     async promote({ id }, context, seen) {
@@ -62,7 +69,9 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (pod === undefined) return;
       const image = memberImage(seen.cluster, version);
       // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
-      const containers = pod.spec?.containers.map((container) => (container.name === "etcd" ? { ...container, image } : container));
+      const containers = pod.spec?.containers.map((container) =>
+        container.name === "etcd" ? { ...container, image } : container,
+      );
       await patch(pod, { spec: { containers } }, { unchanged: true });
     },
   };
@@ -93,8 +102,11 @@ function endpointOf({ pod }: { readonly pod?: Pod }): string | undefined {
 
 /** Changes of membership go to the leader, or to another healthy voter, never to the member concerned. */
 function endpointForChanges(seen: Seen, except?: string): string {
-  const voters = seen.members.filter((each) => each.name !== except && isHealthy(each) && each.status?.learner === false);
+  const voters = seen.members.filter(
+    (each) => each.name !== except && isHealthy(each) && each.status?.learner === false,
+  );
   const endpoint = endpointOf(voters.find(isLeader) ?? voters[0] ?? {});
-  if (endpoint === undefined) throw new Error(`Cannot change the membership of "${seen.cluster.metadata.name}": no healthy member answers`);
+  if (endpoint === undefined)
+    throw new Error(`Cannot change the membership of "${seen.cluster.metadata.name}": no healthy member answers`);
   return endpoint;
 }

@@ -16,9 +16,21 @@ export async function observe(cluster: EtcdCluster, context: ReconcileContext, g
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
   const recorded = new Map((cluster.status?.members ?? []).map((member) => [member.name, member]));
-  const names = new Set([...pods.keys(), ...volumes.keys(), ...listed.keys(), ...(list === undefined ? recorded.keys() : [])]);
+  const names = new Set([
+    ...pods.keys(),
+    ...volumes.keys(),
+    ...listed.keys(),
+    ...(list === undefined ? recorded.keys() : []),
+  ]);
   const members = [...names].sort().map((name) => seenMember(name, { pods, volumes, statuses, listed, recorded }));
-  return { cluster, members, ...observeServices(cluster, context), ...observeVersion(cluster, members), quorum: list !== undefined, clusterIds: distinctClusterIds(members) };
+  return {
+    cluster,
+    members,
+    ...observeServices(cluster, context),
+    ...observeVersion(cluster, members),
+    quorum: list !== undefined,
+    clusterIds: distinctClusterIds(members),
+  };
 }
 
 interface Parts {
@@ -40,7 +52,9 @@ function seenMember(name: string, parts: Parts): SeenMember {
     ...(pod === undefined ? {} : { pod }),
     ...(volume === undefined ? {} : { volume }),
     ...(status === undefined ? {} : { status }),
-    ...(listed === undefined ? {} : { listed: { id: listed.id, learner: listed.learner, started: listed.name !== "" } }),
+    ...(listed === undefined
+      ? {}
+      : { listed: { id: listed.id, learner: listed.learner, started: listed.name !== "" } }),
     ...(recorded === undefined ? {} : { recorded }),
   };
 }
@@ -57,7 +71,12 @@ function byMember<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<stri
 }
 
 function byName(members: readonly ListedMember[]): ReadonlyMap<string, ListedMember> {
-  return new Map(members.map((member) => [member.name === "" ? (memberOfPeerUrl(member.peerUrls[0] ?? "") ?? member.id) : member.name, member]));
+  return new Map(
+    members.map((member) => [
+      member.name === "" ? (memberOfPeerUrl(member.peerUrls[0] ?? "") ?? member.id) : member.name,
+      member,
+    ]),
+  );
 }
 
 async function askMembers(
@@ -96,7 +115,10 @@ async function askQuorum(
   return undefined;
 }
 
-function observeServices(cluster: EtcdCluster, context: ReconcileContext): Pick<Seen, "servicesToApply" | "serviceTaken"> {
+function observeServices(
+  cluster: EtcdCluster,
+  context: ReconcileContext,
+): Pick<Seen, "servicesToApply" | "serviceTaken"> {
   const servicesToApply: string[] = [];
   for (const wanted of [peerService(cluster), clientService(cluster)]) {
     const name = wanted.metadata.name ?? "";
@@ -124,7 +146,10 @@ function isAsWanted(present: Service, wanted: Service): boolean {
 }
 
 /** Members are brought to the wanted version only if that is a step that etcd allows from the oldest one that runs. */
-function observeVersion(cluster: EtcdCluster, members: readonly SeenMember[]): Pick<Seen, "targetVersion" | "versionRefusal"> {
+function observeVersion(
+  cluster: EtcdCluster,
+  members: readonly SeenMember[],
+): Pick<Seen, "targetVersion" | "versionRefusal"> {
   const versions = members.flatMap((member) => member.status?.version ?? podVersion(member.pod) ?? []);
   const running = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
   const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version);
@@ -132,7 +157,8 @@ function observeVersion(cluster: EtcdCluster, members: readonly SeenMember[]): P
   return { targetVersion: versions.at(-1) ?? running ?? cluster.spec.version, versionRefusal: refusal };
 }
 
-
 function distinctClusterIds(members: readonly SeenMember[]): readonly string[] {
-  return [...new Set(members.flatMap((member) => (member.status === undefined ? [] : [member.status.clusterId])))].sort();
+  return [
+    ...new Set(members.flatMap((member) => (member.status === undefined ? [] : [member.status.clusterId]))),
+  ].sort();
 }

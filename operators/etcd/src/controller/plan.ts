@@ -4,12 +4,26 @@
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
-import { hasLostFounder, isBootstrapped, isHealthy, isLeader, isServing, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import {
+  hasLostFounder,
+  isBootstrapped,
+  isHealthy,
+  isLeader,
+  isServing,
+  podState,
+  podVersion,
+  type Seen,
+  type SeenMember,
+} from "./seen.ts";
 
 export interface Actions {
   readonly applyServices: Record<never, never>;
   /** Makes the volume (if the cluster has volumes) and the pod of a member that etcd knows or will know by name. */
-  readonly startMember: { readonly member: string; readonly initialCluster: readonly string[]; readonly state: "new" | "existing" };
+  readonly startMember: {
+    readonly member: string;
+    readonly initialCluster: readonly string[];
+    readonly state: "new" | "existing";
+  };
   readonly deletePod: { readonly member: string };
   readonly deleteVolume: { readonly member: string };
   readonly addLearner: Record<never, never>;
@@ -32,13 +46,28 @@ const recheckMs = 10_000;
 export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
   if (seen.serviceTaken !== undefined)
-    return wait(`Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`, recheckMs);
-  if (seen.servicesToApply.length > 0) return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
+    return wait(
+      `Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`,
+      recheckMs,
+    );
+  if (seen.servicesToApply.length > 0)
+    return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
   if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
-    return wait(`members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`, recheckMs);
+    return wait(
+      `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
+      recheckMs,
+    );
   if (!seen.quorum) return planWithoutQuorum(seen, nowMs);
-  return planCleanup(seen) ?? planHealing(seen, nowMs) ?? planLearners(seen) ?? planWaitForHealth(seen) ?? planSize(seen) ?? planUpgrade(seen) ?? atRest(seen);
+  return (
+    planCleanup(seen) ??
+    planHealing(seen, nowMs) ??
+    planLearners(seen) ??
+    planWaitForHealth(seen) ??
+    planSize(seen) ??
+    planUpgrade(seen) ??
+    atRest(seen)
+  );
 }
 
 function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
@@ -56,19 +85,30 @@ function planFirstStart(seen: Seen): EtcdStep {
   for (const name of initial) {
     const member = seen.members.find((each) => each.name === name);
     const state = podState(member?.pod);
-    if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
+    if (state === "failed")
+      return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
     if (state === "missing")
-      return act("startMember", { member: name, initialCluster: initial, state: "new" }, `first start: ${name} of ${initial.length} members`);
+      return act(
+        "startMember",
+        { member: name, initialCluster: initial, state: "new" },
+        `first start: ${name} of ${initial.length} members`,
+      );
   }
   const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
-  return wait(silent.length === 0 ? "the first start is complete" : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`, silent.length === 0 ? 100 : 500);
+  return wait(
+    silent.length === 0
+      ? "the first start is complete"
+      : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`,
+    silent.length === 0 ? 100 : 500,
+  );
 }
 
 /** Why a pod is not up, in the words of its own status. */
 function podReason(seen: Seen, name: string | undefined): string {
   const pod = seen.members.find((each) => each.name === name)?.pod;
   const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-  if (waiting?.reason !== undefined) return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
+  if (waiting?.reason !== undefined)
+    return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
   const unscheduled = pod?.status?.conditions?.find((each) => each.type === "PodScheduled" && each.status === "False");
   return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
 }
@@ -85,15 +125,25 @@ function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
   const survivors = members.filter((member) => podState(member.pod) === "running").length;
   const quorum = quorumOf(members.length);
   const said = `no quorum: ${answering} of ${members.length} members answer`;
-  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member, nowMs))) return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
+  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member, nowMs)))
+    return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
   for (const member of members) {
     const state = podState(member.pod);
     if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
-    if (state === "failed") return act("deletePod", { member: member.name }, `${said}; ${member.name} failed and is started again on its volume`);
-    if (state === "missing") return act("startMember", restart(member), `${said}; ${member.name} is started again on its volume`);
+    if (state === "failed")
+      return act(
+        "deletePod",
+        { member: member.name },
+        `${said}; ${member.name} failed and is started again on its volume`,
+      );
+    if (state === "missing")
+      return act("startMember", restart(member), `${said}; ${member.name} is started again on its volume`);
   }
   const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
-  const outlook = coming + leaving < quorum ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand" : "";
+  const outlook =
+    coming + leaving < quorum
+      ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand"
+      : "";
   return wait(`${said}${outlook}`, lookAgainMs);
 }
 
@@ -121,8 +171,16 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
     if (member.listed !== undefined) continue;
     if (member.pod !== undefined && podState(member.pod) !== "terminating")
       return act("deletePod", { member: member.name }, `${member.name} is not a member of etcd any more`);
-    if (member.pod === undefined && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
-      return act("deleteVolume", { member: member.name }, `the volume of ${member.name}, which is not a member any more, holds nothing of use`);
+    if (
+      member.pod === undefined &&
+      member.volume !== undefined &&
+      member.volume.metadata.deletionTimestamp === undefined
+    )
+      return act(
+        "deleteVolume",
+        { member: member.name },
+        `the volume of ${member.name}, which is not a member any more, holds nothing of use`,
+      );
   }
   return undefined;
 }
@@ -143,19 +201,34 @@ function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | u
   if (state === "terminating") return undefined;
   // Added, never started: the crash or the lost answer came between the addition and the pod.
   if (state === "missing" && !listed.started)
-    return act("startMember", { member: name, initialCluster: joinList(seen, name), state: "existing" }, `${name} was added to etcd and has no pod yet`);
+    return act(
+      "startMember",
+      { member: name, initialCluster: joinList(seen, name), state: "existing" },
+      `${name} was added to etcd and has no pod yet`,
+    );
   if (state === "missing" && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
   if (state === "failed" || state === "missing")
-    return act("removeMember", { member: name, id: listed.id }, `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`);
+    return act(
+      "removeMember",
+      { member: name, id: listed.id },
+      `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`,
+    );
   if (state === "running" && isSilentTooLong(member, nowMs))
-    return act("removeMember", { member: name, id: listed.id }, `${name} has not answered since ${member.recorded?.unhealthySince}, quorum is safe: ${healthyText(seen)}`);
+    return act(
+      "removeMember",
+      { member: name, id: listed.id },
+      `${name} has not answered since ${member.recorded?.unhealthySince}, quorum is safe: ${healthyText(seen)}`,
+    );
   return undefined;
 }
 
 /** A joining member needs all members, those too that have not started; etcd compares this list with its own. */
 function joinList(seen: Seen, name: string): readonly string[] {
-  return [...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name), name];
+  return [
+    ...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name),
+    name,
+  ];
 }
 
 function healthyText(seen: Seen): string {
@@ -168,10 +241,14 @@ function planLearners(seen: Seen): EtcdStep | undefined {
   const learner = seen.members.find((each) => each.listed?.learner === true);
   if (learner?.listed === undefined) return undefined;
   const leader = seen.members.find(isLeader);
-  if (learner.status === undefined) return wait(`learner ${learner.name} has not started${podReason(seen, learner.name)}`, 500);
+  if (learner.status === undefined)
+    return wait(`learner ${learner.name} has not started${podReason(seen, learner.name)}`, 500);
   if (leader?.status === undefined) return wait("no member says that it is the leader", 500);
   if (learner.status.raftIndex < leader.status.raftIndex * 0.9)
-    return wait(`learner ${learner.name} has ${learner.status.raftIndex} of ${leader.status.raftIndex} log entries`, 500);
+    return wait(
+      `learner ${learner.name} has ${learner.status.raftIndex} of ${leader.status.raftIndex} log entries`,
+      500,
+    );
   return act("promote", { member: learner.name, id: learner.listed.id }, `learner ${learner.name} is in sync`);
 }
 
@@ -180,7 +257,8 @@ function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
   const notServing = seen.members.find((each) => each.listed?.learner === false && !isServing(each));
-  if (notServing !== undefined) return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, 250);
+  if (notServing !== undefined)
+    return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, 250);
   const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
   return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, lookAgainMs);
 }
@@ -195,20 +273,43 @@ function planSize(seen: Seen): EtcdStep | undefined {
   // The last name is as good as any other, and picking always the same one makes a repeated pass repeat itself.
   const removable = voters.filter((each) => !isLeader(each)).sort((a, b) => (a.name < b.name ? 1 : -1))[0];
   if (removable?.listed === undefined) return wait("no member but the leader could be removed", lookAgainMs);
-  return act("removeMember", { member: removable.name, id: removable.listed.id }, `${voters.length} members, ${size} wanted; the leader stays`);
+  return act(
+    "removeMember",
+    { member: removable.name, id: removable.listed.id },
+    `${voters.length} members, ${size} wanted; the leader stays`,
+  );
 }
 
 function planUpgrade(seen: Seen): EtcdStep | undefined {
   const members = seen.members.filter((each) => each.listed !== undefined);
-  const restarting = members.find((each) => podVersion(each.pod) === seen.targetVersion && each.status?.version !== seen.targetVersion);
+  const restarting = members.find(
+    (each) => podVersion(each.pod) === seen.targetVersion && each.status?.version !== seen.targetVersion,
+  );
   if (restarting !== undefined)
-    return wait(`member ${restarting.name} is being restarted with ${seen.targetVersion} and still answers as ${restarting.status?.version}${podReason(seen, restarting.name)}`, 250);
+    return wait(
+      `member ${restarting.name} is being restarted with ${seen.targetVersion} and still answers as ${restarting.status?.version}${podReason(seen, restarting.name)}`,
+      250,
+    );
   const old = members.filter((each) => podVersion(each.pod) !== seen.targetVersion);
   const follower = old.find((each) => !isLeader(each));
-  if (follower !== undefined) return act("upgradeMember", { member: follower.name, version: seen.targetVersion }, `${follower.name} runs ${podVersion(follower.pod)}, wanted is ${seen.targetVersion}; followers first`);
+  if (follower !== undefined)
+    return act(
+      "upgradeMember",
+      { member: follower.name, version: seen.targetVersion },
+      `${follower.name} runs ${podVersion(follower.pod)}, wanted is ${seen.targetVersion}; followers first`,
+    );
   const leader = old[0];
   if (leader === undefined) return undefined;
   const heir = members.find((each) => each.name !== leader.name && each.listed?.learner === false);
-  if (heir?.listed !== undefined) return act("moveLeader", { from: leader.name, to: heir.name, id: heir.listed.id }, `${leader.name} is the last with ${podVersion(leader.pod)} and leads; ${heir.name} takes over before it restarts`);
-  return act("upgradeMember", { member: leader.name, version: seen.targetVersion }, `${leader.name} is the only member`);
+  if (heir?.listed !== undefined)
+    return act(
+      "moveLeader",
+      { from: leader.name, to: heir.name, id: heir.listed.id },
+      `${leader.name} is the last with ${podVersion(leader.pod)} and leads; ${heir.name} takes over before it restarts`,
+    );
+  return act(
+    "upgradeMember",
+    { member: leader.name, version: seen.targetVersion },
+    `${leader.name} is the only member`,
+  );
 }

@@ -72,5 +72,8 @@ export function isBootstrapped(cluster: EtcdCluster): boolean {
  */
 export function hasLostFounder({ members, quorum, clusterIds }: Seen): boolean {
   if (!quorum || clusterIds.length !== 1) return false;
-  return members.some(({ listed, volume, pod }) => listed?.started === true && volume === undefined && ["failed", "missing"].includes(podState(pod)));
+  return members.some(
+    ({ listed, volume, pod }) =>
+      listed?.started === true && volume === undefined && ["failed", "missing"].includes(podState(pod)),
+  );
 }

@@ -12,11 +12,14 @@ type Status = NonNullable<EtcdCluster["status"]>;
 
 export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<Status, "conditions"> {
   const { cluster } = seen;
-  const members = seen.members.filter((member) => belongs(seen, member)).map((member) => memberStatus(member, facts.now));
+  const members = seen.members
+    .filter((member) => belongs(seen, member))
+    .map((member) => memberStatus(member, facts.now));
   const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
   const currentVersion = versions[0] ?? cluster.status?.currentVersion;
   const leader = seen.members.find(isLeader)?.name;
-  const clusterID = cluster.status?.clusterID ?? (isComplete(seen) || hasLostFounder(seen) ? seen.clusterIds[0] : undefined);
+  const clusterID =
+    cluster.status?.clusterID ?? (isComplete(seen) || hasLostFounder(seen) ? seen.clusterIds[0] : undefined);
   const phase = phaseOf(seen, step, currentVersion);
   const waitingFor = waiting(cluster.status, step, facts);
   return {
@@ -25,7 +28,8 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(clusterID === undefined ? {} : { clusterID }),
     initialMembers: initialMemberNames(cluster),
     size: members.length,
-    readyMembers: seen.members.filter((member) => belongs(seen, member) && isHealthy(member) && isServing(member)).length,
+    readyMembers: seen.members.filter((member) => belongs(seen, member) && isHealthy(member) && isServing(member))
+      .length,
     ...(leader === undefined ? {} : { leader }),
     ...(currentVersion === undefined ? {} : { currentVersion }),
     targetVersion: seen.targetVersion,
@@ -66,7 +70,9 @@ function roleOf(member: SeenMember): Status["members"][number]["role"] {
 function isComplete(seen: Seen): boolean {
   if (!seen.quorum || seen.clusterIds.length !== 1) return false;
   const initial = initialMemberNames(seen.cluster);
-  return initial.every((name) => seen.members.some((each) => each.name === name && each.listed !== undefined && isHealthy(each)));
+  return initial.every((name) =>
+    seen.members.some((each) => each.name === name && each.listed !== undefined && isHealthy(each)),
+  );
 }
 
 function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined): Status["phase"] {
@@ -75,9 +81,17 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   if (seen.serviceTaken !== undefined || seen.clusterIds.length > 1) return "Failed";
   if (!isBootstrapped(cluster)) return "Creating";
   const members = seen.members.filter((each) => each.listed !== undefined);
-  if (!seen.quorum || members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))) return "Recovering";
+  if (
+    !seen.quorum ||
+    members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))
+  )
+    return "Recovering";
   if (members.length !== cluster.spec.size || members.some((each) => each.listed?.learner)) return "Scaling";
-  if (currentVersion !== seen.targetVersion || (step.kind === "act" && (step.action === "upgradeMember" || step.action === "moveLeader"))) return "Upgrading";
+  if (
+    currentVersion !== seen.targetVersion ||
+    (step.kind === "act" && (step.action === "upgradeMember" || step.action === "moveLeader"))
+  )
+    return "Upgrading";
   if (members.some((each) => !isServing(each))) return unfinished(cluster.status?.phase);
   return "Running";
 }
@@ -124,9 +138,27 @@ export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionIn
 
 function degraded(seen: Seen, phase: Status["phase"]): ConditionInit {
   const healthy = seen.members.filter((member) => member.listed !== undefined && isHealthy(member)).length;
-  if (seen.serviceTaken !== undefined) return { type: "Degraded", status: "True", reason: "ServiceNameTaken", message: `Service "${seen.serviceTaken}" belongs to somebody else` };
-  if (seen.clusterIds.length > 1) return { type: "Degraded", status: "True", reason: "SplitBrain", message: `Members report the cluster IDs ${seen.clusterIds.join(", ")}` };
-  if (phase === "Recovering") return { type: "Degraded", status: "True", reason: seen.quorum ? "MembersUnhealthy" : "NoQuorum", message: seen.quorum ? `${healthy} members answer` : "No quorum answers" };
+  if (seen.serviceTaken !== undefined)
+    return {
+      type: "Degraded",
+      status: "True",
+      reason: "ServiceNameTaken",
+      message: `Service "${seen.serviceTaken}" belongs to somebody else`,
+    };
+  if (seen.clusterIds.length > 1)
+    return {
+      type: "Degraded",
+      status: "True",
+      reason: "SplitBrain",
+      message: `Members report the cluster IDs ${seen.clusterIds.join(", ")}`,
+    };
+  if (phase === "Recovering")
+    return {
+      type: "Degraded",
+      status: "True",
+      reason: seen.quorum ? "MembersUnhealthy" : "NoQuorum",
+      message: seen.quorum ? `${healthy} members answer` : "No quorum answers",
+    };
   const alarms = seen.members.flatMap((member) => member.status?.errors ?? []);
   if (alarms.length > 0) return { type: "Degraded", status: "True", reason: "Alarm", message: alarms.join("; ") };
   return { type: "Degraded", status: "False", reason: "AllHealthy", message: "No member is known to be ill" };

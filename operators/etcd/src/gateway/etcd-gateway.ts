@@ -48,13 +48,19 @@ export class EtcdError extends Error {
 }
 
 export function isEtcdError(error: unknown): error is EtcdError {
-  return typeof error === "object" && error !== null && (error as { brand?: unknown }).brand === "etcd.setpoint.dev/EtcdError";
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    (error as { brand?: unknown }).brand === "etcd.setpoint.dev/EtcdError"
+  );
 }
 
 /** Refusals that time mends: the five-second rule for changes of membership, and a learner that is not in sync yet. */
 export function isNotYet(error: unknown): error is EtcdError {
   return (
     isEtcdError(error) &&
-    /unhealthy cluster|not in sync|too many learner|not enough started|not started|leader changed|no leader/i.test(error.message)
+    /unhealthy cluster|not in sync|too many learner|not enough started|not started|leader changed|no leader/i.test(
+      error.message,
+    )
   );
 }

@@ -83,7 +83,8 @@ function call(endpoint: string, path: string, body: unknown, signal: AbortSignal
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         text += chunk;
-        if (text.length > answerBytesMax) sent.destroy(new Error(`The answer of ${endpoint} is larger than ${answerBytesMax} bytes`));
+        if (text.length > answerBytesMax)
+          sent.destroy(new Error(`The answer of ${endpoint} is larger than ${answerBytesMax} bytes`));
       });
       response.on("error", reject);
       response.on("end", () => {

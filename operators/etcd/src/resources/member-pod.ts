@@ -56,7 +56,12 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
           ],
           ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
           volumeMounts: [{ name: "data", mountPath: dataPath }],
-          readinessProbe: { httpGet: { path: "/health", port: clientPort }, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 3 },
+          readinessProbe: {
+            httpGet: { path: "/health", port: clientPort },
+            periodSeconds: 1,
+            timeoutSeconds: 2,
+            failureThreshold: 3,
+          },
           securityContext: { allowPrivilegeEscalation: false },
         },
       ],
@@ -96,4 +101,3 @@ export function memberEndpoint(pod: Pod): string | undefined {
   const ip = pod.status?.podIP;
   return ip === undefined || ip === "" ? undefined : `http://${ip}:${clientPort}`;
 }
-

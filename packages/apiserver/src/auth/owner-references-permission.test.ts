@@ -12,11 +12,29 @@ async function createOwned(mayUpdateFinalizers: boolean, blockOwnerDeletion: boo
   const storage = createMemoryStorage(host);
   const server = createApiServer({ host, storage, builtin: builtinResources() });
   await bootstrap({ storage, host });
-  server.addAdmission(createOwnerReferencesPlugin({ authorize: ({ subresource }) => ({ allowed: subresource !== "finalizers" || mayUpdateFinalizers }) }, server.registry));
+  server.addAdmission(
+    createOwnerReferencesPlugin(
+      { authorize: ({ subresource }) => ({ allowed: subresource !== "finalizers" || mayUpdateFinalizers }) },
+      server.registry,
+    ),
+  );
   const user: UserInfo = { username: "operator", groups: [] };
-  const owner = { apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "u1", controller: true, blockOwnerDeletion };
-  const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "child", namespace: "default", ownerReferences: [owner] } };
-  const answer = await server.transport(user).send({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
+  const owner = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    name: "web",
+    uid: "u1",
+    controller: true,
+    blockOwnerDeletion,
+  };
+  const body = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "child", namespace: "default", ownerReferences: [owner] },
+  };
+  const answer = await server
+    .transport(user)
+    .send({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
   return answer.status;
 }
 

@@ -18,7 +18,8 @@ export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Re
       for (const owner of blockingOwners(object)) {
         if (before.has(owner.uid) || maySetFinalizers(authorizer, registry, request, owner)) continue;
         const { group, resource } = request.definition;
-        const message = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>";
+        const message =
+          "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>";
         throw forbiddenStatus({ group, resource, name: object.metadata.name ?? "" }, message);
       }
     },
@@ -29,12 +30,20 @@ function blockingOwners(object: UnstructuredObject | undefined): readonly OwnerR
   return (object?.metadata.ownerReferences ?? []).filter((owner) => owner.blockOwnerDeletion === true);
 }
 
-function maySetFinalizers(authorizer: Authorizer, registry: Registry, { user, namespace }: AdmissionRequest, owner: OwnerReference): boolean {
+function maySetFinalizers(
+  authorizer: Authorizer,
+  registry: Registry,
+  { user, namespace }: AdmissionRequest,
+  owner: OwnerReference,
+): boolean {
   const { group, version } = parseApiVersion(owner.apiVersion);
-  const definition = registry.definitions.find((each) => each.group === group && each.version === version && each.kind === owner.kind);
+  const definition = registry.definitions.find(
+    (each) => each.group === group && each.version === version && each.kind === owner.kind,
+  );
   // Nobody can be kept from deleting an owner of a kind that is not served.
   if (definition === undefined) return true;
   const target = { group, version, resource: definition.resource, subresource: "finalizers", name: owner.name };
   const where = definition.namespaced ? namespace : "";
-  return authorizer.authorize({ user, verb: "update", isResourceRequest: true, path: "", namespace: where, ...target }).allowed;
+  return authorizer.authorize({ user, verb: "update", isResourceRequest: true, path: "", namespace: where, ...target })
+    .allowed;
 }

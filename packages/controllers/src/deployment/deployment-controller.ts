@@ -30,7 +30,11 @@ export const deployments: ControllerDefinition = controller(Deployment, {
   owns: [ReplicaSet],
   watches: [{ of: Pod }],
   async reconcile(deployment, context) {
-    await adoptOrphans(ReplicaSet, { kind: Deployment, object: deployment, selector: deployment.spec?.selector }, context);
+    await adoptOrphans(
+      ReplicaSet,
+      { kind: Deployment, object: deployment, selector: deployment.spec?.selector },
+      context,
+    );
     const sets = [...context.owned(ReplicaSet)].sort(byAge);
     const current = await ensureCurrentSet(deployment, sets, context);
     await showRevision(deployment, current, context);

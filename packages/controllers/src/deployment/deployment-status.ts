@@ -5,7 +5,11 @@ const sum = (sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | u
   sets.reduce((total, set) => total + (count(set) ?? 0), 0);
 
 /** The counters of a Deployment's status, from its ReplicaSets. */
-export function deploymentCounts(deployment: Deployment, sets: readonly ReplicaSet[], current: ReplicaSet | undefined): DeploymentCounts {
+export function deploymentCounts(
+  deployment: Deployment,
+  sets: readonly ReplicaSet[],
+  current: ReplicaSet | undefined,
+): DeploymentCounts {
   const replicas = sum(sets, (set) => set.status?.replicas);
   const availableReplicas = sum(sets, (set) => set.status?.availableReplicas);
   const wanted = deployment.spec?.replicas ?? 1;
@@ -33,26 +37,62 @@ export function isComplete(deployment: Deployment, counts: DeploymentCounts): bo
 
 export function availableCondition(counts: DeploymentCounts, minAvailable: number): ConditionInit {
   return counts.availableReplicas >= minAvailable
-    ? { type: "Available", status: "True", reason: "MinimumReplicasAvailable", message: "Deployment has minimum availability." }
-    : { type: "Available", status: "False", reason: "MinimumReplicasUnavailable", message: "Deployment does not have minimum availability." };
+    ? {
+        type: "Available",
+        status: "True",
+        reason: "MinimumReplicasAvailable",
+        message: "Deployment has minimum availability.",
+      }
+    : {
+        type: "Available",
+        status: "False",
+        reason: "MinimumReplicasUnavailable",
+        message: "Deployment does not have minimum availability.",
+      };
 }
 
-export function progressingCondition(deployment: Deployment, counts: DeploymentCounts, set: string, timedOut: boolean): ConditionInit {
-  if (deployment.spec?.paused === true) return { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
+export function progressingCondition(
+  deployment: Deployment,
+  counts: DeploymentCounts,
+  set: string,
+  timedOut: boolean,
+): ConditionInit {
+  if (deployment.spec?.paused === true)
+    return { type: "Progressing", status: "Unknown", reason: "DeploymentPaused", message: "Deployment is paused" };
   if (isComplete(deployment, counts))
-    return { type: "Progressing", status: "True", reason: "NewReplicaSetAvailable", message: `ReplicaSet "${set}" has successfully progressed.` };
+    return {
+      type: "Progressing",
+      status: "True",
+      reason: "NewReplicaSetAvailable",
+      message: `ReplicaSet "${set}" has successfully progressed.`,
+    };
   if (timedOut)
-    return { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: `ReplicaSet "${set}" has timed out progressing.` };
-  return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message: `ReplicaSet "${set}" is progressing.` };
+    return {
+      type: "Progressing",
+      status: "False",
+      reason: "ProgressDeadlineExceeded",
+      message: `ReplicaSet "${set}" has timed out progressing.`,
+    };
+  return {
+    type: "Progressing",
+    status: "True",
+    reason: "ReplicaSetUpdated",
+    message: `ReplicaSet "${set}" is progressing.`,
+  };
 }
 
 type DeploymentCondition = NonNullable<NonNullable<Deployment["status"]>["conditions"]>[number];
 
 /** Conditions of apps/v1, which have two times and no generation: they change only with what is said. */
-export function deploymentConditions(present: readonly DeploymentCondition[], wanted: readonly ConditionInit[], now: string): readonly DeploymentCondition[] {
+export function deploymentConditions(
+  present: readonly DeploymentCondition[],
+  wanted: readonly ConditionInit[],
+  now: string,
+): readonly DeploymentCondition[] {
   return wanted.map((condition) => {
     const before = present.find((each) => each.type === condition.type);
-    const isSame = before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
+    const isSame =
+      before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
     if (isSame) return before;
     const lastTransitionTime = before?.status === condition.status ? (before.lastTransitionTime ?? now) : now;
     return { ...condition, lastUpdateTime: now, lastTransitionTime };

@@ -13,7 +13,9 @@ export function templateHash(template: PodTemplate, collisions: number): string 
   const text = `${JSON.stringify(template)}/${collisions}`;
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return Array.from(hash.toString(10)).map((digit) => alphabet[Number(digit)]).join("");
+  return Array.from(hash.toString(10))
+    .map((digit) => alphabet[Number(digit)])
+    .join("");
 }
 
 /** Whether a ReplicaSet runs this template, apart from the label that only its copy has. */
@@ -21,5 +23,8 @@ export function hasTemplate(set: ReplicaSet, template: PodTemplate): boolean {
   const own = set.spec?.template;
   if (own === undefined) return false;
   const { [templateHashLabel]: _, ...labels } = own.metadata?.labels ?? {};
-  return deepEqual({ ...own, metadata: { ...own.metadata, labels } }, { ...template, metadata: { ...template.metadata, labels: template.metadata?.labels ?? {} } });
+  return deepEqual(
+    { ...own, metadata: { ...own.metadata, labels } },
+    { ...template, metadata: { ...template.metadata, labels: template.metadata?.labels ?? {} } },
+  );
 }

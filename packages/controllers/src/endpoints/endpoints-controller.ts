@@ -65,7 +65,10 @@ function hostnameOf(service: Service, pod: Pod): string | undefined {
   return pod.spec?.subdomain === service.metadata.name ? pod.spec?.hostname : undefined;
 }
 
-function isServing(service: Service, pod: Pod): { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean } {
+function isServing(
+  service: Service,
+  pod: Pod,
+): { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean } {
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const serving = isReady(pod);
   return { ready: (serving && !terminating) || service.spec?.publishNotReadyAddresses === true, serving, terminating };
@@ -102,18 +105,24 @@ function endpointsOf(service: Service, pods: readonly Pod[]): Endpoints {
   const { name = "", namespace = "" } = service.metadata;
   const ports = portsOf(service, pods);
   const addresses = (ready: boolean): readonly object[] =>
-    pods.filter((pod) => isServing(service, pod).ready === ready).map((pod) => {
-      const hostname = hostnameOf(service, pod);
-      return {
-        ip: pod.status?.podIP ?? "",
-        ...(hostname === undefined ? {} : { hostname }),
-        ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-        targetRef: targetRef(pod),
-      };
-    });
+    pods
+      .filter((pod) => isServing(service, pod).ready === ready)
+      .map((pod) => {
+        const hostname = hostnameOf(service, pod);
+        return {
+          ip: pod.status?.podIP ?? "",
+          ...(hostname === undefined ? {} : { hostname }),
+          ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
+          targetRef: targetRef(pod),
+        };
+      });
   const ready = addresses(true);
   const notReady = addresses(false);
-  const subset = { ...(ready.length > 0 ? { addresses: ready } : {}), ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}), ports };
+  const subset = {
+    ...(ready.length > 0 ? { addresses: ready } : {}),
+    ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
+    ports,
+  };
   return Endpoints({
     name,
     namespace,

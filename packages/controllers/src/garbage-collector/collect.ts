@@ -28,14 +28,17 @@ export async function collect(node: GraphNode, context: CollectContext): Promise
 
 async function orphanDependents(node: GraphNode, context: CollectContext): Promise<void> {
   const { uid } = node.object.metadata;
-  for (const dependent of context.graph.dependentsOf(uid)) await removeOwners(dependent, (owner) => owner.uid === uid, context);
+  for (const dependent of context.graph.dependentsOf(uid))
+    await removeOwners(dependent, (owner) => owner.uid === uid, context);
   await removeFinalizer(node, orphanFinalizer, context);
 }
 
 async function deleteDependentsFirst(node: GraphNode, context: CollectContext): Promise<void> {
   const { uid } = node.object.metadata;
   const dependents = context.graph.dependentsOf(uid);
-  const blocking = dependents.filter(({ object }) => ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true));
+  const blocking = dependents.filter(({ object }) =>
+    ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
+  );
   if (blocking.length === 0) return removeFinalizer(node, foregroundFinalizer, context);
   for (const dependent of dependents) context.enqueue(dependent.object.metadata.uid);
 }
@@ -48,7 +51,8 @@ async function collectByOwners(node: GraphNode, context: CollectContext): Promis
   for (const owner of ownersOf(object)) states.set(owner.uid, await ownerState(node, owner, context));
   const values = [...states.values()];
   if (values.includes("solid")) {
-    if (values.some((state) => state !== "solid")) await removeOwners(node, (owner) => states.get(owner.uid) !== "solid", context);
+    if (values.some((state) => state !== "solid"))
+      await removeOwners(node, (owner) => states.get(owner.uid) !== "solid", context);
     return;
   }
   const hasDependents = context.graph.dependentsOf(object.metadata.uid).length > 0;
@@ -64,12 +68,19 @@ async function ownerState(node: GraphNode, owner: OwnerReference, context: Colle
   if (kind === undefined) return "solid";
   const { namespace } = node.object.metadata;
   if (kind.namespaced && namespace === undefined) {
-    context.log.warn("Owner in a namespace cannot own a cluster-scoped object", { kind: node.kind.kind, name: node.object.metadata.name, owner: owner.name });
+    context.log.warn("Owner in a namespace cannot own a cluster-scoped object", {
+      kind: node.kind.kind,
+      name: node.object.metadata.name,
+      owner: owner.name,
+    });
     return "solid";
   }
   // The graph may only be late: ask the server before anything is deleted.
   try {
-    const found = await context.client.get(kind, { name: owner.name, ...(kind.namespaced && namespace !== undefined ? { namespace } : {}) });
+    const found = await context.client.get(kind, {
+      name: owner.name,
+      ...(kind.namespaced && namespace !== undefined ? { namespace } : {}),
+    });
     if (found.metadata.uid !== owner.uid) return "dangling";
     return isWaiting(found) ? "waiting" : "solid";
   } catch (error) {
@@ -79,7 +90,9 @@ async function ownerState(node: GraphNode, owner: OwnerReference, context: Colle
 }
 
 function isWaiting(owner: KubeObject): boolean {
-  return owner.metadata.deletionTimestamp !== undefined && (owner.metadata.finalizers ?? []).includes(foregroundFinalizer);
+  return (
+    owner.metadata.deletionTimestamp !== undefined && (owner.metadata.finalizers ?? []).includes(foregroundFinalizer)
+  );
 }
 
 function keyOf({ object }: GraphNode): { readonly name: string; readonly namespace?: string } {
@@ -87,12 +100,25 @@ function keyOf({ object }: GraphNode): { readonly name: string; readonly namespa
   return { name, ...(namespace === undefined ? {} : { namespace }) };
 }
 
-async function deleteObject(node: GraphNode, policy: "Foreground" | "Background", { client }: CollectContext): Promise<void> {
+async function deleteObject(
+  node: GraphNode,
+  policy: "Foreground" | "Background",
+  { client }: CollectContext,
+): Promise<void> {
   const orphan = node.object.metadata.finalizers?.includes(orphanFinalizer);
-  await unlessGone(client.delete(node.kind, keyOf(node), { propagationPolicy: orphan ? "Orphan" : policy, preconditions: { uid: node.object.metadata.uid } }));
+  await unlessGone(
+    client.delete(node.kind, keyOf(node), {
+      propagationPolicy: orphan ? "Orphan" : policy,
+      preconditions: { uid: node.object.metadata.uid },
+    }),
+  );
 }
 
-async function removeOwners(node: GraphNode, isRemoved: (owner: OwnerReference) => boolean, { client }: CollectContext): Promise<void> {
+async function removeOwners(
+  node: GraphNode,
+  isRemoved: (owner: OwnerReference) => boolean,
+  { client }: CollectContext,
+): Promise<void> {
   const ownerReferences = ownersOf(node.object).filter((owner) => !isRemoved(owner));
   await unlessGone(client.patch(node.kind, keyOf(node), patchOf(node, { ownerReferences })));
 }

@@ -38,7 +38,12 @@ export class GarbageCollector implements AsyncDisposable {
   constructor(client: Client, host: Host) {
     this.#client = client;
     this.#host = host;
-    this.#queue = new WorkQueue({ clock: host.clock, random: host.random, metrics: host.metrics, name: "garbagecollector" });
+    this.#queue = new WorkQueue({
+      clock: host.clock,
+      random: host.random,
+      metrics: host.metrics,
+      name: "garbagecollector",
+    });
     this.#queue.onReady(() => this.#work());
   }
 
@@ -46,7 +51,11 @@ export class GarbageCollector implements AsyncDisposable {
   async start(): Promise<void> {
     await this.#discover();
     const crds = this.#watch(CustomResourceDefinition);
-    crds.informer.addHandler({ onAdd: () => this.#rediscoverSoon(), onUpdate: () => this.#rediscoverSoon(), onDelete: () => this.#rediscoverSoon() });
+    crds.informer.addHandler({
+      onAdd: () => this.#rediscoverSoon(),
+      onUpdate: () => this.#rediscoverSoon(),
+      onDelete: () => this.#rediscoverSoon(),
+    });
     await Promise.all([...this.#watched.values()].map(({ informer }) => informer.synced));
   }
 
@@ -55,7 +64,11 @@ export class GarbageCollector implements AsyncDisposable {
     this.#stopper.abort(new Error("the garbage collector has been stopped"));
     this.#queue.close();
     for (const { stopper } of this.#watched.values()) stopper.abort(this.#stopper.signal.reason);
-    await Promise.all([this.#discovering, ...this.#working, ...[...this.#watched.values()].map(({ running }) => running)]);
+    await Promise.all([
+      this.#discovering,
+      ...this.#working,
+      ...[...this.#watched.values()].map(({ running }) => running),
+    ]);
   }
 
   #rediscoverSoon(): void {
@@ -100,9 +113,12 @@ export class GarbageCollector implements AsyncDisposable {
 
   #seen(kind: KindRef, object: Stored<KubeObject>): void {
     this.#graph.set(kind, object);
-    if (ownersOf(object).length > 0 || object.metadata.deletionTimestamp !== undefined) this.#queue.add(object.metadata.uid);
+    if (ownersOf(object).length > 0 || object.metadata.deletionTimestamp !== undefined)
+      this.#queue.add(object.metadata.uid);
     // A dependent that is going or was released may be what a waiting owner waits for.
-    if (object.metadata.deletionTimestamp !== undefined) for (const { object: dependent } of this.#graph.dependentsOf(object.metadata.uid)) this.#queue.add(dependent.metadata.uid);
+    if (object.metadata.deletionTimestamp !== undefined)
+      for (const { object: dependent } of this.#graph.dependentsOf(object.metadata.uid))
+        this.#queue.add(dependent.metadata.uid);
   }
 
   #gone(object: Stored<KubeObject>): void {
@@ -128,11 +144,21 @@ export class GarbageCollector implements AsyncDisposable {
     const node = this.#graph.get(uid);
     try {
       if (node !== undefined && this.#mapper !== undefined)
-        await collect(node, { client: this.#client, log: this.#host.log, graph: this.#graph, mapper: this.#mapper, enqueue: (other) => this.#queue.add(other) });
+        await collect(node, {
+          client: this.#client,
+          log: this.#host.log,
+          graph: this.#graph,
+          mapper: this.#mapper,
+          enqueue: (other) => this.#queue.add(other),
+        });
       this.#queue.forget(uid);
     } catch (error) {
       if (!this.#stopper.signal.aborted) {
-        this.#host.log.warn("Could not collect an object, will try again", { kind: node?.kind.kind, name: node?.object.metadata.name, error });
+        this.#host.log.warn("Could not collect an object, will try again", {
+          kind: node?.kind.kind,
+          name: node?.object.metadata.name,
+          error,
+        });
         this.#queue.addRateLimited(uid);
       }
     } finally {
@@ -146,5 +172,7 @@ function keyOfKind(kind: KindRef): string {
 }
 
 function isCollectable({ verbs, plural, preferred }: DiscoveredResource): boolean {
-  return preferred && !ignored.has(plural) && verbs.includes("list") && verbs.includes("watch") && verbs.includes("delete");
+  return (
+    preferred && !ignored.has(plural) && verbs.includes("list") && verbs.includes("watch") && verbs.includes("delete")
+  );
 }

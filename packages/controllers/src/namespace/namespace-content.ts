@@ -6,7 +6,10 @@ import type { ReconcileContext } from "@setpoint/runtime";
  * Deletes everything in a namespace, pods first (OrderedNamespaceDeletion), and says what is still there:
  * `pods. has 1 resource instances`.
  */
-export async function deleteContent(namespace: string, { client, signal }: ReconcileContext): Promise<readonly string[]> {
+export async function deleteContent(
+  namespace: string,
+  { client, signal }: ReconcileContext,
+): Promise<readonly string[]> {
   const { resources } = await client.discover({ signal });
   const deletable = resources.filter((each) => each.namespaced && each.preferred && isDeletable(each));
   const pods = deletable.filter((each) => each.group === "" && each.plural === "pods");
@@ -25,7 +28,8 @@ export async function deleteContent(namespace: string, { client, signal }: Recon
     const options = { namespace, signal };
     const present = await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true });
     if (present.items.length === 0) return 0;
-    if (present.items.some((each) => each.metadata.deletionTimestamp === undefined)) await client.deleteCollection(resource, options);
+    if (present.items.some((each) => each.metadata.deletionTimestamp === undefined))
+      await client.deleteCollection(resource, options);
     return (await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true })).items.length;
   }
 }

@@ -15,7 +15,9 @@ export const nodeLifecycle: ControllerDefinition = controller(Node, {
   name: "nodelifecycle",
   // Readiness is status.
   predicate: () => true,
-  watches: [watching(Lease, (lease) => (lease.metadata.namespace === leaseNamespace ? [{ name: lease.metadata.name }] : []))],
+  watches: [
+    watching(Lease, (lease) => (lease.metadata.namespace === leaseNamespace ? [{ name: lease.metadata.name }] : [])),
+  ],
   async reconcile(node, context) {
     const silentForMs = silenceOf(node, context);
     const ready = node.status?.conditions?.find((each) => each.type === "Ready");
@@ -46,7 +48,12 @@ async function reportSilence(node: Stored<Node>, context: ReconcileContext): Pro
   };
   // A node that has just come back must not be overwritten.
   const metadata = { resourceVersion: node.metadata.resourceVersion };
-  await context.client.patch(Node, { name: node.metadata.name }, { metadata, status: { conditions: [condition] } }, { subresource: "status", type: "strategic" });
+  await context.client.patch(
+    Node,
+    { name: node.metadata.name },
+    { metadata, status: { conditions: [condition] } },
+    { subresource: "status", type: "strategic" },
+  );
   context.event("Normal", "NodeNotReady", `Node ${node.metadata.name} status is now: NodeNotReady`);
 }
 

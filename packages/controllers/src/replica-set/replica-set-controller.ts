@@ -1,7 +1,14 @@
 import { Pod, ReplicaSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
 import { randomSuffix } from "@setpoint/host";
-import { controller, outcome, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import {
+  controller,
+  outcome,
+  requeueAfter,
+  type ControllerDefinition,
+  type ReconcileContext,
+  type Result,
+} from "@setpoint/runtime";
 import { adoptOrphans } from "../adopt-orphans.ts";
 import { matchesLabelSelector } from "../matches-selector.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
@@ -89,7 +96,9 @@ async function reportStatus(
   const templateLabels = set.spec?.template?.metadata?.labels ?? {};
   await context.status({
     replicas: active.length,
-    fullyLabeledReplicas: active.filter((pod) => matchesLabelSelector({ matchLabels: templateLabels }, pod.metadata.labels ?? {})).length,
+    fullyLabeledReplicas: active.filter((pod) =>
+      matchesLabelSelector({ matchLabels: templateLabels }, pod.metadata.labels ?? {}),
+    ).length,
     readyReplicas: active.filter(isReady).length,
     availableReplicas: untilAvailable.filter((ms) => ms === 0).length,
     observedGeneration: set.metadata.generation ?? 0,

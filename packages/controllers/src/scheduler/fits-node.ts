@@ -9,7 +9,9 @@ export function misfit(pod: Pod, node: Node, podsOnNode: number): string | undef
   if (node.spec?.unschedulable === true) return "node(s) were unschedulable";
   const ready = node.status?.conditions?.find((each) => each.type === "Ready");
   if (ready?.status !== "True") return "node(s) were not ready";
-  const taint = node.spec?.taints?.find((each) => each.effect !== "PreferNoSchedule" && !isTolerated(each, pod.spec?.tolerations ?? []));
+  const taint = node.spec?.taints?.find(
+    (each) => each.effect !== "PreferNoSchedule" && !isTolerated(each, pod.spec?.tolerations ?? []),
+  );
   if (taint !== undefined) return `node(s) had untolerated taint(s) {${taint.key}: ${taint.value ?? ""}}`;
   if (!matchesSelector(pod, node)) return "node(s) didn't match Pod's node affinity/selector";
   if (podsOnNode >= Number(node.status?.allocatable?.["pods"] ?? 110)) return "Too many pods";
@@ -33,12 +35,17 @@ function matchesSelector(pod: Pod, node: Node): boolean {
 }
 
 type Term = NonNullable<
-  NonNullable<NonNullable<NonNullable<Pod["spec"]>["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
+  NonNullable<
+    NonNullable<NonNullable<Pod["spec"]>["affinity"]>["nodeAffinity"]
+  >["requiredDuringSchedulingIgnoredDuringExecution"]
 >["nodeSelectorTerms"][number];
 
 function matchesTerm(term: Term, labels: Readonly<Record<string, string>>, name: string): boolean {
   const byLabel = (term.matchExpressions ?? []).every((each) => matchesExpression(each, labels[each.key]));
-  return byLabel && (term.matchFields ?? []).every((each) => matchesExpression(each, each.key === "metadata.name" ? name : undefined));
+  return (
+    byLabel &&
+    (term.matchFields ?? []).every((each) => matchesExpression(each, each.key === "metadata.name" ? name : undefined))
+  );
 }
 
 interface Expression {

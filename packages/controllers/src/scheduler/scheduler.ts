@@ -2,7 +2,13 @@ import { Node, Pod } from "@setpoint/api";
 import { apiVersionOf } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
-import { controller, requeueAfter, type ControllerDefinition, type ReconcileContext, type Result } from "@setpoint/runtime";
+import {
+  controller,
+  requeueAfter,
+  type ControllerDefinition,
+  type ReconcileContext,
+  type Result,
+} from "@setpoint/runtime";
 import { isFinished } from "../pod-state.ts";
 import { type AssumedBindings, assumedBindings, forgetSeen } from "./assumed-bindings.ts";
 import { misfit } from "./fits-node.ts";
@@ -18,7 +24,10 @@ export const scheduler: ControllerDefinition = controller(Pod, {
     {
       of: Node,
       wakes: (_node, cache) =>
-        cache.list(Pod).filter(isPending).map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" })),
+        cache
+          .list(Pod)
+          .filter(isPending)
+          .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" })),
     },
   ],
   async reconcile(pod, context) {
@@ -27,11 +36,18 @@ export const scheduler: ControllerDefinition = controller(Pod, {
     const assumed = assumedBindings(context.client);
     forgetSeen(assumed, pods);
     const counts = podsByNode(pods, assumed);
-    const verdicts = context.list(Node).map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
+    const verdicts = context
+      .list(Node)
+      .map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
     const fitting = verdicts.filter(({ why }) => why === undefined).map(({ node }) => node.metadata.name ?? "");
     fitting.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1));
     const [best] = fitting;
-    if (best === undefined) return refuse(pod, verdicts.flatMap(({ why }) => why ?? []), context);
+    if (best === undefined)
+      return refuse(
+        pod,
+        verdicts.flatMap(({ why }) => why ?? []),
+        context,
+      );
     await bind(pod, best, context);
   },
 });
@@ -63,7 +79,11 @@ async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): 
   // Before the request: other pods are placed while it is under way.
   assumed.set(uid, node);
   try {
-    await context.client.request({ method: "POST", path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body });
+    await context.client.request({
+      method: "POST",
+      path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`,
+      body,
+    });
   } catch (error) {
     assumed.delete(uid);
     throw error;
@@ -73,13 +93,29 @@ async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): 
 
 /** Says on the pod why no node took it: `0/2 nodes are available: 1 node(s) were unschedulable, 1 Too many pods.` */
 async function refuse(pod: Stored<Pod>, reasons: readonly string[], context: ReconcileContext): Promise<Result> {
-  const counted = [...new Set(reasons)].map((reason) => `${reasons.filter((each) => each === reason).length} ${reason}`);
-  const message = reasons.length === 0 ? "no nodes available to schedule pods" : `0/${reasons.length} nodes are available: ${counted.join(", ")}.`;
+  const counted = [...new Set(reasons)].map(
+    (reason) => `${reasons.filter((each) => each === reason).length} ${reason}`,
+  );
+  const message =
+    reasons.length === 0
+      ? "no nodes available to schedule pods"
+      : `0/${reasons.length} nodes are available: ${counted.join(", ")}.`;
   const present = pod.status?.conditions?.find((each) => each.type === "PodScheduled");
   if (present?.message !== message) {
-    const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime: timestamp(context.clock) };
+    const condition = {
+      type: "PodScheduled",
+      status: "False",
+      reason: "Unschedulable",
+      message,
+      lastTransitionTime: timestamp(context.clock),
+    };
     const options = { subresource: "status", type: "strategic" as const, signal: context.signal };
-    await context.client.patch(Pod, { name: pod.metadata.name ?? "", namespace: pod.metadata.namespace ?? "" }, { status: { conditions: [condition] } }, options);
+    await context.client.patch(
+      Pod,
+      { name: pod.metadata.name ?? "", namespace: pod.metadata.namespace ?? "" },
+      { status: { conditions: [condition] } },
+      options,
+    );
     context.event("Warning", "FailedScheduling", message);
   }
   return requeueAfter(retryMs, message);

@@ -14,7 +14,11 @@ export const claimProtection: ControllerDefinition = controller(PersistentVolume
     if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
     const users = context.list(Pod, { namespace }).filter((pod) => !isFinished(pod) && claimsOf(pod).includes(name));
     if (users.length > 0) return;
-    await context.patch(claim, { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } }, { unchanged: true });
+    await context.patch(
+      claim,
+      { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } },
+      { unchanged: true },
+    );
   },
 });
 

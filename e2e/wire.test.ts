@@ -18,6 +18,7 @@ import { execInPod, httpTransport, type HttpTransport, writeKubeconfig } from "@
 import { noMetrics, silentLogger } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
+import { findBinary } from "./kubectl/binaries.ts";
 import { WebSocketServer } from "ws";
 
 const host = { clock: systemClock, random: systemRandom, log: silentLogger, metrics: noMetrics };
@@ -231,9 +232,7 @@ test("logs come from the node agent as bytes", async () => {
   agent.close();
 });
 
-const kubectl = process.env["KUBECTL"];
-
-test.runIf(kubectl !== undefined)("kubectl asks with a kubeconfig that we wrote", async () => {
+test("kubectl asks with a kubeconfig that we wrote", async () => {
   await using server = await start(async (_, user) =>
     object({ kind: "SelfSubjectReview", apiVersion: "authentication.k8s.io/v1", status: { userInfo: user } }, 201),
   );
@@ -242,7 +241,7 @@ test.runIf(kubectl !== undefined)("kubectl asks with a kubeconfig that we wrote"
   const { ca, cert, key } = connection(server);
   writeFileSync(path, writeKubeconfig({ server: server.url, ca, cert, key, context: "setpoint" }));
   const run = promisify(execFile);
-  const { stdout } = await run(kubectl ?? "", ["--kubeconfig", path, "auth", "whoami", "-o", "json"]);
+  const { stdout } = await run(findBinary("kubectl"), ["--kubeconfig", path, "auth", "whoami", "-o", "json"]);
   expect(JSON.parse(stdout)).toMatchObject({ status: { userInfo: { username: "admin" } } });
   rmSync(folder, { recursive: true });
 });

@@ -56,7 +56,17 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     }),
   );
   for (let i = 1; i <= options.nodes; i++) {
-    parts.use(await startNodeProcess({ name: `node-${i}`, directory, controlPlane, block, imageCache: imageCacheFolder(), localImages: options.localImages ?? {}, say: options.say }));
+    parts.use(
+      await startNodeProcess({
+        name: `node-${i}`,
+        directory,
+        controlPlane,
+        block,
+        imageCache: imageCacheFolder(),
+        localImages: options.localImages ?? {},
+        say: options.say,
+      }),
+    );
   }
   return describe(controlPlane, host, parts.move());
 }

@@ -34,13 +34,20 @@ export interface NodeInit {
   readonly localImages: Readonly<Record<string, ImageSource>>;
 }
 
-export type NodeMessage = { readonly kind: "ready" } | { readonly kind: "say"; readonly line: string } | { readonly kind: "failed"; readonly sentence: string };
+export type NodeMessage =
+  | { readonly kind: "ready" }
+  | { readonly kind: "say"; readonly line: string }
+  | { readonly kind: "failed"; readonly sentence: string };
 
 /** Resolves when the node is ready; disposing stops its pods and ends it. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<AsyncDisposable> {
   const { controlPlane, name, block, imageCache, localImages } = options;
   // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
-  const child = fork(bin, ["node"], { detached: true, stdio: ["ignore", "inherit", "inherit", "ipc"], execArgv: ["--conditions=@setpoint/source"] });
+  const child = fork(bin, ["node"], {
+    detached: true,
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    execArgv: ["--conditions=@setpoint/source"],
+  });
   const init: NodeInit = {
     name,
     directory: join(options.directory, "nodes", name),
@@ -77,7 +84,9 @@ function untilReady(child: ChildProcess, { name, say }: NodeProcessOptions): Pro
       else reject(new SetpointError("ERR_NODE", message.sentence));
     };
     child.on("message", onMessage);
-    child.once("exit", (code) => reject(new SetpointError("ERR_NODE", `Cannot start node "${name}": its process ended with code ${code}`)));
+    child.once("exit", (code) =>
+      reject(new SetpointError("ERR_NODE", `Cannot start node "${name}": its process ended with code ${code}`)),
+    );
     child.once("error", reject);
   });
 }

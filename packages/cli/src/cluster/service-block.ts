@@ -34,14 +34,20 @@ export async function claimServiceBlock(directory: string): Promise<ServiceBlock
     renameSync(`${file}.new`, file);
     return describe(block, claim);
   }
-  throw new SetpointError("ERR_NO_SERVICE_BLOCK", `Cannot start: all ${blocks} ranges of service addresses are in use by other clusters on this machine`);
+  throw new SetpointError(
+    "ERR_NO_SERVICE_BLOCK",
+    `Cannot start: all ${blocks} ranges of service addresses are in use by other clusters on this machine`,
+  );
 }
 
 function readBlock(file: string): number {
   const text = readFileSync(file, "utf8");
   if (/^\d+$/.test(text) && Number(text) < blocks) return Number(text);
   // Services hold addresses of the block, so another one cannot be chosen for them.
-  throw new SetpointError("ERR_DATA_DIR_CORRUPT", `Cannot read "${file}": it holds ${JSON.stringify(text.slice(0, 20))}, wanted a number from 0 to ${blocks - 1}; restore it from a copy`);
+  throw new SetpointError(
+    "ERR_DATA_DIR_CORRUPT",
+    `Cannot read "${file}": it holds ${JSON.stringify(text.slice(0, 20))}, wanted a number from 0 to ${blocks - 1}; restore it from a copy`,
+  );
 }
 
 async function keepBlock(block: number, directory: string): Promise<ServiceBlock> {

@@ -46,7 +46,14 @@ function endAfter(parentGone: Promise<void>): void {
 async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
   const host = systemHost({ write });
   const { certificate: cert, key } = init.client;
-  await using transport = httpTransport({ server: init.server, ca: init.ca, cert, key, clock: host.clock, userAgent: "setpoint-node" });
+  await using transport = httpTransport({
+    server: init.server,
+    ca: init.ca,
+    cert,
+    key,
+    clock: host.clock,
+    userAgent: "setpoint-node",
+  });
   await using _agent = await startNode({
     name: init.name,
     directory: init.directory,

@@ -21,7 +21,10 @@ export interface UpOptions {
 export function parseUpOptions(args: readonly string[]): UpOptions {
   const values = parseFlags(args);
   if (values["in-memory"] && values["data-dir"] !== undefined) {
-    throw new SetpointError(usageError, "Cannot use --in-memory with --data-dir: choose where the state lives, or that it lives nowhere");
+    throw new SetpointError(
+      usageError,
+      "Cannot use --in-memory with --data-dir: choose where the state lives, or that it lives nowhere",
+    );
   }
   const directory = values["in-memory"] ? undefined : resolve(values["data-dir"] ?? ".setpoint");
   return {
@@ -66,7 +69,9 @@ export const up: Command = {
     prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
     await using cluster = await startCluster({ ...options, say });
     writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-    process.stdout.write(`Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`);
+    process.stdout.write(
+      `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
+    );
     const signal = await stopped;
     say(`${signal}: stopping`);
     return 0;

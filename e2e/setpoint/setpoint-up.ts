@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-const bin = new URL("../../packages/cli/bin/setpoint.ts", import.meta.url).pathname;
+const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const example = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
 /** A start that neither serves nor ends by then is stuck. */
 const startMsMax = 20_000;

@@ -8,7 +8,7 @@ import type { ServiceBlock } from "./service-block.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
 const stopMsMax = 20_000;
-const bin = new URL("../../bin/setpoint.ts", import.meta.url).pathname;
+const bin = new URL("../../bin/setpoint.mjs", import.meta.url).pathname;
 
 export interface NodeProcessOptions {
   readonly name: string;
@@ -46,7 +46,8 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Asy
   const child = fork(bin, ["node"], {
     detached: true,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    execArgv: ["--conditions=@setpoint/source"],
+    // Not those of this process: the command finds out itself whether it runs sources.
+    execArgv: [],
   });
   const init: NodeInit = {
     name,

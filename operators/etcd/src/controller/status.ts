@@ -86,7 +86,10 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
     members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))
   )
     return "Recovering";
-  if (members.length !== cluster.spec.size || members.some((each) => each.listed?.learner)) return "Scaling";
+  // A removed member counts until its pod is gone: only then is the resize over for somebody who looks.
+  const isLeaving = seen.members.some((each) => each.listed === undefined && each.pod !== undefined);
+  if (isLeaving || members.length !== cluster.spec.size || members.some((each) => each.listed?.learner))
+    return "Scaling";
   if (
     currentVersion !== seen.targetVersion ||
     (step.kind === "act" && (step.action === "upgradeMember" || step.action === "moveLeader"))

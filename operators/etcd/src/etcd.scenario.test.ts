@@ -428,13 +428,16 @@ describe("a start and a replacement", () => {
   test.each(Object.entries(strikes))("survive %s each write of the operator", async (what, strike) => {
     const writes = await countWrites(seed);
     expect(writes).toBeGreaterThan(20);
-    for (let write = 1; write <= writes; write++) {
+    const run = async (write: number): Promise<string> => {
       const stage = await setUp(seed);
       await using world = stage.world;
       strike(world, write);
       await startAndHeal(stage).catch((cause: unknown) => {
         throw new Error(`${what} write ${write} of ${writes} is not survived: ${(cause as Error).message}`, { cause });
       });
-    }
+      return world.traceHash();
+    };
+    for (let write = 1; write <= writes; write++)
+      expect(await run(write), `${what} write ${write}`).toBe(await run(write));
   });
 });

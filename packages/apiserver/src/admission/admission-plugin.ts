@@ -27,10 +27,12 @@ export interface AdmissionRequest {
 
 /**
  * Has a say in writes: `admit` may change the object (before validation), `validate` may only refuse (after it). Both throw
- * an ApiError to refuse. They run synchronously inside the write, so that what they read cannot change meanwhile.
+ * an ApiError to refuse. They run synchronously inside the write, so that what they read cannot change meanwhile; only one
+ * that has to ask somebody else returns a promise. The write then waits outside of the storage and, when its key has moved
+ * meanwhile, begins again.
  */
 export interface AdmissionPlugin {
   readonly name: string;
-  admit?(request: AdmissionRequest): void;
-  validate?(request: AdmissionRequest): void;
+  admit?(request: AdmissionRequest): void | Promise<void>;
+  validate?(request: AdmissionRequest): void | Promise<void>;
 }

@@ -3,6 +3,7 @@ import { randomSuffix, timestamp } from "@setpoint/host";
 import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { alreadyExists, badRequest, plainError } from "../response/api-errors.ts";
+import { decideWrite, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
 import { decodeObject } from "./object-codec.ts";
 import { storageKey } from "./object-key.ts";
@@ -10,8 +11,9 @@ import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
+import { showReady, storedForm } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionRequest, admit, decideWrite, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 /** Attempts to find a free name for a generateName, as in upstream (RetryGenerateName). */
@@ -56,22 +58,22 @@ async function createNamed(
   const name = object.metadata.name ?? "";
   const key = storageKey(definition, attributes.namespace, name);
   const view = context.view(definition);
-  const { object: stored } = await decideWrite(context, key, options.dryRun, (current) => {
+  const { object: stored } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
     if (current !== undefined) throw new NameTaken(definition, current);
-    return view.toStored(prepareCreate(context, served, options, object));
+    return yield* storedForm(view, yield* prepareCreate(context, served, options, object));
   });
   if (stored === undefined) throw plainError("the created object is gone");
-  return view.show(stored);
+  return showReady(view, stored);
 }
 
 /** Everything that happens to a new object before it is stored, in the order of upstream. */
-export function prepareCreate(
+export function* prepareCreate(
   context: RegistryContext,
   served: ServedRequest,
   options: WriteOptions,
   object: MutableObject,
   managedFields?: MutableMeta["managedFields"],
-): MutableObject {
+): Waits<MutableObject> {
   const { definition, attributes, warnings } = served;
   const { strategy } = definition;
   const write = writeContext(context, served, options.dryRun);
@@ -82,13 +84,13 @@ export function prepareCreate(
   const name = object.metadata.name ?? "";
   const subject = { operation: "CREATE", name, object, old: undefined, dryRun: options.dryRun } as const;
   const admission = admissionRequest(context, served, subject);
-  admit(context, admission);
+  yield* admit(context, admission);
   dedupeOwnerReferences(object, warnings);
   strategy.prepareForCreate?.(object, write);
   if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
   else delete object.metadata.generation;
   validateObject(definition, object, undefined, write);
-  validateAdmission(context, admission);
+  yield* validateAdmission(context, admission);
   return object;
 }
 

@@ -3,13 +3,15 @@ import { timestamp } from "@setpoint/host";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { conflict, notFound } from "../response/api-errors.ts";
+import { decideWrite } from "./decide-write.ts";
 import { finalizersForDeletion } from "./garbage-finalizers.ts";
 import type { MutableMeta } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
 import { listObjects } from "./read-objects.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import { admissionRequest, admit, decideWrite, validateAdmission } from "./write-kit.ts";
+import { showReady, shownForm, storedForm } from "./resource-view.ts";
+import { admissionRequest, admit, validateAdmission } from "./write-kit.ts";
 
 export interface DeleteAnswer {
   readonly code: 200 | 202;
@@ -73,20 +75,21 @@ async function deleteNamed(
   const view = context.view(definition);
   let marked: UnstructuredObject | "delete" | "keep" = "keep";
   const key = storageKey(definition, namespace, name);
-  const { object } = await decideWrite(context, key, options.dryRun, (current) => {
+  const { object } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
+    marked = "keep";
     if (current === undefined) throw notFound(definition, name);
-    const old = view.show(current);
+    const old = yield* shownForm(view, current);
     checkPreconditions(definition, old, options);
     const subject = { operation: "DELETE", name, object: undefined, old, dryRun: options.dryRun } as const;
     const admission = { ...admissionRequest(context, served, subject), namespace };
-    admit(context, admission);
-    validateAdmission(context, admission);
+    yield* admit(context, admission);
+    yield* validateAdmission(context, admission);
     marked = markDeleted(context, definition, old, options);
-    return typeof marked === "string" ? marked : view.toStored(marked);
+    return typeof marked === "string" ? marked : yield* storedForm(view, marked);
   });
   if (object === undefined) throw notFound(definition, name);
   // The callback has run; TypeScript cannot see that it changed the variable.
-  return { object: view.show(object), isGone: (marked as unknown) === "delete" };
+  return { object: await showReady(view, object), isGone: (marked as unknown) === "delete" };
 }
 
 function checkPreconditions(

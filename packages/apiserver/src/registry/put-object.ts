@@ -2,9 +2,10 @@ import { type UnstructuredObject } from "@setpoint/apimachinery";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
+import type { MutableObject } from "./mutable-object.ts";
 import { decodeObject } from "./object-codec.ts";
 import type { RegistryContext } from "./registry-context.ts";
-import { type UpdateAnswer, updateObject } from "./update-object.ts";
+import { type Change, type UpdateAnswer, updateObject } from "./update-object.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
 /** PUT of an object or of its status. */
@@ -16,17 +17,25 @@ export async function putObject(
 ): Promise<UpdateAnswer> {
   const { definition, attributes, request, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "UpdateOptions");
-  const object = decodeObject(definition, body, { fieldValidation: options.fieldValidation, warnings, duplicates });
+  const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
+  const object = decodeObject(definition, body, settings);
   checkName(object, attributes.name);
   checkNamespace(definition, object, attributes.namespace);
   const mayCreate = definition.strategy.allowsCreateOnUpdate === true && attributes.subresource === "";
-  const create = (): { readonly object: typeof object } => {
+  let unused: MutableObject | undefined = object;
+  // A write that begins again needs an object that nobody has changed yet.
+  const change = (): Change => {
+    const taken = unused ?? decodeObject(definition, body, settings);
+    unused = undefined;
+    return { object: taken };
+  };
+  const create = (): Change => {
     context.authorize({ ...attributes, verb: "create" });
-    return { object };
+    return change();
   };
   return updateObject(context, served, options, {
     needsResourceVersion: true,
-    change: () => ({ object }),
+    change,
     ...(mayCreate ? { create } : {}),
   });
 }

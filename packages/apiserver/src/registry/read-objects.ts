@@ -7,6 +7,7 @@ import { formatContinueToken, parseContinueToken } from "./continue-token.ts";
 import { pathPrefixOf, storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
+import { showReady } from "./resource-view.ts";
 import { parseSelection, type Selection } from "./selection.ts";
 import type { StorageSnapshot } from "../storage/storage.ts";
 import { waitForRevision } from "./wait-for-revision.ts";
@@ -19,7 +20,7 @@ export async function getObject(context: RegistryContext, served: ServedRequest)
   }
   const stored = context.storage.get(storageKey(definition, attributes.namespace, attributes.name));
   if (stored === undefined) throw notFound(definition, attributes.name);
-  return context.view(definition).show(stored);
+  return showReady(context.view(definition), stored);
 }
 
 export async function listObjects(context: RegistryContext, served: ServedRequest): Promise<KubeList> {
@@ -30,6 +31,8 @@ export async function listObjects(context: RegistryContext, served: ServedReques
   const view = context.view(definition);
   const selected = (object: UnstructuredObject): boolean => selection.matches(object);
   const all = snapshot.objects;
+  const pending = view.ready(all);
+  if (pending !== undefined) await pending;
   const first = start === "" ? 0 : firstNotBefore(definition, all, start);
   const limit = options.resourceVersion === 0 && options.continue === "" ? 0 : options.limit;
   const items: UnstructuredObject[] = [];

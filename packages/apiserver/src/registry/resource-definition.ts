@@ -79,6 +79,11 @@ export interface ScalePaths {
   readonly labelSelectorPath?: string;
 }
 
+/** Converts objects of one kind between its versions, all of one call to the same version, in their order. */
+export interface ObjectConverter {
+  convert(objects: readonly UnstructuredObject[], apiVersion: string): Promise<readonly UnstructuredObject[]>;
+}
+
 /**
  * One resource in one version: the registry is a table of these, built-in kinds and CRDs alike.
  */
@@ -113,6 +118,8 @@ export interface ResourceDefinition {
     fromStored(object: UnstructuredObject): UnstructuredObject;
     toStored(object: UnstructuredObject): UnstructuredObject;
   };
+  /** Who converts when that needs asking (the conversion webhook of a CRD); excludes `convert`. */
+  readonly converter?: ObjectConverter;
   /** Sent as a Warning with every request (CRD versions and built-in kinds that are deprecated). */
   readonly deprecationWarning?: string;
 }

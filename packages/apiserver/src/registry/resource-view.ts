@@ -1,6 +1,7 @@
 import { apiVersionOf, cloneJson, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
 import { refreshObject } from "./object-codec.ts";
-import type { ResourceDefinition } from "./resource-definition.ts";
+import type { Waits } from "./decide-write.ts";
+import type { ObjectConverter, ResourceDefinition } from "./resource-definition.ts";
 
 /**
  * On a stored object: the mark of the view whose definition decoded it. It cannot be enumerated, so no copy and no encoding
@@ -19,20 +20,46 @@ interface Marked {
  */
 export class ResourceView {
   readonly #definition: ResourceDefinition;
+  readonly #apiVersion: string;
   readonly #isPlain: boolean;
   readonly #mark: object = {};
   readonly #shown = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
   constructor(definition: ResourceDefinition) {
     this.#definition = definition;
+    this.#apiVersion = apiVersionOf(definition);
     const isConverted = definition.version !== definition.storageVersion || definition.convert !== undefined;
     this.#isPlain = !isConverted && !definition.custom;
   }
 
+  /**
+   * Undefined when `show` can show all of them now. Otherwise somebody has to be asked for their conversion, in one call; when
+   * the promise resolves, they can be shown.
+   */
+  ready(stored: readonly UnstructuredObject[]): Promise<void> | undefined {
+    if (this.#definition.converter === undefined) return undefined;
+    const missing = stored.filter((each) => this.#needsAsking(each) && !this.#shown.has(each));
+    return missing.length === 0 ? undefined : this.#ask(missing);
+  }
+
+  #needsAsking(stored: UnstructuredObject): boolean {
+    return this.#definition.converter !== undefined && stored.apiVersion !== this.#apiVersion;
+  }
+
+  async #ask(missing: readonly UnstructuredObject[]): Promise<void> {
+    const converted = (await this.#definition.converter?.convert(missing, this.#apiVersion)) ?? [];
+    for (const [index, object] of converted.entries()) {
+      const stored = missing[index];
+      if (stored !== undefined) this.#shown.set(stored, deepFreeze(refreshObject(this.#definition, object)));
+    }
+  }
+
+  /** What needs asking and was not made `ready` is shown as it is stored, in the version that it names itself. */
   show(stored: UnstructuredObject): UnstructuredObject {
     if (this.#isPlain || (stored as Marked)[decodedBy] === this.#mark) return stored;
     let shown = this.#shown.get(stored);
     if (shown === undefined) {
+      if (this.#needsAsking(stored)) return stored;
       shown = this.#convert(stored);
       this.#shown.set(stored, shown);
     }
@@ -43,20 +70,59 @@ export class ResourceView {
    * The form in which an object of this version is stored; takes over the object it is given, which this very definition has
    * decoded. In its storage version showing it again needs no work.
    */
-  toStored(object: UnstructuredObject): UnstructuredObject {
-    const { convert, group, version, storageVersion, custom } = this.#definition;
+  toStored(object: UnstructuredObject): UnstructuredObject | Promise<UnstructuredObject> {
+    const { convert, converter, group, version, storageVersion, custom } = this.#definition;
     if (convert !== undefined) return convert.toStored(object);
-    if (version !== storageVersion) return { ...object, apiVersion: apiVersionOf({ group, version: storageVersion }) };
+    if (version !== storageVersion) {
+      const apiVersion = apiVersionOf({ group, version: storageVersion });
+      return converter === undefined ? { ...object, apiVersion } : this.#askForStored(converter, object, apiVersion);
+    }
     if (!custom || Object.isFrozen(object)) return object;
     return Object.defineProperty(object, decodedBy, { value: this.#mark, configurable: true });
   }
 
+  async #askForStored(
+    converter: ObjectConverter,
+    object: UnstructuredObject,
+    apiVersion: string,
+  ): Promise<UnstructuredObject> {
+    const [converted] = await converter.convert([object], apiVersion);
+    return converted ?? object;
+  }
+
   #convert(stored: UnstructuredObject): UnstructuredObject {
-    const { convert, group, version, custom } = this.#definition;
-    const apiVersion = apiVersionOf({ group, version });
+    const { convert, custom } = this.#definition;
+    const apiVersion = this.#apiVersion;
     let object = convert === undefined ? stored : convert.fromStored(cloneJson(stored));
     if (object.apiVersion !== apiVersion) object = { ...object, apiVersion };
     if (custom) object = refreshObject(this.#definition, object);
     return deepEqual(object, stored) ? stored : deepFreeze(object);
   }
+}
+
+/** `show` after `ready`, in the steps of a write. */
+export function* shownForm(view: ResourceView, stored: UnstructuredObject): Waits<UnstructuredObject> {
+  const pending = view.ready([stored]);
+  if (pending !== undefined) yield pending;
+  return view.show(stored);
+}
+
+/** `toStored` in the steps of a write. */
+export function* storedForm(view: ResourceView, object: UnstructuredObject): Waits<UnstructuredObject> {
+  const stored = view.toStored(object);
+  if (!(stored instanceof Promise)) return stored;
+  let result = object;
+  yield stored.then((converted) => {
+    result = converted;
+  });
+  return result;
+}
+
+/** `show` after `ready`, for readers. */
+export function showReady(
+  view: ResourceView,
+  stored: UnstructuredObject,
+): UnstructuredObject | Promise<UnstructuredObject> {
+  const pending = view.ready([stored]);
+  return pending === undefined ? view.show(stored) : pending.then(() => view.show(stored));
 }

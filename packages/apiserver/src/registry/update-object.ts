@@ -4,14 +4,16 @@ import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { conflict, modifiedMessage, notFound } from "../response/api-errors.ts";
 import { hasStatus, prepareCreate } from "./create-object.ts";
+import { decideWrite, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
+import { showReady, shownForm, storedForm } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionRequest, admit, decideWrite, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /** What a request makes of the present object. */
@@ -48,37 +50,38 @@ export async function updateObject(
   let created = false;
   let emptied: MutableObject | undefined;
   const key = storageKey(definition, namespace, name);
-  const { object: stored } = await decideWrite(context, key, options.dryRun, (current) => {
+  const { object: stored } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
+    [created, emptied] = [false, undefined];
     if (current === undefined) {
       if (changer.create === undefined) throw notFound(definition, name);
       created = true;
       const { object, managedFields } = changer.create();
-      return view.toStored(prepareCreate(context, served, options, object, managedFields));
+      return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
     }
-    const old = view.show(current);
+    const old = yield* shownForm(view, current);
     const change = changer.change(old);
-    const object = prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
+    const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
     if (isEmptied(definition, object, old)) {
       emptied = object;
       return "delete";
     }
-    const next = view.toStored(object);
+    const next = yield* storedForm(view, object);
     return deepEqual(next, current) ? "keep" : next;
   });
   if (emptied !== undefined) return { object: emptied, created: false };
   if (stored === undefined) throw notFound(definition, name);
-  return { object: view.show(stored), created };
+  return { object: await showReady(view, stored), created };
 }
 
 /** Everything that happens to a changed object before it is stored, in the order of upstream. */
-function prepareUpdate(
+function* prepareUpdate(
   context: RegistryContext,
   served: ServedRequest,
   options: WriteOptions,
   old: UnstructuredObject,
   change: Change,
   needsResourceVersion: boolean,
-): MutableObject {
+): Waits<MutableObject> {
   const { definition, attributes, warnings } = served;
   const { subresource } = attributes;
   const write = writeContext(context, served, options.dryRun);
@@ -89,12 +92,12 @@ function prepareUpdate(
   object.metadata.managedFields = managersAfter(context, served, options, old, object, change.managedFields);
   const subject = { operation: "UPDATE", name: attributes.name, object, old, dryRun: options.dryRun } as const;
   const admission = admissionRequest(context, served, subject);
-  admit(context, admission);
+  yield* admit(context, admission);
   dedupeOwnerReferences(object, warnings);
   definition.strategy.prepareForUpdate?.(object, old, write);
   countGeneration(definition, object, old);
   validateUpdate(definition, object, old, write);
-  validateAdmission(context, admission);
+  yield* validateAdmission(context, admission);
   return object;
 }
 

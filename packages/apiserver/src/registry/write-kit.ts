@@ -2,8 +2,8 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../admission/admission-plugin.ts";
 import type { ServedRequest } from "../request/served-request.ts";
-import type { StorageDecision, StorageKey, StorageResult } from "../storage/storage.ts";
 import type { RegistryContext } from "./registry-context.ts";
+import type { Waits } from "./decide-write.ts";
 import type { WriteContext } from "./resource-definition.ts";
 
 export function writeContext(context: RegistryContext, served: ServedRequest, dryRun: boolean): WriteContext {
@@ -33,26 +33,16 @@ export function admissionRequest(
   return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn };
 }
 
-export function admit(context: RegistryContext, request: AdmissionRequest): void {
-  for (const plugin of context.admission) plugin.admit?.(request);
+export function* admit(context: RegistryContext, request: AdmissionRequest): Waits<void> {
+  for (const plugin of context.admission) {
+    const pending = plugin.admit?.(request);
+    if (pending !== undefined) yield pending;
+  }
 }
 
-export function validateAdmission(context: RegistryContext, request: AdmissionRequest): void {
-  for (const plugin of context.admission) plugin.validate?.(request);
-}
-
-/**
- * Writes, or with dryRun only decides: the decision is made on what is stored now and its outcome is thrown away.
- */
-export async function decideWrite(
-  context: RegistryContext,
-  key: StorageKey,
-  dryRun: boolean,
-  decide: StorageDecision,
-): Promise<StorageResult> {
-  if (!dryRun) return context.storage.write(key, decide);
-  const current = context.storage.get(key);
-  const decision = decide(current);
-  if (decision === "keep" || decision === "delete") return { object: current, changed: decision === "delete" };
-  return { object: decision, changed: true };
+export function* validateAdmission(context: RegistryContext, request: AdmissionRequest): Waits<void> {
+  for (const plugin of context.admission) {
+    const pending = plugin.validate?.(request);
+    if (pending !== undefined) yield pending;
+  }
 }

@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   failure,
+  isApiError,
   isSetpointError,
   type UnstructuredObject,
   type WatchFrame,
@@ -63,6 +64,7 @@ class ResourceWatch {
   readonly #open: WatchSet;
   readonly #timers = new Set<Timer>();
   readonly #onAbort: () => void;
+  #tail: Promise<unknown> | undefined;
   #storageWatch: { cancel(): void } | undefined;
 
   constructor(
@@ -121,6 +123,10 @@ class ResourceWatch {
   #pushState(): void {
     const { storage } = this.#context;
     const { revision, objects } = storage.list(this.#definition.storagePrefix, { pathPrefix: this.#pathPrefix });
+    this.#inOrder(objects, () => this.#pushObjects(revision, objects));
+  }
+
+  #pushObjects(revision: number, objects: readonly UnstructuredObject[]): void {
     const frames: WatchFrame[] = [];
     for (const stored of objects) {
       const object = this.#view.show(stored);
@@ -129,6 +135,31 @@ class ResourceWatch {
     const { allowBookmarks } = this.#options;
     if (allowBookmarks) frames.push(this.#bookmark(revision, this.#initialEventsEnd()));
     this.#queue.pushAll(frames);
+  }
+
+  /** Conversions that have to be asked for must not change the order of frames: what comes later waits. */
+  #inOrder(stored: readonly UnstructuredObject[], push: () => void): void {
+    const pending = this.#view.ready(stored);
+    if (pending === undefined && this.#tail === undefined) {
+      push();
+      return;
+    }
+    const tail = Promise.all([this.#tail, pending]).then(
+      () => {
+        if (this.#tail === tail) this.#tail = undefined;
+        if (!this.#queue.isEnded) push();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+    this.#tail = tail;
+  }
+
+  /** What cannot be converted cannot be watched: the client is told why and lists again. */
+  #fail(error: unknown): void {
+    if (this.#queue.isEnded) return;
+    const why = isApiError(error) ? error.status : failure(500, "InternalError", String(error));
+    this.#queue.push({ type: "ERROR", object: why });
+    this.#queue.end();
   }
 
   #initialEventsEnd(): Readonly<Record<string, string>> {
@@ -140,8 +171,11 @@ class ResourceWatch {
 
   #onEvent(event: StorageEvent): void {
     if (!event.path.startsWith(this.#pathPrefix)) return;
-    const frame = this.#frame(event);
-    if (frame !== undefined) this.#queue.push(frame);
+    const { object, previous } = event;
+    this.#inOrder(previous === undefined ? [object] : [object, previous], () => {
+      const frame = this.#frame(event);
+      if (frame !== undefined) this.#queue.push(frame);
+    });
   }
 
   #frame(event: StorageEvent): WatchFrame | undefined {
@@ -182,7 +216,8 @@ class ResourceWatch {
   }
 
   #pushBookmark(): void {
-    this.#queue.push(this.#bookmark(this.#context.storage.revision));
+    const { revision } = this.#context.storage;
+    this.#inOrder([], () => this.#queue.push(this.#bookmark(revision)));
   }
 
   #after(delayMs: number, callback: () => void): void {

@@ -23,6 +23,7 @@ export type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "./admissio
 // storage
 export type {
   Storage,
+  StorageContents,
   StorageDecision,
   StorageEvent,
   StorageKey,
@@ -30,6 +31,7 @@ export type {
   StorageSnapshot,
 } from "./storage/storage.ts";
 export type { HistoryLimits } from "./storage/limits.ts";
+export type { MemoryStorage } from "./storage/memory-storage.ts";
 export { createMemoryStorage } from "./storage/memory-storage.ts";
 
 // built-in kinds
@@ -60,8 +62,6 @@ export { CustomResources } from "./crd/custom-resources.ts";
 export type { AuthenticatorOptions } from "./auth/authenticator.ts";
 export { createAuthenticator } from "./auth/authenticator.ts";
 export type { Authenticate, CertificateSubject, Credentials } from "./auth/credentials.ts";
-export type { CertificateAuthorityOptions, KeyPair } from "./auth/certificate-authority.ts";
-export { CertificateAuthority, createCertificateAuthority } from "./auth/certificate-authority.ts";
 export type { RbacAuthorizerOptions } from "./auth/rbac-authorizer.ts";
 export { RbacAuthorizer } from "./auth/rbac-authorizer.ts";
 export { createOwnerReferencesPlugin } from "./auth/owner-references-permission.ts";

@@ -1,7 +1,8 @@
 /** Starts an embedded Kubernetes control plane in this process. Wiring and nothing else. */
 import { join } from "node:path";
 import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
-import type { CertificateAuthority, KeyPair, ListeningServer } from "@setpoint/apiserver/http";
+import type { ListeningServer } from "@setpoint/apiserver/http";
+import type { CertificateAuthority, KeyPair } from "@setpoint/host/certificates";
 import { createAuthenticator, createNodeProxy, serve } from "@setpoint/apiserver/http";
 import { writeKubeconfig } from "@setpoint/client/node";
 import type { Host } from "@setpoint/host";

@@ -1,4 +1,4 @@
 /** An embedded Kubernetes control plane; see the package's README. */
 export type { ControlPlane, ControlPlaneOptions } from "./control-plane.ts";
 export { startControlPlane } from "./control-plane.ts";
-export type { KeyPair } from "@setpoint/apiserver/http";
+export type { KeyPair } from "@setpoint/host/certificates";

@@ -3,7 +3,7 @@ import { createPrivateKey } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
-import { CertificateAuthority, createCertificateAuthority } from "@setpoint/apiserver/http";
+import { CertificateAuthority, createCertificateAuthority } from "@setpoint/host/certificates";
 import type { Clock, Random } from "@setpoint/host";
 
 export interface PkiOptions {

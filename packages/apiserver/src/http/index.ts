@@ -7,15 +7,6 @@ export { serve } from "./serve.ts";
 export { requestBytesMax } from "./read-body.ts";
 export { gzipBytesMin, listChunkItems, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
 
-// certificates
-export type {
-  CertificateAuthorityOptions,
-  ClientCertificateRequest,
-  KeyPair,
-  ServerCertificateRequest,
-} from "../auth/certificate-authority.ts";
-export { CertificateAuthority, createCertificateAuthority } from "../auth/certificate-authority.ts";
-
 // who is calling
 export type { AuthenticatorOptions } from "../auth/authenticator.ts";
 export { createAuthenticator } from "../auth/authenticator.ts";

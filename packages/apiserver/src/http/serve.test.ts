@@ -14,7 +14,7 @@ import { noMetrics, silentLogger } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { afterAll, expect, test } from "vitest";
 import { createAuthenticator } from "../auth/authenticator.ts";
-import { createCertificateAuthority } from "../auth/certificate-authority.ts";
+import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { type ListeningServer, serve } from "./serve.ts";
 import { encodeFrame } from "./write-response.ts";
 

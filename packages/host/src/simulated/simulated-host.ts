@@ -19,11 +19,11 @@ export interface SimulatedHost extends Host {
   readonly lines: readonly LogLine[];
 }
 
-/** Everything about the host follows from the seed. */
-export function simulatedHost(seed: number): SimulatedHost {
+/** Everything about the host follows from the seed; its time begins at `startMs`. */
+export function simulatedHost(seed: number, startMs = 0): SimulatedHost {
   const random = seededRandom(seed);
   // Its own sequence: how often a program asks for randomness must not decide the order of timers.
-  const clock = new VirtualClock(seededRandom(seed + 0x9e3779b9));
+  const clock = new VirtualClock(seededRandom(seed + 0x9e3779b9), startMs);
   const lines: LogLine[] = [];
   const log = loggerWith(
     {},

@@ -1,11 +1,13 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Random } from "../random.ts";
+import { TimerHeap } from "./timer-heap.ts";
 
 interface PendingTimer extends Timer {
   readonly dueMs: number;
   /** Decides among timers that are due at the same moment. */
   readonly order: number;
   readonly callback: () => void;
+  isCancelled: boolean;
 }
 
 /** 2026-01-01T00:00:00Z: an arbitrary but fixed start, so that timestamps repeat. */
@@ -19,13 +21,17 @@ const epochMs = 1_767_225_600_000;
  */
 export class VirtualClock implements Clock {
   readonly #random: Random;
-  readonly #timers = new Set<PendingTimer>();
+  readonly #timers = new TimerHeap<PendingTimer>();
   #deferred: (() => void)[] = [];
-  #nowMs = 0;
+  #nowMs: number;
 
-  /** `random` breaks ties between timers that are due at the same time, which is how a seed explores orders. */
-  constructor(random: Random) {
+  /**
+   * `random` breaks ties between timers that are due at the same time, which is how a seed explores orders. Time begins at
+   * `startMs`.
+   */
+  constructor(random: Random, startMs = 0) {
     this.#random = random;
+    this.#nowMs = startMs;
   }
 
   now(): number {
@@ -41,9 +47,10 @@ export class VirtualClock implements Clock {
       dueMs: this.#nowMs + Math.max(0, delayMs),
       order: this.#random.next(),
       callback,
-      cancel: () => void this.#timers.delete(timer),
+      isCancelled: false,
+      cancel: () => this.#timers.cancel(timer),
     };
-    this.#timers.add(timer);
+    this.#timers.push(timer);
     return timer;
   }
 
@@ -60,12 +67,12 @@ export class VirtualClock implements Clock {
     for (;;) {
       await this.settle();
       if (done()) return true;
-      const next = this.#next();
+      const next = this.#timers.first();
       if (next === undefined || next.dueMs > deadlineMs) {
         this.#nowMs = deadlineMs;
         return false;
       }
-      this.#timers.delete(next);
+      this.#timers.shift();
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.callback();
     }
@@ -82,14 +89,4 @@ export class VirtualClock implements Clock {
       for (const callback of deferred) callback();
     }
   }
-
-  #next(): PendingTimer | undefined {
-    let best: PendingTimer | undefined;
-    for (const timer of this.#timers) if (best === undefined || isBefore(timer, best)) best = timer;
-    return best;
-  }
-}
-
-function isBefore(a: PendingTimer, b: PendingTimer): boolean {
-  return a.dueMs < b.dueMs || (a.dueMs === b.dueMs && a.order < b.order);
 }

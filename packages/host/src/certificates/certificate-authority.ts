@@ -1,9 +1,9 @@
-/** The control plane's own certificate authority: ECDSA P-256 keys, certificates for servers and for clients. */
+/** A certificate authority of one's own, for control planes and for webhooks: ECDSA P-256 keys, certificates for servers and for clients. */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
-import { SetpointError } from "@setpoint/apimachinery";
-import type { Clock, Random } from "@setpoint/host";
+import type { Clock } from "../clock.ts";
+import type { Random } from "../random.ts";
 import * as asn1 from "./der.ts";
 
 /** A certificate with its private key, both PEM. */
@@ -30,6 +30,12 @@ export interface ClientCertificateRequest {
   /** The user's groups. */
   readonly organizations?: readonly string[];
   readonly validityDays?: number;
+}
+
+/** A kept certificate or key cannot be used. */
+export class CertificateError extends Error {
+  override readonly name = "CertificateError";
+  readonly code = "ERR_CERTIFICATE_AUTHORITY";
 }
 
 const dayMs = 86_400_000;
@@ -214,8 +220,7 @@ function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name
   const certificate = new X509Certificate(pair.certificate);
   const key = createPrivateKey(pair.key);
   if (!certificate.checkPrivateKey(key)) {
-    throw new SetpointError(
-      "ERR_CERTIFICATE_AUTHORITY",
+    throw new CertificateError(
       `Cannot load certificate authority "${certificate.subject}": the key belongs to another certificate, wanted its own key`,
     );
   }
@@ -227,7 +232,7 @@ function subjectOf(certificate: X509Certificate): Uint8Array {
   const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
   const subject = body[5];
   if (subject === undefined)
-    throw new SetpointError("ERR_CERTIFICATE_AUTHORITY", "Cannot read the certificate's subject");
+    throw new CertificateError("Cannot read the certificate's subject");
   return subject;
 }
 

@@ -1,0 +1,33 @@
+/** The core whose tests are put to the test: what every operator stands on. */
+import { readFileSync } from "node:fs";
+import { instrument, type Instrumented } from "./mutants.ts";
+
+const root = new URL("../..", import.meta.url).pathname;
+
+/** Queue, cache, barrier, lease, retry, apply. */
+export const coreFiles: readonly string[] = [
+  "packages/runtime/src/queue/work-queue.ts",
+  "packages/runtime/src/cache/store.ts",
+  "packages/runtime/src/cache/informer.ts",
+  "packages/runtime/src/cache/reflector.ts",
+  "packages/runtime/src/cache/resource-version.ts",
+  "packages/runtime/src/controller/own-writes.ts",
+  "packages/runtime/src/controller/create-context.ts",
+  "packages/runtime/src/objects/covers.ts",
+  "packages/runtime/src/objects/applied-mark.ts",
+  "packages/runtime/src/leader/leader-elector.ts",
+  "packages/runtime/src/leader/fenced-transport.ts",
+  "packages/client/src/retry.ts",
+];
+
+/** By absolute path; ids are unique over all files. */
+export function instrumentedFiles(): ReadonlyMap<string, Instrumented> {
+  const files = new Map<string, Instrumented>();
+  let firstId = 1;
+  for (const file of coreFiles) {
+    const instrumented = instrument(file, readFileSync(root + file, "utf8"), firstId);
+    firstId += instrumented.mutants.length;
+    files.set(root + file, instrumented);
+  }
+  return files;
+}

@@ -1,5 +1,5 @@
 /** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
-import { Node, PersistentVolumeClaim, Pod } from "@setpoint/api";
+import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
@@ -37,9 +37,8 @@ export class NodeModel {
     this.#informers = new InformerFactory(options.client, options.host);
   }
 
-  /** Registers the nodes; resolves when their pods are followed. */
+  /** Resolves when the pods of the nodes, which are registered already, are followed. */
   async start(): Promise<void> {
-    for (const name of this.#options.names) await this.#register(name);
     const pods = this.#informers.informer(Pod);
     pods.addHandler({
       onAdd: (pod) => this.#seen(pod as Stored<Pod>),
@@ -65,19 +64,6 @@ export class NodeModel {
   /** As `kill -9` on everything at one moment. */
   killAll(): void {
     for (const { run } of this.#running.values()) run.kill();
-  }
-
-  async #register(name: string): Promise<void> {
-    const { client } = this.#options;
-    await client.create(Node, Node({ name, labels: { "kubernetes.io/hostname": name } }));
-    const status = {
-      conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "simulated" }],
-      allocatable: { cpu: "8", memory: "16Gi", pods: "110" },
-      capacity: { cpu: "8", memory: "16Gi", pods: "110" },
-    };
-    await client.patch(Node, { name }, { status }, { subresource: "status" });
-    // Admission taints every new node until it is ready.
-    await client.patch(Node, { name }, { spec: { taints: null } });
   }
 
   #seen(pod: Stored<Pod>): void {

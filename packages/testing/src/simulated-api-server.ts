@@ -14,6 +14,7 @@ import {
   defaultAdmission,
   RbacAuthorizer,
   serveCustomResources,
+  type StorageContents,
   withCrdStrategy,
 } from "@setpoint/apiserver";
 import type { Host } from "@setpoint/host";
@@ -21,11 +22,13 @@ import type { Host } from "@setpoint/host";
 /** The server, as its different users see it. */
 export interface SimulatedApiServer extends AsyncDisposable {
   transportAs(user: UserInfo): Transport;
+  /** Everything that is stored now. */
+  contents(): StorageContents;
 }
 
-/** Everything about it follows from the host's clock and randomness. */
-export async function startSimulatedApiServer(host: Host): Promise<SimulatedApiServer> {
-  const storage = createMemoryStorage(host);
+/** Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. */
+export async function startSimulatedApiServer(host: Host, contents?: StorageContents): Promise<SimulatedApiServer> {
+  const storage = createMemoryStorage({ ...host, ...(contents === undefined ? {} : { contents }) });
   const server = createApiServer({
     host,
     storage,
@@ -38,9 +41,10 @@ export async function startSimulatedApiServer(host: Host): Promise<SimulatedApiS
   server.addAdmission(createRbacEscalationPlugin(authorizer), createOwnerReferencesPlugin(authorizer, server.registry));
   const customResources = serveCustomResources(server, { host, storage });
   addEndpoints(server, host, authorizer);
-  await bootstrap({ storage, host });
+  if (contents === undefined) await bootstrap({ storage, host });
   return {
     transportAs: (user) => server.transport(user),
+    contents: () => storage.contents(),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await customResources.stop();

@@ -1,12 +1,19 @@
 import type { Clock, Logger } from "@setpoint/host";
 import type { HistoryLimits } from "./limits.ts";
 import { MvccStorage } from "./mvcc-storage.ts";
-import type { Storage } from "./storage.ts";
+import type { Storage, StorageContents } from "./storage.ts";
+
+/** A storage whose state can be taken, and given to another one to start from. */
+export interface MemoryStorage extends Storage {
+  /** Everything that it holds now; the objects are shared, since nobody can change them. */
+  contents(): StorageContents;
+}
 
 /** A storage that forgets everything when it is closed; a write is visible and acknowledged at once. */
 export function createMemoryStorage(
-  options: { readonly clock: Clock; readonly log: Logger },
+  options: { readonly clock: Clock; readonly log: Logger; readonly contents?: StorageContents },
   limits: Partial<HistoryLimits> = {},
-): Storage {
-  return new MvccStorage({ clock: options.clock, log: options.log, limits });
+): MemoryStorage {
+  const { clock, log, contents } = options;
+  return new MvccStorage({ clock, log, limits, ...(contents === undefined ? {} : { contents }) });
 }

@@ -9,13 +9,23 @@ import { deepFreeze } from "@setpoint/apimachinery";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
 import { PrefixState } from "./prefix-state.ts";
-import type { Storage, StorageDecision, StorageEvent, StorageKey, StorageResult, StorageSnapshot } from "./storage.ts";
+import type {
+  Storage,
+  StorageContents,
+  StorageDecision,
+  StorageEvent,
+  StorageKey,
+  StorageResult,
+  StorageSnapshot,
+} from "./storage.ts";
 
 export interface MvccStorageOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly journal?: Journal;
   readonly limits?: Partial<HistoryLimits>;
+  /** What it holds at first, without history; only without a journal, which has contents of its own. */
+  readonly contents?: StorageContents;
 }
 
 /** A write or refusal that waits for the commit of its turn. */
@@ -57,8 +67,10 @@ export class MvccStorage implements Storage {
     for (const { prefix, path, object } of options.journal?.entries ?? []) {
       if (object !== undefined) this.#prefix(prefix).load(path, deepFreeze(object));
     }
+    for (const { prefix, path, object } of options.contents?.entries ?? [])
+      this.#prefix(prefix).load(path, deepFreeze(object));
     // Revision 0 means "any" in the API, so an empty store starts at 1.
-    this.#revision = Math.max(1, options.journal?.revision ?? 1);
+    this.#revision = Math.max(1, options.journal?.revision ?? options.contents?.revision ?? 1);
     this.#headRevision = this.#revision;
     this.#compactedRevision = this.#revision - 1;
   }
@@ -69,6 +81,14 @@ export class MvccStorage implements Storage {
 
   get compactedRevision(): number {
     return this.#compactedRevision;
+  }
+
+  /** Everything that it holds now. The objects are shared: nobody can change them. */
+  contents(): StorageContents {
+    const entries = [...this.#prefixes].flatMap(([prefix, state]) =>
+      state.entries().map(([path, object]) => ({ prefix, path, object })),
+    );
+    return { revision: this.#revision, entries };
   }
 
   get(key: StorageKey): UnstructuredObject | undefined {

@@ -29,6 +29,14 @@ export class PrefixState {
     this.#paths.add(path);
   }
 
+  /** Paths and objects, in the order of the paths. */
+  entries(): readonly (readonly [string, UnstructuredObject])[] {
+    return this.#paths.all().flatMap((path) => {
+      const object = this.objects.get(path);
+      return object === undefined ? [] : [[path, object] as const];
+    });
+  }
+
   /** Makes an event the visible state and tells the watchers. */
   publish(event: StorageEvent): void {
     this.#all = undefined;

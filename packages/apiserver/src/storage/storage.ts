@@ -38,6 +38,12 @@ export interface StorageSnapshot {
   readonly objects: readonly UnstructuredObject[];
 }
 
+/** Everything that a storage holds at one moment, without its history. */
+export interface StorageContents {
+  readonly revision: number;
+  readonly entries: readonly (StorageKey & { readonly object: UnstructuredObject })[];
+}
+
 /**
  * A multi-version store with one revision for everything, history for a while, and watches.
  *

@@ -25,6 +25,16 @@ test("a registered name is one instrument, and label order does not matter", () 
   expect(metrics.expose()).toContain('n{a="1",b="2"} 2');
 });
 
+test("what is only known when somebody asks is collected before the metrics are printed", () => {
+  const metrics = createMetrics();
+  let depth = 3;
+  const stop = metrics.onExpose(() => metrics.gauge("depth", "").set(depth));
+  expect(metrics.expose()).toContain("depth 3");
+  depth = 5;
+  stop();
+  expect(metrics.expose()).toContain("depth 3");
+});
+
 test("the log has one JSON object a line, with the chain of causes", () => {
   const lines: string[] = [];
   const log = systemLogger({ level: "info", write: (line) => void lines.push(line), now: () => 0 }).with({

@@ -15,6 +15,7 @@ const noop: Counter & Gauge & Histogram = { add() {}, set() {}, observe() {} };
 
 export function createMetrics(): Metrics {
   const metrics = new Map<string, { readonly help: string; readonly metric: Metric }>();
+  const collectors = new Set<() => void>();
   const register = (name: string, help: string, create: () => Metric): Metric => {
     const known = metrics.get(name);
     if (known !== undefined) return known.metric;
@@ -26,7 +27,14 @@ export function createMetrics(): Metrics {
     counter: (name, help) => register(name, help, () => numberMetric(name, "counter")).instrument,
     gauge: (name, help) => register(name, help, () => numberMetric(name, "gauge")).instrument,
     histogram: (name, help, buckets) => register(name, help, () => histogramMetric(name, buckets)).instrument,
-    expose: () => [...metrics.values()].map(({ help, metric }) => page(metric, help)).join(""),
+    onExpose(collect) {
+      collectors.add(collect);
+      return () => void collectors.delete(collect);
+    },
+    expose() {
+      for (const collect of collectors) collect();
+      return [...metrics.values()].map(({ help, metric }) => page(metric, help)).join("");
+    },
   };
 }
 
@@ -103,8 +111,18 @@ function braces(key: string): string {
   return key === "" ? "" : `{${key}}`;
 }
 
+/** Texts of label objects that were seen before: whoever counts often passes the same object again. */
+const labelTexts = new WeakMap<MetricLabels, string>();
+const noLabels: MetricLabels = {};
+
+function labelText(labels: MetricLabels = noLabels): string {
+  let text = labelTexts.get(labels);
+  if (text === undefined) labelTexts.set(labels, (text = writeLabels(labels)));
+  return text;
+}
+
 /** Labels in the order of their names, so that equal sets are equal texts. */
-function labelText(labels: MetricLabels = {}): string {
+function writeLabels(labels: MetricLabels): string {
   return Object.keys(labels)
     .sort()
     .map(

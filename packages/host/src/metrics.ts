@@ -19,6 +19,11 @@ export interface Metrics {
   gauge(name: string, help: string): Gauge;
   /** `buckets` are upper bounds, ascending, without +Inf. */
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
+  /**
+   * Calls back before metrics are read, for values that are known anyway and not worth noting at every change; ends when the
+   * returned function is called.
+   */
+  onExpose(collect: () => void): () => void;
   /** The text exposition format, version 0.0.4. */
   expose(): string;
 }
@@ -30,5 +35,6 @@ export const noMetrics: Metrics = {
   counter: () => nothing,
   gauge: () => nothing,
   histogram: () => nothing,
+  onExpose: () => () => {},
   expose: () => "",
 };

@@ -1,10 +1,23 @@
+import { createMetrics } from "@setpoint/host/system";
 import { simulatedHost } from "@setpoint/host/simulated";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { WorkQueue } from "./work-queue.ts";
+import type { Priority } from "./priority.ts";
+import { WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 
-function createQueue(seed = 1) {
-  const host = simulatedHost(seed);
-  return { host, queue: new WorkQueue({ ...host, name: "test" }) };
+function createQueue(options: Partial<WorkQueueOptions> = {}) {
+  const host = simulatedHost(1);
+  const metrics = createMetrics();
+  return { host, metrics, queue: new WorkQueue({ ...host, metrics, name: "test", ...options }) };
+}
+
+function takeAll(queue: WorkQueue): readonly string[] {
+  const taken: string[] = [];
+  for (let key = queue.take(); key !== undefined; key = queue.take()) {
+    taken.push(key);
+    queue.done(key);
+  }
+  return taken;
 }
 
 test("WorkQueue.add() keeps one entry for equal keys", () => {
@@ -67,4 +80,200 @@ test("a closed queue leaves no timer and gives out nothing", async () => {
   await host.clock.run(1_000);
   expect(queue.take()).toBeUndefined();
   expect(queue.delayedCount).toBe(0);
+});
+
+test("a change goes before what was there at the start", () => {
+  const { queue } = createQueue();
+  for (let i = 0; i < 100; i++) queue.add(`a/old-${i}`, "low");
+  queue.add("a/changed");
+  expect(queue.take()).toBe("a/changed");
+});
+
+test("a key that waits becomes more urgent when it changes, and never less", () => {
+  const { queue } = createQueue();
+  queue.add("a/x", "low");
+  queue.add("a/y", "low");
+  queue.add("a/y");
+  queue.add("a/y", "low");
+  expect(takeAll(queue)).toEqual(["a/y", "a/x"]);
+});
+
+test("a retry is as urgent as what it retries", async () => {
+  const { host, queue } = createQueue();
+  queue.add("a/failing", "low");
+  queue.take();
+  queue.addRateLimited("a/failing");
+  queue.done("a/failing");
+  await host.clock.run(10);
+  queue.add("a/changed");
+  expect(takeAll(queue)).toEqual(["a/changed", "a/failing"]);
+});
+
+test("the longer less urgent keys have waited the larger their share of the turns", async () => {
+  const { host, queue } = createQueue();
+  const shareOfLow = (): number => {
+    let low = 0;
+    for (let i = 0; i < 300; i++) {
+      queue.add(`a/change-${i}`);
+      const key = queue.take() ?? "";
+      queue.done(key);
+      if (key.startsWith("a/old")) low++;
+    }
+    takeChanges(queue);
+    return low / 300;
+  };
+  for (let i = 0; i < 1_000; i++) queue.add(`a/old-${i}`, "low");
+  const atFirst = shareOfLow();
+  await host.clock.run(30_000);
+  const later = shareOfLow();
+  await host.clock.run(30_000);
+  const atLast = shareOfLow();
+  expect(atFirst).toBeGreaterThan(0.05);
+  expect(later).toBeGreaterThan(atFirst);
+  expect(atLast).toBeGreaterThan(later);
+  expect(atLast).toBeLessThanOrEqual(0.5);
+});
+
+/** Ends the changes that are left over; what is taken of the others meanwhile is put back. */
+function takeChanges(queue: WorkQueue): void {
+  for (let i = 0; i < 400; i++) {
+    const key = queue.take();
+    if (key === undefined) return;
+    queue.done(key);
+    if (key.startsWith("a/old")) queue.add(key, "low");
+  }
+}
+
+const someKey = fc.record({
+  namespace: fc.constantFrom("a", "b", "c"),
+  name: fc.nat(40),
+  priority: fc.constantFrom<Priority>("high", "normal", "low"),
+});
+
+test("nothing starves: under any stream of urgent keys each waiting key has its turn within a bound", () => {
+  fc.assert(
+    fc.property(
+      fc.array(someKey, { minLength: 1, maxLength: 60 }),
+      fc.array(someKey, { maxLength: 20 }),
+      (old, rush) => {
+        const { queue } = createQueue();
+        for (const { namespace, name, priority } of old) queue.add(`${namespace}/old-${name}`, priority);
+        const waiting = new Set(old.map(({ namespace, name }) => `${namespace}/old-${name}`));
+        // Each level is passed over at most `passesMax` times and a turn each of the others; three namespaces take turns.
+        const turnsMax = waiting.size * 3 * 12;
+        for (let turn = 0; turn < turnsMax && waiting.size > 0; turn++) {
+          // As many urgent keys arrive as are taken, for ever.
+          for (const { namespace, name } of rush) queue.add(`${namespace}/rush-${turn}-${name}`, "high");
+          queue.add(`d/more-${turn}`, "high");
+          const key = queue.take() ?? "";
+          queue.done(key);
+          waiting.delete(key);
+        }
+        expect([...waiting]).toEqual([]);
+      },
+    ),
+  );
+});
+
+test("whatever happens to keys, each that was added is given out once for it, and none twice at a time", async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant("add" as const), key: fc.nat(9), priority: someKey.map((each) => each.priority) }),
+    fc.record({ do: fc.constant("later" as const), key: fc.nat(9), delayMs: fc.nat(50) }),
+    fc.record({ do: fc.constant("take" as const) }),
+    fc.record({ do: fc.constant("done" as const), which: fc.nat(9) }),
+    fc.record({ do: fc.constant("fail" as const), which: fc.nat(9) }),
+    fc.record({ do: fc.constant("wait" as const), ms: fc.nat(30) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.boolean(), async (steps, isLimited) => {
+      const { host, queue } = createQueue(isLimited ? { rateLimit: { minIntervalMs: 20, burst: 2 } } : {});
+      const running: string[] = [];
+      /** Keys that must be given out again. */
+      const owed = new Set<string>();
+      for (const each of steps) {
+        if (each.do === "add" || each.do === "later") {
+          const key = `n${each.key % 3}/${each.key}`;
+          owed.add(key);
+          if (each.do === "add") queue.add(key, each.priority);
+          else queue.addAfter(key, each.delayMs);
+        } else if (each.do === "wait") await host.clock.run(each.ms);
+        else if (each.do === "take") {
+          const key = queue.take();
+          if (key === undefined) continue;
+          expect(running).not.toContain(key);
+          running.push(key);
+          owed.delete(key);
+        } else {
+          const [key] = running.splice(each.which % Math.max(1, running.length), 1);
+          if (key === undefined) continue;
+          if (each.do === "fail") {
+            queue.addRateLimited(key);
+            owed.add(key);
+          } else queue.forget(key);
+          queue.done(key);
+        }
+      }
+      for (const key of running) queue.done(key);
+      for (let i = 0; i < 200 && owed.size > 0; i++) {
+        for (const key of takeAll(queue)) owed.delete(key);
+        await host.clock.run(1_000_000);
+      }
+      expect([...owed]).toEqual([]);
+      takeAll(queue);
+      expect([queue.depth, queue.runningCount]).toEqual([0, 0]);
+    }),
+    { numRuns: 60 },
+  );
+}, 20_000);
+
+test("tenants take turns by the function that says who they are", () => {
+  const { queue } = createQueue({ flowOf: (key) => key.split("-")[1] ?? "" });
+  for (let i = 0; i < 10; i++) queue.add(`${i}/x-big`);
+  queue.add("9/y-small");
+  expect(takeAll(queue).indexOf("9/y-small")).toBeLessThan(2);
+});
+
+test("a key with a rate limit runs in a burst and then at its pace, and loses no change", async () => {
+  const { host, queue } = createQueue({ rateLimit: { minIntervalMs: 1_000, burst: 3 } });
+  const runsMs: number[] = [];
+  for (let i = 0; i < 60; i++) {
+    queue.add("a/busy");
+    for (const _ of takeAll(queue)) runsMs.push(host.clock.monotonic());
+    await host.clock.run(100);
+  }
+  expect(runsMs.slice(0, 3)).toEqual([0, 100, 200]);
+  const gaps = runsMs.slice(4).map((atMs, i) => atMs - (runsMs[i + 3] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1_000);
+  // The last change is not forgotten: it runs when it may.
+  await host.clock.run(1_000);
+  expect(takeAll(queue)).toEqual(["a/busy"]);
+});
+
+test("a queue forgets keys that are done, also when a rate limit remembers them for a while", async () => {
+  const { host, queue } = createQueue({ rateLimit: { minIntervalMs: 10 } });
+  for (let i = 0; i < 20_000; i++) {
+    queue.add(`a/${i}`);
+    takeAll(queue);
+    if (i % 100 === 0) await host.clock.run(10);
+  }
+  expect(queue.knownCount).toBeLessThan(2_100);
+});
+
+test("metrics say by priority how much waits, and how long the work in progress takes", async () => {
+  const { host, metrics, queue } = createQueue();
+  queue.add("a/x");
+  queue.add("a/y", "low");
+  queue.add("a/z", "low");
+  queue.take();
+  await host.clock.run(5_000);
+  const text = metrics.expose();
+  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="0"} 0');
+  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="-100"} 2');
+  expect(text).toContain('workqueue_adds_total{controller="test",name="test"} 3');
+  expect(text).toContain('workqueue_unfinished_work_seconds{controller="test",name="test"} 5');
+  expect(text).toContain('workqueue_longest_running_processor_seconds{controller="test",name="test"} 5');
+  queue.addRateLimited("a/x");
+  queue.done("a/x");
+  expect(metrics.expose()).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 5');
+  expect(metrics.expose()).toContain('workqueue_retries_total{controller="test",name="test"} 1');
 });

@@ -1,10 +1,31 @@
-import type { Clock, Counter, Gauge, Histogram, Host, Random, Timer } from "@setpoint/host";
+import type { Clock, Host, Random, Timer } from "@setpoint/host";
+import { DelayHeap } from "./delay-heap.ts";
+import { FairLevel } from "./fair-level.ts";
+import { priorities, type Priority } from "./priority.ts";
+import { QueueEntry } from "./queue-entry.ts";
+import { QueueMetrics } from "./queue-metrics.ts";
 
 /** The back-off of a key: doubled from the first to the largest; as controller-runtime. */
 const retryDelayMsFirst = 5;
 const retryDelayMsMax = 1_000_000;
-/** Seconds; upper bounds as client-go's, without those below a clock's resolution. */
-const durationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
+/**
+ * Ageing. Less urgent keys are passed over so often and then have a turn; the longer the oldest of them has waited the sooner, until
+ * they have one turn in three. So a change after a restart goes first, and what was there before it never stands still.
+ */
+const passesMax = 8;
+const agedMs = 60_000;
+/** Keys that are kept only because their rate limit remembers them are looked for when there are more than so many keys. */
+const sweepSizeMin = 1_000;
+/** What timers can count to; a longer delay is waited for in parts. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** How often one key may run. */
+export interface RateLimit {
+  /** The time between two runs of a key, on average. */
+  readonly minIntervalMs: number;
+  /** Runs that may follow each other at once after a rest; default 1. */
+  readonly burst?: number;
+}
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
@@ -12,11 +33,10 @@ export interface WorkQueueOptions {
   readonly metrics: Host["metrics"];
   /** The label of its metrics. */
   readonly name: string;
-}
-
-interface Delayed {
-  readonly atMs: number;
-  readonly timer: Timer;
+  /** Keys with the same answer share a turn; default: the namespace. */
+  readonly flowOf?: (key: string) => string;
+  /** Default: none. */
+  readonly rateLimit?: RateLimit;
 }
 
 /**
@@ -24,33 +44,43 @@ interface Delayed {
  *
  * Guarantees: a key is in it at most once; a key that is being worked on is not given out again before `done`, and comes back
  * then if it was added meanwhile; of several delays the earliest counts; namespaces take turns, so a thousand keys of one do
- * not hold up the one key of another.
+ * not hold up the one key of another; more urgent keys go first, and yet every key has its turn.
+ *
+ * Adding, taking and ending cost the same whether ten or a hundred thousand keys wait; a delay costs their logarithm.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** Ready keys by namespace; the order of the map is whose turn it is. */
-  readonly #ready = new Map<string, Map<string, number>>();
-  readonly #running = new Map<string, number>();
-  /** Added while being worked on. */
-  readonly #again = new Set<string>();
-  readonly #delayed = new Map<string, Delayed>();
-  readonly #failures = new Map<string, number>();
+  readonly #flowOf: (key: string) => string;
+  readonly #rateLimit: { readonly minIntervalMs: number; readonly slackMs: number } | undefined;
+  readonly #entries = new Map<string, QueueEntry>();
+  readonly #levels: readonly FairLevel[] = priorities.map((priority) => new FairLevel(priority));
+  readonly #running = new Set<QueueEntry>();
+  readonly #delays = new DelayHeap();
   readonly #metrics: QueueMetrics;
+  #timer: Timer | undefined;
+  #timerMs = Number.POSITIVE_INFINITY;
+  #depth = 0;
+  #sweepSize = sweepSizeMin;
   #onReady: () => void = () => {};
   #isClosed = false;
 
   constructor(options: WorkQueueOptions) {
-    this.#clock = options.clock;
-    this.#random = options.random;
-    this.#metrics = createQueueMetrics(options);
+    const { clock, random, metrics, name, rateLimit } = options;
+    this.#clock = clock;
+    this.#random = random;
+    this.#flowOf = options.flowOf ?? namespaceOf;
+    if (rateLimit !== undefined) {
+      const { minIntervalMs, burst = 1 } = rateLimit;
+      this.#rateLimit = { minIntervalMs, slackMs: (burst - 1) * minIntervalMs };
+    }
+    const state = { levels: this.#levels, running: this.#running, nowMs: () => clock.monotonic() };
+    this.#metrics = new QueueMetrics(metrics, name, state);
   }
 
   /** Keys that could be taken now. */
   get depth(): number {
-    let depth = 0;
-    for (const keys of this.#ready.values()) depth += keys.size;
-    return depth;
+    return this.#depth;
   }
 
   get runningCount(): number {
@@ -58,7 +88,20 @@ export class WorkQueue {
   }
 
   get delayedCount(): number {
-    return this.#delayed.size;
+    return this.#delays.size;
+  }
+
+  /** Keys that it knows anything of. */
+  get knownCount(): number {
+    return this.#entries.size;
+  }
+
+  /** For how long the key that has waited longest is ready; 0 when none is. */
+  get oldestWaitMs(): number {
+    let waitMs = 0;
+    const nowMs = this.#clock.monotonic();
+    for (const level of this.#levels) if (level.size > 0) waitMs = Math.max(waitMs, nowMs - level.oldestMs);
+    return waitMs;
   }
 
   /** Called whenever a key becomes ready. */
@@ -66,129 +109,196 @@ export class WorkQueue {
     this.#onReady = callback;
   }
 
-  add(key: string): void {
+  /** A key that waits already becomes more urgent, never less. */
+  add(key: string, priority: Priority = "normal"): void {
     if (this.#isClosed) return;
-    this.#undelay(key);
-    if (this.#running.has(key)) {
-      this.#again.add(key);
-      return;
-    }
-    const namespace = namespaceOf(key);
-    const keys = this.#ready.get(namespace) ?? new Map<string, number>();
-    if (keys.has(key)) return;
-    keys.set(key, this.#clock.monotonic());
-    this.#ready.set(namespace, keys);
-    this.#metrics.adds();
-    this.#metrics.depth(this.depth);
-    this.#onReady();
+    this.#makeReady(this.#entryOf(key), priority);
   }
 
-  addAfter(key: string, delayMs: number): void {
+  /** Adds later, as urgent as the key was when it ran last. */
+  addAfter(key: string, delayMs: number, priority?: Priority): void {
     if (this.#isClosed) return;
-    if (delayMs <= 0) return this.add(key);
-    const atMs = this.#clock.monotonic() + delayMs;
-    const known = this.#delayed.get(key);
-    if (known !== undefined && known.atMs <= atMs) return;
-    this.#undelay(key);
-    this.#delayed.set(key, { atMs, timer: this.#clock.setTimer(() => this.add(key), delayMs) });
+    const entry = this.#entryOf(key);
+    const urgency = priority ?? entry.priority;
+    if (delayMs <= 0) this.#makeReady(entry, urgency);
+    else this.#delayUntil(entry, this.#clock.monotonic() + delayMs, urgency);
   }
 
   /** Adds after the key's back-off, which grows with each call until `forget`; returns the delay. */
   addRateLimited(key: string): number {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const fullMs = Math.min(retryDelayMsFirst * 2 ** failures, retryDelayMsMax);
+    const entry = this.#entryOf(key);
+    const fullMs = Math.min(retryDelayMsFirst * 2 ** entry.failures++, retryDelayMsMax);
     // Half of it is jitter, so that keys that failed together do not come back together.
     const delayMs = fullMs * (0.5 + this.#random.next() / 2);
-    this.#metrics.retries();
+    this.#metrics.retries++;
     this.addAfter(key, delayMs);
     return delayMs;
   }
 
   /** The key is well: its next back-off starts from the beginning. */
   forget(key: string): void {
-    this.#failures.delete(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    entry.failures = 0;
+    this.#dropIfIdle(entry);
   }
 
   /** The next key, undefined when none is ready. Whoever takes one calls `done`. */
   take(): string | undefined {
-    for (const [namespace, keys] of this.#ready) {
-      for (const [key, addedMs] of keys) {
-        this.#takeFrom(namespace, keys, key, addedMs);
-        return key;
-      }
-    }
-    return undefined;
+    if (this.#depth === 0) return undefined;
+    const nowMs = this.#clock.monotonic();
+    const level = this.#nextLevel(nowMs);
+    const entry = level?.take();
+    if (level === undefined || entry === undefined) return undefined;
+    this.#depth--;
+    entry.isRunning = true;
+    entry.startedMs = nowMs;
+    entry.priority = level.priority;
+    if (this.#rateLimit !== undefined)
+      entry.spentUntilMs = Math.max(nowMs, entry.spentUntilMs) + this.#rateLimit.minIntervalMs;
+    this.#running.add(entry);
+    this.#metrics.waited(nowMs - entry.readyMs);
+    return entry.key;
   }
 
   done(key: string): void {
-    const startedMs = this.#running.get(key);
-    if (startedMs === undefined) return;
-    this.#running.delete(key);
-    this.#metrics.worked(this.#clock.monotonic() - startedMs);
-    if (this.#again.delete(key)) this.add(key);
+    const entry = this.#entries.get(key);
+    if (entry === undefined || !entry.isRunning) return;
+    entry.isRunning = false;
+    this.#running.delete(entry);
+    this.#metrics.worked(this.#clock.monotonic() - entry.startedMs);
+    const { again } = entry;
+    entry.again = undefined;
+    if (again !== undefined && !this.#isClosed) this.#makeReady(entry, again);
+    else this.#dropIfIdle(entry);
   }
 
   /** Takes no more keys and forgets those that wait; keys that are being worked on may still be `done`. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const { timer } of this.#delayed.values()) timer.cancel();
-    this.#delayed.clear();
-    this.#ready.clear();
-    this.#again.clear();
-    this.#metrics.depth(0);
+    this.#timer?.cancel();
+    this.#delays.clear();
+    for (const level of this.#levels) level.clear();
+    this.#depth = 0;
+    this.#entries.clear();
+    for (const entry of this.#running) this.#entries.set(entry.key, entry);
+    this.#metrics.close();
   }
 
-  #takeFrom(namespace: string, keys: Map<string, number>, key: string, addedMs: number): void {
+  #entryOf(key: string): QueueEntry {
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known;
+    if (this.#entries.size >= this.#sweepSize) this.#sweep();
+    const entry = new QueueEntry(key);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #sweep(): void {
+    for (const entry of this.#entries.values()) this.#dropIfIdle(entry);
+    this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#entries.size);
+  }
+
+  #makeReady(entry: QueueEntry, priority: Priority): void {
+    this.#undelay(entry);
+    if (entry.isRunning) {
+      entry.again = moreUrgent(entry.again ?? priority, priority);
+      return;
+    }
     const nowMs = this.#clock.monotonic();
-    keys.delete(key);
-    // The namespace goes to the end of the line.
-    this.#ready.delete(namespace);
-    if (keys.size > 0) this.#ready.set(namespace, keys);
-    this.#running.set(key, nowMs);
-    this.#metrics.waited(nowMs - addedMs);
-    this.#metrics.depth(this.depth);
+    const { level } = entry;
+    if (level === undefined) {
+      const allowedMs = this.#rateLimit === undefined ? nowMs : entry.spentUntilMs - this.#rateLimit.slackMs;
+      if (allowedMs > nowMs) return this.#delayUntil(entry, allowedMs, priority);
+      entry.readyMs = nowMs;
+      this.#depth++;
+      this.#metrics.adds++;
+    } else {
+      if (moreUrgent(level.priority, priority) === level.priority) return;
+      level.remove(entry);
+    }
+    this.#levelOf(priority).add(entry, this.#flowOf(entry.key));
+    this.#onReady();
   }
 
-  #undelay(key: string): void {
-    this.#delayed.get(key)?.timer.cancel();
-    this.#delayed.delete(key);
+  #levelOf(priority: Priority): FairLevel {
+    const level = this.#levels[priorities.indexOf(priority)];
+    if (level === undefined) throw new RangeError(`no level has the priority "${priority}"`);
+    return level;
   }
+
+  /** The most urgent keys, unless others have been passed over often enough for their age. */
+  #nextLevel(nowMs: number): FairLevel | undefined {
+    let next: FairLevel | undefined;
+    let nextClaim = Number.NEGATIVE_INFINITY;
+    for (const level of this.#levels) {
+      if (level.size === 0) continue;
+      const claim = next === undefined ? level.passes : level.passes - allowedPasses(nowMs - level.oldestMs);
+      if (claim <= nextClaim) continue;
+      next = level;
+      nextClaim = claim;
+    }
+    for (const level of this.#levels) level.passes = level === next || level.size === 0 ? 0 : level.passes + 1;
+    return next;
+  }
+
+  #delayUntil(entry: QueueEntry, dueMs: number, priority: Priority): void {
+    if (this.#delays.has(entry)) {
+      if (entry.dueMs <= dueMs) return;
+      this.#delays.remove(entry);
+    }
+    entry.dueMs = dueMs;
+    entry.duePriority = priority;
+    this.#delays.add(entry);
+    this.#arm();
+  }
+
+  #undelay(entry: QueueEntry): void {
+    if (!this.#delays.has(entry)) return;
+    this.#delays.remove(entry);
+    this.#arm();
+  }
+
+  /** One timer, for the delay that ends first. */
+  #arm(): void {
+    const dueMs = this.#delays.first?.dueMs ?? Number.POSITIVE_INFINITY;
+    if (dueMs === this.#timerMs) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerMs = dueMs;
+    if (dueMs === Number.POSITIVE_INFINITY) return;
+    const delayMs = Math.min(dueMs - this.#clock.monotonic(), timerMsMax);
+    this.#timer = this.#clock.setTimer(() => this.#wake(), delayMs);
+  }
+
+  #wake(): void {
+    const nowMs = this.#clock.monotonic();
+    // Whatever is armed below is armed anew.
+    this.#timerMs = Number.NaN;
+    for (let entry = this.#delays.first; entry !== undefined && entry.dueMs <= nowMs; entry = this.#delays.first) {
+      this.#delays.remove(entry);
+      this.#makeReady(entry, entry.duePriority);
+    }
+    this.#arm();
+  }
+
+  #dropIfIdle(entry: QueueEntry): void {
+    const isIdle = !entry.isRunning && entry.level === undefined && !this.#delays.has(entry) && entry.failures === 0;
+    if (isIdle && entry.spentUntilMs <= this.#clock.monotonic()) this.#entries.delete(entry.key);
+  }
+}
+
+/** How often keys that have waited so long are still passed over. */
+function allowedPasses(waitedMs: number): number {
+  return Math.max(1, Math.ceil(passesMax * (1 - waitedMs / agedMs)));
+}
+
+function moreUrgent(a: Priority, b: Priority): Priority {
+  return priorities.indexOf(a) <= priorities.indexOf(b) ? a : b;
 }
 
 function namespaceOf(key: string): string {
   const slash = key.indexOf("/");
   return slash === -1 ? "" : key.slice(0, slash);
-}
-
-interface QueueMetrics {
-  adds(): void;
-  retries(): void;
-  depth(value: number): void;
-  waited(durationMs: number): void;
-  worked(durationMs: number): void;
-}
-
-function createQueueMetrics({ metrics, name }: WorkQueueOptions): QueueMetrics {
-  const labels = { name, controller: name };
-  const adds: Counter = metrics.counter("workqueue_adds_total", "Total number of adds handled by workqueue.");
-  const retries: Counter = metrics.counter("workqueue_retries_total", "Total number of retries handled by workqueue.");
-  const depth: Gauge = metrics.gauge("workqueue_depth", "Current depth of workqueue.");
-  const waited: Histogram = metrics.histogram(
-    "workqueue_queue_duration_seconds",
-    "How long in seconds an item stays in workqueue before being requested.",
-    durationBuckets,
-  );
-  const worked: Histogram = metrics.histogram(
-    "workqueue_work_duration_seconds",
-    "How long in seconds processing an item from workqueue takes.",
-    durationBuckets,
-  );
-  return {
-    adds: () => adds.add(1, labels),
-    retries: () => retries.add(1, labels),
-    depth: (value) => depth.set(value, labels),
-    waited: (durationMs) => waited.observe(durationMs / 1_000, labels),
-    worked: (durationMs) => worked.observe(durationMs / 1_000, labels),
-  };
 }

@@ -4,6 +4,8 @@
 export type { SimulateOptions } from "./simulate.ts";
 export { simulate } from "./simulate.ts";
 export type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
+export type { OutageKind } from "./node-outage.ts";
+export type { ClockSkew } from "./process-clock.ts";
 export type { OperatorProcess, OperatorSource } from "./simulated-operator.ts";
 export { conditionOf } from "./settled.ts";
 /** For choices of a test that follow from a seed, too. */

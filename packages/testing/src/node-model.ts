@@ -1,9 +1,10 @@
 /** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
-import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { isNotFound } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { InformerFactory } from "@setpoint/runtime";
+import { NodeOutage, type OutageKind } from "./node-outage.ts";
 import { PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
 import { idleProgram, type ProgramModel, type SimulatedVolume } from "./program-model.ts";
@@ -30,6 +31,7 @@ export class NodeModel {
   readonly #running = new Map<string, Running>();
   /** By the UID of the pod (emptyDir) or of the claim. */
   readonly #volumes = new Map<string, SimulatedVolume>();
+  readonly #outages = new Map<string, NodeOutage>();
   #addresses = 0;
 
   constructor(options: NodeModelOptions) {
@@ -43,7 +45,7 @@ export class NodeModel {
     pods.addHandler({
       onAdd: (pod) => this.#seen(pod as Stored<Pod>),
       onUpdate: (_old, pod) => this.#seen(pod as Stored<Pod>),
-      onDelete: (pod) => this.#gone(pod),
+      onDelete: (pod) => this.#gone(pod as Stored<Pod>),
     });
     this.#informers
       .informer(PersistentVolumeClaim)
@@ -66,9 +68,69 @@ export class NodeModel {
     for (const { run } of this.#running.values()) run.kill();
   }
 
+  /** `off`: as a power cut of one node. `isolated`: its processes go on, but nobody hears of them. */
+  failNode(name: string, kind: OutageKind): void {
+    if (!this.#options.names.includes(name))
+      throw new Error(`Cannot fail node "${name}": the nodes are ${this.#options.names.join(", ")}`);
+    if (this.#outages.has(name)) throw new Error(`Cannot fail node "${name}": it has failed already`);
+    const { client, host } = this.#options;
+    const pods = (): readonly Stored<Pod>[] => this.#podsOf(name);
+    this.#outages.set(name, new NodeOutage(kind, { client, clock: host.clock, node: name, pods }));
+    if (kind === "isolated") return;
+    for (const [uid, { run }] of this.#running) {
+      if (run.pod.spec?.nodeName !== name) continue;
+      // Forgotten first: what its processes say at their end is not heard.
+      this.#running.delete(uid);
+      run.abandon();
+    }
+  }
+
+  /** The node is back: pods that were deleted meanwhile end, the others go on or start again. */
+  async recoverNode(name: string): Promise<void> {
+    const outage = this.#outages.get(name);
+    if (outage === undefined) throw new Error(`Cannot recover node "${name}": it has not failed`);
+    this.#outages.delete(name);
+    await outage.end();
+    const present = this.#podsOf(name);
+    const uids = new Set(present.map(({ metadata }) => metadata.uid));
+    for (const { run } of this.#running.values())
+      if (run.pod.spec?.nodeName === name && !uids.has(run.pod.metadata.uid)) this.#gone(run.pod);
+    for (const pod of present) {
+      this.#seen(pod);
+      this.#report(pod.metadata.uid);
+    }
+  }
+
+  /** Of the pods that are bound to the node. */
+  podNames(node: string): readonly string[] {
+    return this.#podsOf(node).map(({ metadata }) => metadata.name);
+  }
+
+  /** What is on a claim's volume is lost, and the processes that use it die. */
+  loseVolume(claimUid: string): void {
+    const volume = this.#volumes.get(claimUid);
+    volume?.files.clear();
+    this.#volumes.delete(claimUid);
+    for (const { run } of this.#running.values())
+      if (volume !== undefined && run.pod.spec?.volumes?.some((each) => this.#isOn(run.pod, each, claimUid)))
+        run.kill();
+  }
+
+  #isOn(pod: Pod, volume: NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number], claimUid: string): boolean {
+    const { persistentVolumeClaim } = volume;
+    return persistentVolumeClaim !== undefined && this.#claim(pod, persistentVolumeClaim.claimName) === claimUid;
+  }
+
+  #podsOf(node: string): readonly Stored<Pod>[] {
+    // The store of the informer of pods holds pods.
+    const pods = this.#informers.informer(Pod).store.values() as Iterable<Stored<Pod>>;
+    return [...pods].filter(({ spec }) => spec?.nodeName === node);
+  }
+
   #seen(pod: Stored<Pod>): void {
     const { uid, deletionTimestamp } = pod.metadata;
-    if (!this.#options.names.includes(pod.spec?.nodeName ?? "")) return;
+    const node = pod.spec?.nodeName ?? "";
+    if (!this.#options.names.includes(node) || this.#outages.has(node)) return;
     const running = this.#running.get(uid);
     if (running !== undefined) return running.run.update(pod);
     if (deletionTimestamp !== undefined) return void this.#finalize(pod);
@@ -90,8 +152,10 @@ export class NodeModel {
     });
   }
 
-  #gone(pod: Stored<KubeObject>): void {
+  #gone(pod: Stored<Pod>): void {
     const { uid } = pod.metadata;
+    // An isolated node goes on with a pod whose object is gone.
+    if (this.#outages.has(pod.spec?.nodeName ?? "")) return;
     this.#running.get(uid)?.run.abandon();
     this.#running.delete(uid);
     for (const id of this.#volumes.keys()) if (id.startsWith(`${uid}/`)) this.#volumes.delete(id);
@@ -133,7 +197,7 @@ export class NodeModel {
 
   #report(uid: string): void {
     const running = this.#running.get(uid);
-    if (running === undefined) return;
+    if (running === undefined || this.#outages.has(running.run.pod.spec?.nodeName ?? "")) return;
     running.writing = running.writing.then(() => this.#try(() => this.#write(running.run)));
   }
 

@@ -1,7 +1,9 @@
+import { PersistentVolumeClaim } from "@setpoint/api";
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { NodeModel } from "./node-model.ts";
+import type { OutageKind } from "./node-outage.ts";
 import type { ProgramModel } from "./program-model.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import type { SimulatedOperator } from "./simulated-operator.ts";
@@ -149,6 +151,39 @@ export class RunningWorld implements World {
     this.#parts.nodes.killAll();
   }
 
+  failNode(node: string, kind: OutageKind = "off"): void {
+    for (const pod of this.#parts.nodes.podNames(node)) this.#forgivePod(pod);
+    this.#parts.nodes.failNode(node, kind);
+  }
+
+  recoverNode(node: string): Promise<void> {
+    return this.wait(this.#parts.nodes.recoverNode(node));
+  }
+
+  async loseVolume(claim: ObjectName): Promise<void> {
+    const key = keyOf(PersistentVolumeClaim, claim);
+    const { metadata } = await this.wait(this.client.get(PersistentVolumeClaim, key));
+    // Which pods use it is for the model to know; whatever they keep is lost by no fault of an operator.
+    for (const model of this.#parts.models) model.forgive?.();
+    this.#parts.nodes.loseVolume(metadata.uid);
+    // Without its finalizer, because nobody waits for the pods of a lost disk.
+    await this.patch(PersistentVolumeClaim, key, { metadata: { finalizers: null } });
+    await this.wait(this.client.delete(PersistentVolumeClaim, key).catch(() => {}));
+  }
+
+  pauseOperator(forMs: number, replica?: number): void {
+    for (const operator of this.#replicas(replica)) operator.pause(forMs);
+  }
+
+  jumpOperatorClock(byMs: number, replica?: number): void {
+    for (const operator of this.#replicas(replica)) operator.jumpClock(byMs);
+  }
+
+  #replicas(replica: number | undefined): readonly SimulatedOperator[] {
+    const { operators } = this.#parts;
+    return replica === undefined ? operators : operators.filter((each) => each.replica === replica);
+  }
+
   async restartOperator(): Promise<void> {
     for (const operator of this.#parts.operators) {
       operator.kill();
@@ -185,7 +220,7 @@ export class RunningWorld implements World {
         const entry = trace.entries[looked];
         if (entry?.kind === "write") writtenMs = entry.atMs;
       }
-      return clock.monotonic() - writtenMs >= silentMs && operators.every((operator) => operator.isQuiet);
+      return clock.monotonic() - writtenMs >= silentMs && areQuiet(operators);
     });
   }
 
@@ -202,7 +237,12 @@ export class RunningWorld implements World {
   #forgive(kind: KindRef, name: string): void {
     const isPod = kind.kind === "Pod" && kind.group === "";
     if (!isPod && !this.#parts.kinds.includes(kind)) return;
-    for (const model of this.#parts.models) model.forgive?.(isPod ? name : undefined);
+    if (isPod) this.#forgivePod(name);
+    else for (const model of this.#parts.models) model.forgive?.();
+  }
+
+  #forgivePod(name: string): void {
+    for (const model of this.#parts.models) model.forgive?.(name);
   }
 
   #assertSafe(): void {
@@ -214,6 +254,16 @@ export class RunningWorld implements World {
     const writes = this.#parts.trace.entries.filter(({ kind }) => kind === "write");
     return new Error(`${message}\nthe last writes:\n${writes.slice(-linesMax).map(lineOf).join("\n")}`);
   }
+}
+
+/** Of each operator one process is at rest, and none that leads is busy. */
+function areQuiet(operators: readonly SimulatedOperator[]): boolean {
+  const resting = new Set<string>();
+  for (const { isQuiet, isLeader, group } of operators) {
+    if (isQuiet) resting.add(group);
+    else if (isLeader) return false;
+  }
+  return operators.every(({ group }) => resting.has(group));
 }
 
 function isLoud({ kind }: TraceEntry): boolean {

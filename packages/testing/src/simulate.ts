@@ -5,6 +5,7 @@ import type { Operator } from "setpoint";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import { NodeModel } from "./node-model.ts";
 import { Participant } from "./participant.ts";
+import type { ClockSkew } from "./process-clock.ts";
 import type { ProgramModel } from "./program-model.ts";
 import { SimulatedOperator, type OperatorSource } from "./simulated-operator.ts";
 import { RunningWorld } from "./running-world.ts";
@@ -22,10 +23,14 @@ export interface SimulateOptions {
   readonly models?: readonly ProgramModel[];
   /** Number of nodes; default 3. */
   readonly nodes?: number;
-  /** Whether operators elect a leader by a lease, as with several replicas; default false. */
+  /** Whether operators elect a leader by a lease; by default only with several replicas. */
   readonly leaderElection?: boolean;
   /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
   readonly watchLagMsMax?: number;
+  /** Processes of each operator; default 1. With more of them they elect a leader, unless `leaderElection` is false. */
+  readonly replicas?: number;
+  /** How the clocks of the operators' machines differ from the world's: of the first replica, the second and so on. */
+  readonly clocks?: readonly ClockSkew[];
 }
 
 const nodesDefault = 3;
@@ -50,7 +55,10 @@ export async function simulate(options: SimulateOptions): Promise<World> {
   const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents) };
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
-  const operators = described.map((each) => createProcess(ground, each, options));
+  const { replicas = 1 } = options;
+  const operators = described.flatMap((each) =>
+    Array.from({ length: replicas }, (_, replica) => createProcess(ground, each, options, replica)),
+  );
   const world = new RunningWorld({
     ...ground,
     client: clientOf(ground, "user"),
@@ -90,12 +98,19 @@ function describe(source: OperatorSource): DescribedOperator {
 function createProcess(
   ground: Ground,
   { source, operator }: DescribedOperator,
-  { leaderElection = false, watchLagMsMax = 0 }: SimulateOptions,
+  options: SimulateOptions,
+  replica: number,
 ): SimulatedOperator {
+  const { replicas = 1, leaderElection = replicas > 1, watchLagMsMax = 0, clocks = [] } = options;
+  const skew = clocks[replica];
+  const name = replica === 0 ? operator.name : `${operator.name}/${replica}`;
   return new SimulatedOperator({
     source,
     host: ground.host,
-    participant: participant(ground, operator.name, watchLagMsMax),
+    group: operator.name,
+    replica,
+    participant: participant(ground, name, watchLagMsMax),
+    ...(skew === undefined ? {} : { skew }),
     transport: ground.server.transportAs(operatorUser(operator.name)),
     ...(leaderElection ? { leaseNamespace: operatorNamespace } : {}),
   });

@@ -3,8 +3,10 @@ import type { Transport } from "@setpoint/apimachinery";
 import type { Host, Timer } from "@setpoint/host";
 import type { Manager } from "@setpoint/runtime";
 import { type Operator, runOperator } from "setpoint";
-import { MortalClock } from "./mortal-clock.ts";
-import type { Fault, Participant, ProcessLink } from "./participant.ts";
+import type { Participant, Strike } from "./participant.ts";
+import type { ProcessLink } from "./process-link.ts";
+import { pausable, pausableTransport } from "./pausable.ts";
+import { type ClockSkew, ProcessClock } from "./process-clock.ts";
 
 /** What an operator's process is given besides the API server. */
 export interface OperatorProcess {
@@ -21,9 +23,15 @@ export type OperatorSource = Operator | ((process: OperatorProcess) => Operator)
 export interface SimulatedOperatorOptions {
   readonly source: OperatorSource;
   readonly host: Host;
+  /** The operator's name, which its replicas share. */
+  readonly group: string;
+  /** From 0. */
+  readonly replica: number;
   readonly participant: Participant;
   readonly transport: Transport;
   readonly leaseNamespace?: string;
+  /** How the clock of its machine differs from the world's. */
+  readonly skew?: ClockSkew;
 }
 
 /** How long a node takes to start a process again. */
@@ -32,8 +40,11 @@ const restartMsMax = 5_000;
 
 export class SimulatedOperator {
   readonly #options: SimulatedOperatorOptions;
-  #life: { readonly link: ProcessLink; readonly clock: MortalClock; readonly manager: Manager } | undefined;
+  #life: { readonly link: ProcessLink; readonly clock: ProcessClock; readonly manager: Manager } | undefined;
   #restart: Timer | undefined;
+  #unpause: Timer | undefined;
+  /** How far its machine's wall clock was set, which outlives a process. */
+  #jumpedMs = 0;
 
   constructor(options: SimulatedOperatorOptions) {
     this.#options = options;
@@ -41,6 +52,22 @@ export class SimulatedOperator {
 
   get writeCount(): number {
     return this.#options.participant.writeCount;
+  }
+
+  get name(): string {
+    return this.#options.participant.name;
+  }
+
+  get group(): string {
+    return this.#options.group;
+  }
+
+  get replica(): number {
+    return this.#options.replica;
+  }
+
+  get isLeader(): boolean {
+    return this.#life?.manager.isLeader() ?? false;
   }
 
   /** Whether it runs and no key is waiting to run or running. */
@@ -53,22 +80,48 @@ export class SimulatedOperator {
     return this.#life?.manager.ready ?? Promise.resolve();
   }
 
-  strikeAt(write: number, fault: Fault): void {
+  strikeAt(write: number, fault: Strike): void {
     this.#options.participant.faults.set(write, fault);
   }
 
   start(): void {
     const { source, host, participant, transport, leaseNamespace } = this.#options;
     this.#restart?.cancel();
-    const clock = new MortalClock(host.clock);
+    const { offsetMs = 0, rate = 1 } = this.#options.skew ?? {};
+    const clock = new ProcessClock(host.clock, { offsetMs: offsetMs + this.#jumpedMs, rate });
     const link = participant.process(() => this.#crashed());
-    const operator = typeof source === "function" ? source(link) : source;
+    const calls: OperatorProcess = { call: (what, kind, send) => pausable(clock, link.call(what, kind, send)) };
+    const operator = typeof source === "function" ? source(calls) : source;
     const manager = runOperator(operator, {
-      transport: link.transport(transport),
+      transport: pausableTransport(link.transport(transport), clock),
       host: { ...host, clock },
       ...(leaseNamespace === undefined ? {} : { leaseNamespace }),
     });
     this.#life = { link, clock, manager };
+    // A process whose lease is lost ends, and its node starts it again.
+    manager.done.catch(() => {
+      if (this.#life?.manager === manager) this.#crashed();
+    });
+  }
+
+  /** As SIGSTOP now and SIGCONT after so long: it does and hears nothing meanwhile, and does not know it. */
+  pause(forMs: number): void {
+    const clock = this.#life?.clock;
+    if (clock === undefined) return;
+    clock.pause();
+    this.#unpause?.cancel();
+    this.#unpause = this.#options.host.clock.setTimer(() => clock.resume(), forMs);
+  }
+
+  /** The wall clock of its machine is set forward or back. */
+  jumpClock(byMs: number): void {
+    this.#jumpedMs += byMs;
+    this.#life?.clock.jump(byMs);
+  }
+
+  /** Requests for leases take so much longer for a while. */
+  slowLeases(delayMs: number, forMs: number): void {
+    this.#options.participant.slowLeases(delayMs, forMs);
   }
 
   /** As `kill -9`; it stays away until it is started. */

@@ -2,6 +2,7 @@
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
+import type { OutageKind } from "./node-outage.ts";
 
 export interface WaitOptions {
   /** Milliseconds of virtual time; default two minutes. */
@@ -48,6 +49,16 @@ export interface World extends AsyncDisposable {
   /** As a power cut of all nodes: every process of every pod dies at one moment. */
   killAll(): void;
 
+  /** A node loses power (`off`, the default), or goes on and nobody hears of it (`isolated`), until `recoverNode`. */
+  failNode(node: string, kind?: OutageKind): void;
+  recoverNode(node: string): Promise<void>;
+  /** What is on a claim's volume is lost; the processes that use it die, and the claim is deleted. */
+  loseVolume(claim: ObjectName): Promise<void>;
+
+  /** The operators' processes stand still for so long (as SIGSTOP), and do not know it. Default: of all replicas. */
+  pauseOperator(forMs: number, replica?: number): void;
+  /** The wall clocks of the operators' machines are set forward or back. */
+  jumpOperatorClock(byMs: number, replica?: number): void;
   /** As `kill -9` on the operators' processes; they come back at once. */
   restartOperator(): Promise<void>;
   /** The operators stay away until `restartOperator`. */

@@ -1,0 +1,31 @@
+/** What a paused process hears, it hears when it goes on: answers and events wait in its sockets. */
+import type { ApiResponse, Transport, WatchFrame } from "@setpoint/apimachinery";
+import type { ProcessClock } from "./process-clock.ts";
+
+export function pausableTransport(inner: Transport, clock: ProcessClock): Transport {
+  return {
+    async send(request, signal): Promise<ApiResponse> {
+      const response = await pausable(clock, inner.send(request, signal));
+      return response.kind === "watch" ? { ...response, frames: pausableFrames(response.frames, clock) } : response;
+    },
+  };
+}
+
+/** Settles as the promise does, but not while the process is paused. */
+export async function pausable<T>(clock: ProcessClock, promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } finally {
+    while (clock.isPaused) await clock.resumed;
+  }
+}
+
+async function* pausableFrames(
+  frames: AsyncIterable<WatchFrame>,
+  clock: ProcessClock,
+): AsyncGenerator<WatchFrame, void, undefined> {
+  for await (const frame of frames) {
+    while (clock.isPaused) await clock.resumed;
+    yield frame;
+  }
+}

@@ -2,6 +2,7 @@ import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Random } from "./random.ts";
+import type { Tracer } from "./tracer.ts";
 
 /** Everything that a part takes from outside, in one parameter. */
 export interface Host {
@@ -9,4 +10,6 @@ export interface Host {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Absent: nobody traces, and it costs nothing. */
+  readonly tracer?: Tracer;
 }

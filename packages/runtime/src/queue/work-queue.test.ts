@@ -277,3 +277,17 @@ test("metrics say by priority how much waits, and how long the work in progress 
   expect(metrics.expose()).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 5');
   expect(metrics.expose()).toContain('workqueue_retries_total{controller="test",name="test"} 1');
 });
+
+test("WorkQueue.stateOf() says what a key waits for and since when", async () => {
+  const { host, queue } = createQueue();
+  expect(queue.stateOf("a/x")).toEqual({ kind: "idle", failures: 0 });
+  queue.addAfter("a/x", 1_000);
+  expect(queue.stateOf("a/x")).toEqual({ kind: "delayed", untilMs: 1_000, failures: 0 });
+  await host.clock.run(1_000);
+  expect(queue.stateOf("a/x")).toEqual({ kind: "ready", sinceMs: 1_000, failures: 0 });
+  await host.clock.run(500);
+  queue.take();
+  expect(queue.longestRunning).toEqual({ key: "a/x", sinceMs: 1_500 });
+  queue.addRateLimited("a/x");
+  expect(queue.stateOf("a/x")).toEqual({ kind: "running", sinceMs: 1_500, failures: 1 });
+});

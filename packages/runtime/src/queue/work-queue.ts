@@ -39,6 +39,13 @@ export interface WorkQueueOptions {
   readonly rateLimit?: RateLimit;
 }
 
+/** Where a key is. `failures` counts its runs in a row that failed. */
+export type KeyState = { readonly failures: number } & (
+  | { readonly kind: "idle" }
+  | { readonly kind: "ready" | "running"; readonly sinceMs: number }
+  | { readonly kind: "delayed"; readonly untilMs: number }
+);
+
 /**
  * Keys that wait to be worked on.
  *
@@ -102,6 +109,24 @@ export class WorkQueue {
     const nowMs = this.#clock.monotonic();
     for (const level of this.#levels) if (level.size > 0) waitMs = Math.max(waitMs, nowMs - level.oldestMs);
     return waitMs;
+  }
+
+  /** What a key waits for, with the monotonic time since when, or until when. */
+  stateOf(key: string): KeyState {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return { kind: "idle", failures: 0 };
+    const { failures } = entry;
+    if (entry.isRunning) return { kind: "running", sinceMs: entry.startedMs, failures };
+    if (entry.level !== undefined) return { kind: "ready", sinceMs: entry.readyMs, failures };
+    return this.#delays.has(entry) ? { kind: "delayed", untilMs: entry.dueMs, failures } : { kind: "idle", failures };
+  }
+
+  /** The key that has been worked on for longest. */
+  get longestRunning(): { readonly key: string; readonly sinceMs: number } | undefined {
+    let longest: QueueEntry | undefined;
+    for (const entry of this.#running)
+      if (longest === undefined || entry.startedMs < longest.startedMs) longest = entry;
+    return longest === undefined ? undefined : { key: longest.key, sinceMs: longest.startedMs };
   }
 
   /** Called whenever a key becomes ready. */

@@ -58,6 +58,11 @@ export { serveCustomResources, withCrdStrategy } from "./crd/serve-custom-resour
 export type { CustomResourcesOptions } from "./crd/custom-resources.ts";
 export { CustomResources } from "./crd/custom-resources.ts";
 
+// webhooks
+export type { ServeWebhooksOptions } from "./webhook/serve-webhooks.ts";
+export { serveWebhooks } from "./webhook/serve-webhooks.ts";
+export type { WebhookAnswer, WebhookCall, WebhookCaller, WebhookClientConfig } from "./webhook/webhook-caller.ts";
+
 // who may what
 export type { AuthenticatorOptions } from "./auth/authenticator.ts";
 export { createAuthenticator } from "./auth/authenticator.ts";

@@ -23,6 +23,14 @@ export interface AdmissionRequest {
   readonly clock: Clock;
   readonly random: Random;
   warn(message: string): void;
+  readonly pass: AdmissionPass;
+}
+
+/** Whether the plugins run for the first time or again, because one that others should have seen changed the object. */
+export interface AdmissionPass {
+  isRepeated: boolean;
+  /** Set by a plugin that changed the object after others had seen it. All run once more, and not a third time. */
+  isNeededAgain: boolean;
 }
 
 /**

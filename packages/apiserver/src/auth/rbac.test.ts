@@ -113,6 +113,7 @@ function admission(reader: ObjectReader, resource: string, object: UnstructuredO
     clock: systemClock,
     random: systemRandom,
     warn: () => undefined,
+    pass: { isRepeated: false, isNeededAgain: false },
   };
 }
 

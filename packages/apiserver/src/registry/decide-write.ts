@@ -90,7 +90,6 @@ function resultOf(current: UnstructuredObject | undefined, outcome: Outcome): St
 async function resume({ steps, wait }: Suspended): Promise<Outcome> {
   let next: IteratorResult<Promise<void>, Outcome> = { done: false, value: wait };
   while (next.done !== true) {
-    // oxlint-disable-next-line no-await-in-loop -- each step needs the one before
     next = await settle(steps, next.value);
   }
   return next.value;

@@ -111,11 +111,9 @@ export function* shownForm(view: ResourceView, stored: UnstructuredObject): Wait
 export function* storedForm(view: ResourceView, object: UnstructuredObject): Waits<UnstructuredObject> {
   const stored = view.toStored(object);
   if (!(stored instanceof Promise)) return stored;
-  let result = object;
-  yield stored.then((converted) => {
-    result = converted;
-  });
-  return result;
+  const waiting = new Awaited(stored);
+  yield waiting.done;
+  return waiting.value ?? object;
 }
 
 /** `show` after `ready`, for readers. */
@@ -125,4 +123,18 @@ export function showReady(
 ): UnstructuredObject | Promise<UnstructuredObject> {
   const pending = view.ready([stored]);
   return pending === undefined ? view.show(stored) : pending.then(() => view.show(stored));
+}
+
+/** A promise whose value is there once it is done. */
+class Awaited<T> {
+  value: T | undefined;
+  readonly done: Promise<void>;
+
+  constructor(promise: Promise<T>) {
+    this.done = this.#keep(promise);
+  }
+
+  async #keep(promise: Promise<T>): Promise<void> {
+    this.value = await promise;
+  }
 }

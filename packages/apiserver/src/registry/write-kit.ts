@@ -30,10 +30,18 @@ export function admissionRequest(
   const { subresource, namespace } = attributes;
   const { clock, random } = context.host;
   const warn = (message: string): void => warnings.add(message);
-  return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn };
+  const pass = { isRepeated: false, isNeededAgain: false };
+  return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn, pass };
 }
 
 export function* admit(context: RegistryContext, request: AdmissionRequest): Waits<void> {
+  yield* admitOnce(context, request);
+  if (!request.pass.isNeededAgain) return;
+  request.pass.isRepeated = true;
+  yield* admitOnce(context, request);
+}
+
+function* admitOnce(context: RegistryContext, request: AdmissionRequest): Waits<void> {
   for (const plugin of context.admission) {
     const pending = plugin.admit?.(request);
     if (pending !== undefined) yield pending;

@@ -1,0 +1,28 @@
+/** Wires admission webhooks into an API server. */
+import type { ApiServer } from "../api-server.ts";
+import { versionConverter, equivalentsIn } from "./version-converter.ts";
+import { mutatingWebhooks, validatingWebhooks } from "./webhook-admission.ts";
+import type { WebhookCaller } from "./webhook-caller.ts";
+import { WebhookList } from "./webhook-list.ts";
+
+export interface ServeWebhooksOptions {
+  readonly caller: WebhookCaller;
+}
+
+/** Asks the webhooks of stored configurations from now on; dispose of it before the storage is closed. */
+export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOptions): Disposable {
+  const { storage, registry } = server;
+  const mutating = new WebhookList(storage, "mutatingwebhookconfigurations");
+  const validating = new WebhookList(storage, "validatingwebhookconfigurations");
+  const stopped = new AbortController();
+  const equivalents = equivalentsIn(registry);
+  const parts = { caller, equivalents, converter: versionConverter, signal: stopped.signal };
+  server.addAdmission(mutatingWebhooks(mutating, parts), validatingWebhooks(validating, parts));
+  return {
+    [Symbol.dispose]() {
+      stopped.abort(new Error("the API server stops"));
+      mutating.stop();
+      validating.stop();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** The port through which the server asks webhooks; `http` has the one that uses sockets. */
+
+/** Who is to be called, as configurations write it. */
+export interface WebhookClientConfig {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  /** PEM in base64: the authorities that may have signed the webhook's certificate. */
+  readonly caBundle?: string;
+}
+
+export interface WebhookCall {
+  /** What messages name; for a Service its name, not its address. */
+  readonly url: string;
+  readonly config: WebhookClientConfig;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface WebhookCaller {
+  /**
+   * Posts the body as JSON. Rejects when there is no answer, with an error whose message says why in the words of Go
+   * (`dial tcp 127.0.0.1:1: connect: connection refused`), because users know and search for them.
+   */
+  call(call: WebhookCall, signal: AbortSignal): Promise<WebhookAnswer>;
+}

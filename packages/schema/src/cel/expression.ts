@@ -1,0 +1,128 @@
+/** Expressions over several named values, as webhooks' match conditions and admission policies have them. */
+import type { StructuralSchema } from "../structural-schema.ts";
+import { jsonOf, jsonValue } from "./json-values.ts";
+import { compile, type Program } from "./program.ts";
+import { shapeOf, type Shape } from "./shape.ts";
+import { dynType, typeText, type CelType } from "./type.ts";
+import { CelFault, CelMap, type Value } from "./value.ts";
+
+/** What one expression may cost at run time, as in Kubernetes. */
+const expressionCostMax = 1_000_000;
+
+/** A compiled expression; only the environment that compiled it can run it. */
+export interface CelExpression {
+  readonly source: string;
+  /** As CEL prints it: `bool`, `string`, `dyn`. */
+  readonly type: string;
+}
+
+export type CelResult = { readonly value: unknown } | { readonly error: string };
+
+/** Several expressions about the same values, under one budget. Named expressions are evaluated once, when first read. */
+export interface CelEvaluation {
+  /** The value as JSON, or what went wrong. */
+  run(expression: CelExpression): CelResult;
+}
+
+export interface CelEnvironmentOptions {
+  /** The variables and what is known of each: a schema, or nothing ("dyn"). */
+  readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
+  /** What all expressions of one evaluation may cost together. */
+  readonly costMax: number;
+}
+
+interface Compiled extends CelExpression {
+  readonly program: Program;
+}
+
+const namedExpressions = "variables";
+
+export class CelEnvironment {
+  readonly #shapes = new Map<string, Shape | undefined>();
+  readonly #types = new Map<string, CelType>();
+  readonly #namedTypes = new Map<string, CelType>();
+  readonly #named = new Map<string, Compiled>();
+  readonly #costMax: number;
+
+  constructor({ variables, costMax }: CelEnvironmentOptions) {
+    this.#costMax = costMax;
+    for (const [name, schema] of Object.entries(variables)) {
+      const shape = schema === "dyn" ? undefined : shapeOf(schema, false, name);
+      this.#shapes.set(name, shape);
+      this.#types.set(name, shape?.type ?? dynType);
+    }
+    this.#types.set(namedExpressions, { kind: "object", name: "kubernetes.variables", fields: this.#namedTypes });
+  }
+
+  /** The expression, or all that is wrong with it. */
+  compile(source: string): CelExpression | string {
+    const program = compile(source, this.#types);
+    if (typeof program === "string") return program;
+    const compiled: Compiled = { source, program, type: typeText(program.type) };
+    return compiled;
+  }
+
+  /** Later expressions can say `variables.NAME`. Returns what is wrong with the source, if anything. */
+  define(name: string, source: string): string | undefined {
+    const compiled = this.compile(source);
+    if (typeof compiled === "string") return compiled;
+    // Made by the line above.
+    const named = compiled as Compiled;
+    this.#named.set(name, named);
+    this.#namedTypes.set(name, named.program.type);
+    return undefined;
+  }
+
+  evaluate(values: Readonly<Record<string, unknown>>): CelEvaluation {
+    let budget = this.#costMax;
+    const run = ({ program }: Compiled): Value => {
+      const { value, cost, isCancelled } = program.run(all, expressionCostMax);
+      budget -= cost;
+      if (isCancelled) return new CelFault("operation cancelled: actual cost limit exceeded");
+      if (budget < 0) return new CelFault("validation failed due to running out of cost budget");
+      return value;
+    };
+    const named = new NamedValues(this.#named, run);
+    const all = [...this.#shapes].map(([name, shape]) => wrap(shape, values[name])).concat(named);
+    return {
+      run: (expression) => {
+        // Expressions come from `compile` of this class alone.
+        const value = run(expression as Compiled);
+        return value instanceof CelFault ? { error: value.message } : { value: jsonOf(value) };
+      },
+    };
+  }
+}
+
+function wrap(shape: Shape | undefined, json: unknown): Value {
+  return shape === undefined || json === undefined || json === null ? jsonValue(json) : shape.wrap(json);
+}
+
+/** `variables`: each is computed when it is read for the first time. */
+class NamedValues extends CelMap {
+  readonly #expressions: ReadonlyMap<string, Compiled>;
+  readonly #run: (expression: Compiled) => Value;
+  readonly #known = new Map<string, Value>();
+
+  constructor(expressions: ReadonlyMap<string, Compiled>, run: (expression: Compiled) => Value) {
+    super();
+    this.#expressions = expressions;
+    this.#run = run;
+  }
+
+  get size(): number {
+    return this.#expressions.size;
+  }
+
+  get(key: Value): Value | undefined {
+    const expression = typeof key === "string" ? this.#expressions.get(key) : undefined;
+    if (expression === undefined || typeof key !== "string") return undefined;
+    const known = this.#known.get(key) ?? this.#run(expression);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  keys(): readonly Value[] {
+    return Array.from(this.#expressions.keys());
+  }
+}

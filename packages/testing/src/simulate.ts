@@ -3,7 +3,11 @@ import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import type { Operator } from "setpoint";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
+import type { Fault } from "./faults/fault.ts";
+import { FaultBoard } from "./faults/fault-board.ts";
+import { WorldStriker } from "./faults/world-striker.ts";
 import { NodeModel } from "./node-model.ts";
+import type { Onlooker } from "./onlooker.ts";
 import { Participant } from "./participant.ts";
 import type { ClockSkew } from "./process-clock.ts";
 import type { ProgramModel } from "./program-model.ts";
@@ -25,12 +29,25 @@ export interface SimulateOptions {
   readonly nodes?: number;
   /** Whether operators elect a leader by a lease; by default only with several replicas. */
   readonly leaderElection?: boolean;
+  /**
+   * Which built-in controllers run: `all` (default), or those whose work the operators may see or cause by their rights
+   * (`observed`), for many runs that look at nothing else.
+   */
+  readonly controllers?: "all" | "observed";
   /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
   readonly watchLagMsMax?: number;
   /** Processes of each operator; default 1. With more of them they elect a leader, unless `leaderElection` is false. */
   readonly replicas?: number;
   /** How the clocks of the operators' machines differ from the world's: of the first replica, the second and so on. */
   readonly clocks?: readonly ClockSkew[];
+  /** What strikes in this run, counted from the moment at which the world is ready; see docs/exploring.md. */
+  readonly faults?: readonly Fault[];
+}
+
+/** Who looks at a world from the outside. */
+export interface Watching {
+  readonly board: FaultBoard;
+  readonly onlooker?: Onlooker;
 }
 
 const nodesDefault = 3;
@@ -40,10 +57,16 @@ interface Ground {
   readonly host: SimulatedHost;
   readonly trace: Trace;
   readonly server: SimulatedApiServer;
+  readonly watching: Watching;
 }
 
 /** Builds a world; it resolves when everything runs and is in sync. */
-export async function simulate(options: SimulateOptions): Promise<World> {
+export function simulate(options: SimulateOptions): Promise<World> {
+  return simulateWatched(options, { board: new FaultBoard(options.faults) });
+}
+
+/** As `simulate`, for those who look over everybody's shoulders. */
+export async function simulateWatched(options: SimulateOptions, watching: Watching): Promise<RunningWorld> {
   const { models = [] } = options;
   const nodeNames = Array.from({ length: options.nodes ?? nodesDefault }, (_, index) => `node-${index}`);
   const described = (options.operators ?? []).map(describe);
@@ -52,7 +75,7 @@ export async function simulate(options: SimulateOptions): Promise<World> {
     nodeNames,
   });
   const host = simulatedHost(options.seed, startMs);
-  const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents) };
+  const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents), watching };
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;
@@ -68,6 +91,18 @@ export async function simulate(options: SimulateOptions): Promise<World> {
     models,
   });
   await world.wait(startEverything(ground, nodes, operators), { within: startMsMax });
+  const { board } = watching;
+  const striker = new WorldStriker({
+    client: clientOf(ground, "somebody"),
+    host,
+    nodes,
+    nodeNames,
+    models,
+    operators,
+    controllers: described.flatMap(({ operator }) => operator.controllers),
+  });
+  board.onStep = (fault) => striker.strike(fault);
+  board.arm(host.clock);
   return world;
 }
 
@@ -75,8 +110,14 @@ function clientOf(ground: Ground, name: string): Client {
   return createClient(transportOf(ground, participant(ground, name), clusterAdmin), ground.host);
 }
 
-function participant({ host, trace }: Ground, name: string, watchLagMsMax = 0): Participant {
-  return new Participant({ name, clock: host.clock, random: host.random, trace, watchLagMsMax });
+function participant({ host, trace, watching: { onlooker } }: Ground, name: string): Participant {
+  return new Participant({
+    name,
+    clock: host.clock,
+    random: host.random,
+    trace,
+    ...(onlooker === undefined ? {} : { onlooker }),
+  });
 }
 
 function transportOf({ server }: Ground, who: Participant, user: UserInfo): Transport {
@@ -109,7 +150,14 @@ function createProcess(
     host: ground.host,
     group: operator.name,
     replica,
-    participant: participant(ground, name, watchLagMsMax),
+    participant: new Participant({
+      name,
+      clock: ground.host.clock,
+      random: ground.host.random,
+      trace: ground.trace,
+      watchLagMsMax,
+      ...ground.watching,
+    }),
     ...(skew === undefined ? {} : { skew }),
     transport: ground.server.transportAs(operatorUser(operator.name)),
     ...(leaderElection ? { leaseNamespace: operatorNamespace } : {}),

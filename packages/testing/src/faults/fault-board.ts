@@ -1,0 +1,126 @@
+/** What is to strike in one world, where something could, and what did. */
+import type { WatchEventType } from "@setpoint/apimachinery";
+import type { Clock } from "@setpoint/host";
+import {
+  type EventSite,
+  type Fault,
+  type ObservationFault,
+  type ProcessFault,
+  siteName,
+  type WorldFault,
+  type WriteFault,
+  type WriteSite,
+} from "./fault.ts";
+import { sitePattern } from "./site-pattern.ts";
+
+export type StepFault = ProcessFault | WorldFault;
+
+/** A write that was about to be sent. */
+export interface RecordedWrite {
+  readonly site: WriteSite;
+  readonly atMs: number;
+  /** Not the API server's: a call to an operand, which knows no status codes. */
+  readonly isCall: boolean;
+  readonly verb: string;
+}
+
+/** An event that was about to be delivered. */
+export interface RecordedEvent {
+  readonly site: EventSite;
+  readonly atMs: number;
+  readonly type: WatchEventType;
+  readonly resourceVersion: string;
+}
+
+const writeKinds: ReadonlySet<string> = new Set(["A1", "A2", "A3", "A6", "B1", "B2", "B3", "B4", "B5", "B6"]);
+const observationKinds: ReadonlySet<string> = new Set("C1 C3 C4 C5 C6 C7 C8 C10 C11 C13".split(" "));
+
+export function isWriteFault(fault: Fault): fault is WriteFault {
+  return writeKinds.has(fault.kind);
+}
+
+export function isObservationFault(fault: Fault): fault is ObservationFault {
+  return observationKinds.has(fault.kind);
+}
+
+export function isStepFault(fault: Fault): fault is StepFault {
+  return !isWriteFault(fault) && !isObservationFault(fault);
+}
+
+export class FaultBoard {
+  readonly writes: RecordedWrite[] = [];
+  readonly events: RecordedEvent[] = [];
+  readonly struck: Fault[] = [];
+  startedMs = 0;
+  /** Called for every fault that strikes between two steps. */
+  onStep: (fault: StepFault) => void = () => {};
+  readonly #faults: readonly Fault[];
+  readonly #bySite = new Map<string, Fault[]>();
+  readonly #counts = new Map<string, number>();
+  #isArmed = false;
+
+  constructor(faults: readonly Fault[] = []) {
+    this.#faults = faults;
+    for (const fault of faults) {
+      const site = siteName(fault.at);
+      this.#bySite.set(site, [...(this.#bySite.get(site) ?? []), fault]);
+    }
+  }
+
+  /** The story begins: sites are counted from here, and nothing strikes before. */
+  arm(clock: Clock): void {
+    this.#isArmed = true;
+    this.startedMs = clock.monotonic();
+    for (const fault of this.#faults)
+      if (isStepFault(fault) && "atMs" in fault.at) clock.setTimer(() => this.strike(fault), fault.at.atMs);
+  }
+
+  /** Whether somebody must elect a leader for these faults to strike. */
+  get needsLease(): boolean {
+    return this.#faults.some(({ kind }) => kind === "D1" || kind === "D2" || kind === "D3");
+  }
+
+  /** A write is about to be sent; `what` is as in the trace. */
+  writing(by: string, what: string, isCall: boolean, atMs: number): WriteEncounter {
+    if (!this.#isArmed) return noEncounter;
+    const write = sitePattern(what);
+    const site = { by, write, nth: this.#count(`${by}: ${write}`) };
+    this.writes.push({ site, atMs, isCall, verb: isCall ? "CALL" : (what.split(" ")[0] ?? "") });
+    const planned = this.#bySite.get(siteName(site));
+    if (planned === undefined) return noEncounter;
+    return { fault: planned.find(isWriteFault), steps: planned.filter(isStepFault) };
+  }
+
+  /** An event is about to be delivered. */
+  seeing(by: string, event: string, type: WatchEventType, resourceVersion: string, atMs: number): ObservationFault[] {
+    if (!this.#isArmed) return [];
+    const site = { by, event, nth: this.#count(`${by}: event of ${event}`) };
+    this.events.push({ site, atMs, type, resourceVersion });
+    return (this.#bySite.get(siteName(site)) ?? []).filter(isObservationFault);
+  }
+
+  /** The resourceVersion that a server has which is `back` events of the resource behind. */
+  versionBefore(by: string, resource: string, back: number): string | undefined {
+    const seen = this.events.filter(({ site }) => site.by === by && site.event === resource);
+    return seen.at(-1 - back)?.resourceVersion;
+  }
+
+  strike(fault: Fault): void {
+    this.struck.push(fault);
+    if (isStepFault(fault)) this.onStep(fault);
+  }
+
+  #count(name: string): number {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    return count;
+  }
+}
+
+/** What strikes at a write: at most one fault of the write itself, and what happens right after it. */
+export interface WriteEncounter {
+  readonly fault: WriteFault | undefined;
+  readonly steps: readonly StepFault[];
+}
+
+const noEncounter: WriteEncounter = { fault: undefined, steps: [] };

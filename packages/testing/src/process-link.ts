@@ -1,0 +1,253 @@
+/** The ways out of one process: where what strikes its requests is done. */
+import { type ApiRequest, type ApiResponse, isStatus, type Transport } from "@setpoint/apimachinery";
+import { type Clock, type Random, sleep } from "@setpoint/host";
+import type { WriteFault } from "./faults/fault.ts";
+import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
+import { type Views, resourceOf } from "./faults/observed-watch.ts";
+import { laggingWatch } from "./lagging-watch.ts";
+import type { Onlooker, Passage } from "./onlooker.ts";
+import type { Trace, TraceEntry } from "./trace.ts";
+
+export interface ParticipantOptions {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly trace: Trace;
+  /** Its watches tell everything up to so much late, as those of a busy server; default 0. */
+  readonly watchLagMsMax?: number;
+  /** What strikes it; nobody else's faults do. */
+  readonly board?: FaultBoard;
+  readonly onlooker?: Onlooker;
+}
+
+/** What outlives the processes of a participant. */
+export interface Lives {
+  /** The next write is about to be sent; what strikes it, if anything. */
+  nextWrite(call: Call): { readonly fault: WriteFault | undefined; readonly steps: readonly StepFault[] };
+  /** What a server that refuses for a while answers to this write now. */
+  refusalOf(call: Call): ApiResponse | undefined;
+  /** From now on writes like this one are refused. */
+  refuse(call: Call, fault: WriteFault): void;
+  /** Requests for leases take so much longer now. */
+  readonly leaseDelayMs: number;
+  readonly views: Views | undefined;
+}
+
+/** What a call is for the trace. */
+export interface Call {
+  readonly kind: TraceEntry["kind"];
+  readonly what: string;
+  readonly detail: string;
+  /** Absent when it is not the API server's. */
+  readonly request?: ApiRequest;
+}
+
+/** A request takes up to so long each way: enough that a seed changes who is first. */
+const latencyMsMax = 3;
+
+/** After its end nothing is sent and nothing is heard: promises stay pending for ever. */
+export class ProcessLink {
+  readonly #lives: Lives;
+  readonly #options: ParticipantOptions;
+  readonly #onCrash: () => void;
+  readonly #end = new AbortController();
+  #isDoomed = false;
+
+  constructor(lives: Lives, options: ParticipantOptions, onCrash: () => void) {
+    this.#lives = lives;
+    this.#options = options;
+    this.#onCrash = onCrash;
+  }
+
+  get isAlive(): boolean {
+    return !this.#end.signal.aborted;
+  }
+
+  end(): void {
+    this.#end.abort(new Error("the process is dead"));
+  }
+
+  /** A call of something that is not the API server; writes count with those to the API server. */
+  call<T>(what: string, kind: "look" | "write", send: () => Promise<T>): Promise<T> {
+    const refuse = (): never => {
+      throw new Error("the connection was refused");
+    };
+    return this.#pass({ kind, what, detail: "" }, { send, describe: () => "done", refuse });
+  }
+
+  /** The API server, as seen from this process. */
+  transport(inner: Transport): Transport {
+    return { send: (request, signal) => this.#send(inner, request, signal) };
+  }
+
+  async #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    const { views } = this.#lives;
+    const asked = views?.aged(request) ?? request;
+    const isWatch = request.query?.["watch"] !== undefined;
+    const both = isWatch ? anyOf(this.#end.signal, signal) : signal;
+    const response = await this.#pass<ApiResponse>(callOf(asked), {
+      send: async () => views?.refuse(asked) ?? inner.send(asked, both),
+      describe: outcomeOf,
+      refuse: (answer) => answer,
+    });
+    return response.kind === "watch" ? this.#watched(asked, response) : response;
+  }
+
+  #watched(request: ApiRequest, response: ApiResponse & { readonly kind: "watch" }): ApiResponse {
+    const { clock, random, watchLagMsMax: lagMsMax = 0 } = this.#options;
+    const { views } = this.#lives;
+    let { frames } = response;
+    if (lagMsMax > 0) frames = laggingWatch(frames, { clock, random, lagMsMax });
+    if (views !== undefined) frames = views.frames(request, frames, () => this.#die());
+    return frames === response.frames ? response : { ...response, frames };
+  }
+
+  async #pass<T>(call: Call, ports: PassPorts<T>): Promise<T> {
+    if (!this.isAlive) return never();
+    if (this.#isDoomed) return this.#crash(call, "crashed before it asked");
+    const { fault, steps } = call.kind === "write" ? this.#lives.nextWrite(call) : noFault;
+    if (fault?.kind === "A1" || fault?.kind === "A6") return this.#crash(call, "crashed before");
+    if (call.kind === "lease" && this.#lives.leaseDelayMs > 0)
+      await sleep(this.#options.clock, this.#lives.leaseDelayMs);
+    await this.#travel();
+    if (fault !== undefined) this.#lives.refuse(call, fault);
+    if (fault?.kind === "B1") return this.#unsent(call);
+    if (fault?.kind === "B3") return this.#sendLate(call, ports, fault.lateMs);
+    const answer = await this.#answer(call, ports);
+    for (const step of steps) this.#options.board?.strike(step);
+    if (fault?.kind === "A3") return this.#crash(call, "crashed after");
+    await this.#travel();
+    if (fault?.kind === "B2") throw this.#lost(call);
+    if (fault?.kind === "A2") this.#doom();
+    return this.isAlive ? answer : never();
+  }
+
+  async #answer<T>(call: Call, ports: PassPorts<T>): Promise<T> {
+    const refused = this.#lives.refusalOf(call);
+    if (refused === undefined || !this.isAlive) return this.#traced(call, ports);
+    this.#trace(call, `${outcomeOf(refused)} (injected)`, refused);
+    return ports.refuse(refused);
+  }
+
+  async #traced<T>(call: Call, { send, describe }: PassPorts<T>): Promise<T> {
+    if (!this.isAlive) return never();
+    try {
+      const answer = await send();
+      this.#trace(call, describe(answer), answer);
+      return answer;
+    } catch (error) {
+      if (!this.isAlive) return never();
+      this.#trace(call, error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  /** The time that a message is under way. */
+  async #travel(): Promise<void> {
+    const { clock, random } = this.#options;
+    await sleep(clock, random.int(latencyMsMax + 1));
+  }
+
+  /** It dies at its next request, and has nothing else to do than that which follows from what it knows now. */
+  #doom(): void {
+    this.#isDoomed = true;
+    this.#options.clock.setTimer(() => this.#die(), 0);
+  }
+
+  #crash(call: Call, outcome: string): Promise<never> {
+    this.#trace(call, outcome);
+    this.#die();
+    return never();
+  }
+
+  #die(): void {
+    if (!this.isAlive) return;
+    this.end();
+    this.#onCrash();
+  }
+
+  #unsent(call: Call): never {
+    this.#trace(call, "not sent");
+    throw new Error("connect ECONNREFUSED");
+  }
+
+  #sendLate<T>(call: Call, { send, describe }: PassPorts<T>, lateMs: number): never {
+    this.#options.clock.setTimer(() => {
+      void send().then(
+        (answer) => this.#trace(call, `${describe(answer)} (late)`, answer),
+        (error: unknown) => this.#trace(call, `${String(error)} (late)`),
+      );
+    }, lateMs);
+    this.#trace(call, "timed out");
+    throw new Error("the request timed out");
+  }
+
+  #lost(call: Call): Error {
+    this.#trace(call, "answer lost");
+    return new Error("the connection broke before the answer was received");
+  }
+
+  #trace({ kind, what, detail, request }: Call, outcome: string, answer?: unknown): void {
+    const { clock, name, trace, onlooker } = this.#options;
+    const entry = { atMs: clock.monotonic(), who: name, kind, what, outcome };
+    trace.add(entry, detail);
+    onlooker?.passed({ ...entry, ...(request === undefined ? {} : { request }), ...answerOf(answer) });
+  }
+}
+
+/** How a call is sent, said and refused. */
+interface PassPorts<T> {
+  send(): Promise<T>;
+  describe(answer: T): string;
+  refuse(answer: ApiResponse): T;
+}
+
+const noFault = { fault: undefined, steps: [] };
+
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+function anyOf(end: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
+  return signal === undefined ? end : AbortSignal.any([end, signal]);
+}
+
+function answerOf(answer: unknown): Pick<Passage, "status" | "answer"> {
+  if (!isResponse(answer)) return {};
+  return { status: answer.status, ...(answer.kind === "object" ? { answer: answer.object } : {}) };
+}
+
+function isResponse(answer: unknown): answer is ApiResponse {
+  return typeof answer === "object" && answer !== null && "headers" in answer && "status" in answer;
+}
+
+function callOf(request: ApiRequest): Call {
+  const { method, path, query, body } = request;
+  const object = objectOfPath(path);
+  if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, detail: "", request };
+  if (method === "GET" || method === "HEAD") return { kind: "read", what: `${method} ${object}`, detail: "", request };
+  const kind = resourceOf(path) === "leases" ? "lease" : "write";
+  return { kind, what: `${method} ${object}${nameOfNew(request)}`, detail: JSON.stringify(body) ?? "", request };
+}
+
+/** What is created has its name in its body. */
+function nameOfNew({ method, body }: ApiRequest): string {
+  if (method !== "POST") return "";
+  const { name, generateName } =
+    (body as { metadata?: { name?: string; generateName?: string } } | null)?.metadata ?? {};
+  if (name !== undefined) return `/${name}`;
+  return generateName === undefined ? "" : `/${generateName}*`;
+}
+
+/** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */
+function objectOfPath(path: string): string {
+  return path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\/?/, "").replace(/^namespaces\/([^/]+\/[^/]+)/, "$1");
+}
+
+function outcomeOf(response: ApiResponse): string {
+  const reason =
+    response.kind === "object" && response.status >= 400 && isStatus(response.object)
+      ? ` ${response.object.message ?? ""}`
+      : "";
+  return `${response.status}${reason}`;
+}

@@ -11,6 +11,24 @@ export const errNotLeader = "ERR_NOT_LEADER";
 export const errLeaseLost = "ERR_LEASE_LOST";
 /** The author's code says that trying again without a change is useless. */
 export const errTerminal = "ERR_TERMINAL";
+/** The conditions of a kind were declared or used against their declaration. */
+export const errConditions = "ERR_CONDITIONS";
+/** An effect or a step cannot be recorded, or somebody else has gone on with it. */
+export const errLedger = "ERR_LEDGER";
+/** A run ends early because a step in it waits. */
+export const errSuspended = "ERR_SUSPENDED";
+/** The author's code says how soon to try again. */
+export const errTemporary = "ERR_TEMPORARY";
+/** A controller is declared against the rules, or two have the same name. */
+export const errControllerInvalid = "ERR_CONTROLLER_INVALID";
+/** A cron line cannot be read, or never fires. */
+export const errCronInvalid = "ERR_CRON_INVALID";
+/** A reconcile took longer than its controller allows. */
+export const errReconcileTimeout = "ERR_RECONCILE_TIMEOUT";
+/** A controller has changed or deleted more than its limits allow for now. */
+export const errWriteBudget = "ERR_WRITE_BUDGET";
+/** The author's code has changed an object of the cache. */
+export const errCacheChanged = "ERR_CACHE_CHANGED";
 /** The manager or queue has been stopped. */
 export const errStopped = "ERR_STOPPED";
 
@@ -25,4 +43,19 @@ export class TerminalError extends SetpointError {
 
 export function isTerminalError(error: unknown): error is TerminalError {
   return isSetpointError(error, errTerminal);
+}
+
+/** Thrown by a reconcile or a daemon that knows how soon it is worth trying again: exactly then, whatever failed before. */
+export class TemporaryError extends SetpointError {
+  override readonly name: string = "TemporaryError";
+  readonly delayMs: number;
+
+  constructor(message: string, delayMs: number, options?: ErrorOptions & { readonly code?: string }) {
+    super(options?.code ?? errTemporary, message, options);
+    this.delayMs = delayMs;
+  }
+}
+
+export function isTemporaryError(error: unknown): error is TemporaryError {
+  return isSetpointError(error, errTemporary) || isSetpointError(error, errWriteBudget);
 }

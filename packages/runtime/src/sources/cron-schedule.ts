@@ -1,0 +1,70 @@
+/** When a cron line is due: pure, from the line, its time zone and a moment. */
+import { SetpointError } from "@setpoint/apimachinery";
+import { Cron } from "croner";
+import { errCronInvalid } from "../errors.ts";
+
+export interface CronOptions {
+  /** An IANA name such as "Europe/Berlin"; default "UTC", whatever the zone of the machine is. */
+  readonly timeZone?: string;
+}
+
+/** Any moment would do: without a field for the year, a line that is never due after one is never due after any. */
+const anyMomentMs = Date.UTC(2026, 0, 1);
+
+/**
+ * A cron line with five fields (minute, hour, day of the month, month, day of the week), six when the first is the second, or a
+ * nickname such as `@daily`. Errors: `ERR_CRON_INVALID` for one that cannot be read, names an unknown time zone, or never fires.
+ */
+export class CronSchedule {
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly #cron: Cron;
+
+  constructor(expression: string, { timeZone = "UTC" }: CronOptions = {}) {
+    this.expression = expression;
+    this.timeZone = timeZone;
+    checkTimeZone(expression, timeZone);
+    this.#cron = parse(expression, timeZone);
+    // Also refuses a line that never fires.
+    this.nextAfter(anyMomentMs);
+  }
+
+  /** The first moment after `afterMs` (milliseconds since the epoch) at which the line is due. */
+  nextAfter(afterMs: number): number {
+    const next = this.#cron.nextRun(new Date(afterMs));
+    if (next !== null && next !== undefined) return next.getTime();
+    throw invalid(this.expression, "it never fires: no date has such a day, month and day of the week");
+  }
+}
+
+/**
+ * When a cron line is due next after a moment, for a reconcile that decides from the status whether something is due:
+ * `nextCronRun("0 3 * * *", lastBackupMs) <= clock.now()`.
+ */
+export function nextCronRun(expression: string, afterMs: number, options: CronOptions = {}): number {
+  return new CronSchedule(expression, options).nextAfter(afterMs);
+}
+
+function parse(expression: string, timezone: string): Cron {
+  // The parser would also take a date, which fires once.
+  if (!expression.includes(" ") && !expression.startsWith("@"))
+    throw invalid(expression, "it has one field; wanted are five: minute, hour, day, month, day of the week");
+  try {
+    return new Cron(expression, { timezone, mode: "5-or-6-parts", paused: true });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message.replace(/^Cron(Pattern|Date): /u, "") : String(error);
+    throw invalid(expression, problem);
+  }
+}
+
+function checkTimeZone(expression: string, timeZone: string): void {
+  try {
+    Intl.DateTimeFormat("en", { timeZone });
+  } catch {
+    throw invalid(expression, `time zone "${timeZone}" is not known; wanted is an IANA name such as "Europe/Berlin"`);
+  }
+}
+
+function invalid(expression: string, problem: string): SetpointError {
+  return new SetpointError(errCronInvalid, `Cannot use cron line "${expression}": ${problem}`);
+}

@@ -1,0 +1,39 @@
+import { sleep } from "@setpoint/host";
+import { CronSchedule, type CronOptions } from "./cron-schedule.ts";
+import { wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
+
+/** How often the clock is looked at while a moment is waited for: people set clocks, and machines sleep. */
+const lookMsMax = 300_000;
+/** A clock that goes back by more than this was wrong before; what it showed then is forgotten. */
+const correctionMsMin = 26 * 3_600_000;
+
+/**
+ * Wakes keys by a cron line: `cron("0 3 * * *", { timeZone: "Europe/Berlin" })` wakes all objects at three o'clock, a function as
+ * third argument says which.
+ *
+ * Guarantees: each moment fires at most once, also when the clock is set back; moments that were missed while the process slept
+ * or was busy fire once together. What fell due while no process led is not made up for by the source: taking over runs every
+ * key anyway, and the reconcile decides from the status (`nextCronRun`).
+ */
+export function cron(expression: string, options: CronOptions = {}, keysOf?: KeysOf): Source {
+  const schedule = new CronSchedule(expression, options);
+  return { name: `cron ${expression} ${schedule.timeZone}`, run: (ports) => follow(schedule, keysOf, ports) };
+}
+
+async function follow(schedule: CronSchedule, keysOf: KeysOf | undefined, ports: SourcePorts): Promise<void> {
+  const { clock, signal } = ports;
+  /** All moments up to this one have fired. */
+  let firedMs = clock.now();
+  for (;;) {
+    const dueMs = schedule.nextAfter(firedMs);
+    const nowMs = clock.now();
+    if (nowMs >= dueMs) {
+      wakeAll(ports, keysOf, "normal");
+      ports.works();
+      firedMs = nowMs;
+    } else {
+      if (nowMs < firedMs - correctionMsMin) firedMs = nowMs;
+      await sleep(clock, Math.min(dueMs - nowMs, lookMsMax), signal);
+    }
+  }
+}

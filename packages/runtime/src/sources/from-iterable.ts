@@ -1,0 +1,56 @@
+import type { NamespacedName } from "@setpoint/apimachinery";
+import type { CacheReader } from "../controller/controller-definition.ts";
+import type { Source, SourcePorts } from "./source.ts";
+
+/** Opens the stream anew; aborts its connection when the signal does. */
+export type OpenIterable<T> = (signal: AbortSignal) => AsyncIterable<T>;
+
+export interface IterableOptions {
+  /** Default "iterable"; needed when a controller has several. */
+  readonly name?: string;
+}
+
+/**
+ * Wakes keys by what a stream of the outside says: a message queue, a webhook broker, another API's watch.
+ * `map` names the keys of one item; `open` is called again after the stream has thrown or ended, ever more slowly.
+ *
+ * Assumptions: what was said while the stream was cut is not said again, so a controller that must not miss it also looks by
+ * `every(…)`. On stopping the iterator's `return()` is called, so a generator's `finally` runs.
+ */
+export function fromIterable<T>(
+  open: OpenIterable<T>,
+  map: (item: T, cache: CacheReader) => readonly NamespacedName[],
+  { name = "iterable" }: IterableOptions = {},
+): Source {
+  return { name, run: (ports) => consume(open, map, ports) };
+}
+
+async function consume<T>(
+  open: OpenIterable<T>,
+  map: (item: T, cache: CacheReader) => readonly NamespacedName[],
+  ports: SourcePorts,
+): Promise<void> {
+  const { signal, cache, wake, works } = ports;
+  const iterator = open(signal)[Symbol.asyncIterator]();
+  const aborted = untilAborted(signal);
+  try {
+    for (;;) {
+      const item = await Promise.race([iterator.next(), aborted]);
+      if (signal.aborted || item === undefined) return;
+      if (item.done === true) throw new Error("the stream has ended");
+      works();
+      for (const key of map(item.value, cache)) wake(key);
+    }
+  } finally {
+    // Not awaited when it hangs in `next()`: a generator answers `return()` only after that.
+    const closing = Promise.resolve(iterator.return?.()).catch(() => {});
+    if (!signal.aborted) await closing;
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -1,0 +1,34 @@
+import type { NamespacedName } from "@setpoint/apimachinery";
+import type { Source, SourcePorts } from "./source.ts";
+
+/** A source that other code of the same process feeds, such as the handler of a webhook. */
+export interface PushSource extends Source {
+  /**
+   * Wakes a key in every running controller that has this source; says whether there was one. `false` (no manager runs, or it is a
+   * standby) is a reason to answer 503, so that the sender tries again elsewhere.
+   */
+  push(key: NamespacedName): boolean;
+}
+
+/** `const hooks = pushSource("payments")`, `sources: [hooks]`, and in the handler `hooks.push({ name, namespace })`. */
+export function pushSource(name = "push"): PushSource {
+  const running = new Set<SourcePorts>();
+  return {
+    name,
+    push(key) {
+      for (const { wake } of running) wake(key, "high");
+      return running.size > 0;
+    },
+    run(ports) {
+      running.add(ports);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const end = (): void => {
+        running.delete(ports);
+        resolve();
+      };
+      if (ports.signal.aborted) end();
+      else ports.signal.addEventListener("abort", end, { once: true });
+      return promise;
+    },
+  };
+}

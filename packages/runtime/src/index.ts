@@ -20,17 +20,66 @@ export type {
   StepFacts,
 } from "./controller/controller-options.ts";
 
+// what wakes a controller
+export type { Predicate } from "./predicates/predicates.ts";
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  changed,
+  generationChanged,
+  labelsChanged,
+  not,
+} from "./predicates/predicates.ts";
+export type { ObjectPath, ValueAt } from "./predicates/field-path.ts";
+export type { KeysOf, Source, SourcePorts } from "./sources/source.ts";
+export { keyOf } from "./sources/source.ts";
+export { every } from "./sources/every.ts";
+export { cron } from "./sources/cron.ts";
+export type { CronOptions } from "./sources/cron-schedule.ts";
+export { CronSchedule, nextCronRun } from "./sources/cron-schedule.ts";
+export type { IterableOptions, OpenIterable } from "./sources/from-iterable.ts";
+export { fromIterable } from "./sources/from-iterable.ts";
+export type { PushSource } from "./sources/push-source.ts";
+export { pushSource } from "./sources/push-source.ts";
+
 // inside a reconcile
-export type { ConditionInit, DeleteOptions, ListOptions, ReconcileContext } from "./controller/reconcile-context.ts";
+export type {
+  ApplyOptions,
+  ApplySetOptions,
+  ChildUpdate,
+  ConditionInit,
+  CreateOptions,
+  DeleteOptions,
+  ListOptions,
+  PatchOptions,
+  PruneOutcome,
+  ReconcileContext,
+} from "./controller/reconcile-context.ts";
+export type { Effect } from "./controller/effects.ts";
+export type { Json } from "./controller/ledger.ts";
+export type { StepOptions } from "./controller/procedure.ts";
+export type { PlannedWrite, WriteGuard } from "./controller/write-guard.ts";
 export type { Result } from "./controller/result.ts";
 export { awaitChange, minutes, requeueAfter, seconds } from "./controller/result.ts";
 export type { Act, Rest, Step, Wait } from "./controller/step.ts";
 export { act, rest, wait } from "./controller/step.ts";
 export type { WriteOutcome } from "./controller/outcome.ts";
 export { outcome } from "./controller/outcome.ts";
+export type { RefusalReason } from "./controller/refusal.ts";
+
+// conditions
+export type {
+  AnyConditionProtocol,
+  ConditionDeclaration,
+  Polarity,
+  SummarizedCondition,
+} from "./controller/condition-protocol.ts";
+export type { ConditionProtocol, Said } from "./controller/declare-conditions.ts";
+export { declareConditions } from "./controller/declare-conditions.ts";
 
 // errors
-export { isTerminalError, TerminalError } from "./errors.ts";
+export { isTemporaryError, isTerminalError, TemporaryError, TerminalError } from "./errors.ts";
 
 // running controllers
 export type {
@@ -49,6 +98,7 @@ export { InformerFactory } from "./cache/informer-factory.ts";
 export { compareResourceVersions } from "./cache/resource-version.ts";
 export type { IndexFunction } from "./cache/store.ts";
 export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
-export type { WorkQueueOptions } from "./queue/work-queue.ts";
+export type { Priority } from "./queue/priority.ts";
+export type { RateLimit, WorkQueueOptions } from "./queue/work-queue.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export { LeaderElector } from "./leader/leader-elector.ts";

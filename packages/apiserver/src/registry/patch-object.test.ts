@@ -32,3 +32,23 @@ test("who may patch but not create cannot create by server-side apply", async ()
   verbs = new Set(["patch"]);
   expect(await apply("2")).toBe(200);
 });
+
+test("an apply that names a revision makes an object that is not there, and changes none that is at another", async () => {
+  const host = simulatedHost(1);
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  await bootstrap({ storage, host });
+  const apply = async (): Promise<number> => {
+    const metadata = { name: "a", resourceVersion: "1" };
+    const answer = await server.transport({ username: "admin", groups: ["system:masters"] }).send({
+      method: "PATCH",
+      path: "/api/v1/namespaces/default/configmaps/a",
+      query: { fieldManager: "me", force: "true" },
+      headers: { "content-type": "application/apply-patch+yaml" },
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata, data: { value: "1" } },
+    });
+    return answer.status;
+  };
+  expect(await apply()).toBe(201);
+  expect(await apply()).toBe(409);
+});

@@ -146,7 +146,10 @@ async function applyObject(
       const message = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
       throw conflict(definition, attributes.name, message);
     }
-    return apply(undefined);
+    const made = apply(undefined);
+    // A revision is a precondition on what is there; of what is not, the real server makes one all the same.
+    delete made.object.metadata.resourceVersion;
+    return made;
   };
   const mayCreate = subresource === "" ? { create } : {};
   return updateObject(context, served, options, { needsResourceVersion: false, change: apply, ...mayCreate });

@@ -1,5 +1,6 @@
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
+import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { ListOptions, ReconcileContext } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
 
@@ -36,6 +37,10 @@ export interface ControllerDefinition {
   /** The finalizer's name when there is a `cleanup`; also how an old one of this controller is recognised. */
   readonly finalizer: string;
   readonly hasCleanup: boolean;
+  /** Whether runs may keep a ledger in an annotation of the object. */
+  readonly keepsLedger: boolean;
+  /** The declared conditions of the kind. */
+  readonly health?: AnyConditionProtocol;
   /** Whether `reconcile` also gets objects that are being deleted. */
   readonly reconcileDeleting: boolean;
   /** Whether a change of the reconciled object is worth a run. */

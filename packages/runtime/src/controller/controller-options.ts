@@ -1,5 +1,6 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
+import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { CacheReader, Selection, WatchDefinition } from "./controller-definition.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
@@ -27,6 +28,10 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly fieldManager?: string;
   /** Default: `<group>/<name>`. */
   readonly finalizer?: string;
+  /** Whether `effect` and `step` are used: what they record is kept in an annotation of the object. Default false. */
+  readonly ledger?: boolean;
+  /** The conditions of the kind, made by `declareConditions`: there from the first visit, and summed up as `Ready`. */
+  readonly health?: AnyConditionProtocol;
   /** Also reconcile objects that are being deleted; default false. */
   readonly reconcileDeleting?: boolean;
   /** Whether a change of the reconciled object is worth a run; default: all but changes of the status. */

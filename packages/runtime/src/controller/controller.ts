@@ -55,6 +55,8 @@ function common<T extends KubeObject>(
     fieldManager: options.fieldManager ?? name,
     finalizer: options.finalizer ?? `${kind.group === "" ? "setpoint.dev" : kind.group}/${name}`,
     hasCleanup: options.cleanup !== undefined,
+    keepsLedger: options.ledger ?? false,
+    ...(options.health === undefined ? {} : { health: options.health }),
     reconcileDeleting: options.reconcileDeleting ?? false,
     // The manager hands a definition only objects of its own kind.
     predicate: (old, next) => options.predicate?.(old as Stored<T>, next as Stored<T>) ?? isWorthARun(old, next),

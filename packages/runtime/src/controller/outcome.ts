@@ -1,10 +1,17 @@
+import { isApiError, isSetpointError } from "@setpoint/apimachinery";
 import { isOutcomeUnknown } from "@setpoint/client";
-import { isApiError } from "@setpoint/apimachinery";
+import { errNotOwned } from "../errors.ts";
+import { refusalOf, type RefusalReason } from "./refusal.ts";
 
 /** How a write ended. `unknown`: no answer came, it may or may not have happened; doing it again is safe. */
 export type WriteOutcome<T> =
   | { readonly kind: "done"; readonly object: T }
-  | { readonly kind: "refused"; readonly error: Error }
+  | {
+      readonly kind: "refused";
+      readonly error: Error;
+      /** Why, when it is one of the reasons that trying again does not mend by itself. */
+      readonly reason?: RefusalReason;
+    }
   | { readonly kind: "unknown"; readonly error: Error };
 
 /** The end of a write as a value: `const created = await outcome(ctx.create(pod))`. Other errors are thrown on. */
@@ -13,7 +20,8 @@ export async function outcome<T>(write: Promise<T>): Promise<WriteOutcome<T>> {
     return { kind: "done", object: await write };
   } catch (error) {
     if (isOutcomeUnknown(error)) return { kind: "unknown", error };
-    if (isApiError(error)) return { kind: "refused", error };
-    throw error;
+    if (!isApiError(error) && !isSetpointError(error, errNotOwned)) throw error;
+    const reason = refusalOf(error, () => true)?.reason;
+    return { kind: "refused", error, ...(reason === undefined ? {} : { reason }) };
   }
 }

@@ -1,6 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { isDeepEqual } from "../objects/deep-equal.ts";
+import { ledgerPrefix } from "./ledger.ts";
 
 /**
  * Whether a change of an object is worth a run: anything but a change of the status alone. Kinds that have no generation
@@ -14,7 +15,14 @@ export function isWorthARun(old: Stored<KubeObject>, next: Stored<KubeObject>): 
     a.generation !== b.generation ||
     a.deletionTimestamp !== b.deletionTimestamp ||
     !isDeepEqual(a.labels, b.labels) ||
-    !isDeepEqual(a.annotations, b.annotations) ||
+    !isDeepEqual(withoutLedgers(a.annotations), withoutLedgers(b.annotations)) ||
     !isDeepEqual(a.finalizers, b.finalizers)
   );
+}
+
+/** What runs record about themselves is no news for them. */
+function withoutLedgers(annotations: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const isLedger = (name: string): boolean => name.startsWith(ledgerPrefix);
+  if (!Object.keys(annotations).some(isLedger)) return annotations;
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => !isLedger(name)));
 }

@@ -1,6 +1,9 @@
 import type { Condition, KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock, Logger, Random } from "@setpoint/host";
+import type { Effect } from "./effects.ts";
+import type { Json } from "./ledger.ts";
+import type { StepOptions } from "./procedure.ts";
 import type { Result } from "./result.ts";
 
 export interface ListOptions {
@@ -17,6 +20,36 @@ export interface DeleteOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
 }
 
+export interface ApplyOptions {
+  /** Whether the child belongs to the reconciled object; default true. */
+  readonly owner?: boolean;
+  /** Whether fields that another manager owns are taken over; default true. */
+  readonly force?: boolean;
+}
+
+export interface CreateOptions {
+  /** Whether the child belongs to the reconciled object; default true. */
+  readonly owner?: boolean;
+}
+
+export interface PatchOptions {
+  /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
+  readonly unchanged?: boolean;
+}
+
+/** What becomes of a child that is there and differs: changed, deleted and made anew, or left until somebody deletes it. */
+export type ChildUpdate = "InPlace" | "Recreate" | "OnDelete";
+
+export interface ApplySetOptions {
+  /** Default: `InPlace`. */
+  update?(child: KubeObject): ChildUpdate;
+}
+
+/** `postponed`: the reconciled object has changed meanwhile, so nothing was deleted; its change runs the key again. */
+export type PruneOutcome =
+  | { readonly kind: "done"; readonly deleted: number }
+  | { readonly kind: "postponed"; readonly reason: string };
+
 /** A condition as an author states it; the times and the generation are filled in. */
 export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;
 
@@ -25,7 +58,8 @@ export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "mess
  * leader lease first and carries preconditions. The functions need no `this`, so they can be destructured.
  *
  * Errors: reads and writes of a kind that the controller neither reconciles, owns nor watches throw `ERR_NOT_DECLARED`.
- * Writes throw ApiError when refused and `ERR_OUTCOME_UNKNOWN` when no answer came; `outcome(write)` makes a value of it.
+ * Writes throw ApiError when refused, `ERR_NOT_OWNED` for an object of somebody else, and `ERR_OUTCOME_UNKNOWN` when no answer
+ * came; `outcome(write)` makes a value of it.
  */
 export interface ReconcileContext {
   /** Aborts when the manager stops or loses its lease. */
@@ -55,28 +89,38 @@ export interface ReconcileContext {
    * Server-side apply with this controller as field manager; sets the owner reference unless `owner: false`. Sends nothing
    * when the cache shows that it would change nothing.
    */
-  apply<T extends KubeObject>(
-    this: void,
-    object: T,
-    options?: { readonly owner?: boolean; readonly force?: boolean },
-  ): Promise<Stored<T>>;
+  apply<T extends KubeObject>(this: void, object: T, options?: ApplyOptions): Promise<Stored<T>>;
+  /**
+   * Applies all children and then deletes those that this controller applied earlier and that are not among them. A refused
+   * child does not keep the others from being applied; then nothing is deleted and the refusals are thrown.
+   */
+  applySet(this: void, children: readonly KubeObject[], options?: ApplySetOptions): Promise<PruneOutcome>;
+  /** Deletes the children that this controller applied earlier and did not apply in this run. */
+  prune(this: void): Promise<PruneOutcome>;
   /** Creates with the owner reference; AlreadyExists of an object that we own already counts as done. */
-  create<T extends KubeObject>(this: void, object: T, options?: { readonly owner?: boolean }): Promise<Stored<T>>;
+  create<T extends KubeObject>(this: void, object: T, options?: CreateOptions): Promise<Stored<T>>;
   /** JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. */
-  patch<T extends KubeObject>(
-    this: void,
-    object: T,
-    patch: unknown,
-    options?: { readonly unchanged?: boolean },
-  ): Promise<Stored<T>>;
+  patch<T extends KubeObject>(this: void, object: T, patch: unknown, options?: PatchOptions): Promise<Stored<T>>;
   /** Deletes with the UID as precondition. An object that is gone already counts as done. */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
   /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */
   status(this: void, status: object): Promise<void>;
-  /** One condition of the reconciled object. Written together with `status`, at the latest at the end. */
-  condition(this: void, condition: ConditionInit): void;
+  /** Conditions of the reconciled object. Written together with `status`, at the latest at the end. */
+  condition(this: void, ...conditions: readonly ConditionInit[]): void;
   /** Tells the user of the reconciled object; equal events become one with a count. */
   event(this: void, type: "Normal" | "Warning", reason: string, message: string): void;
+  /** Something outside of the cluster, at most once for an id and this object, across crashes and lost answers. */
+  effect<R extends Json>(this: void, id: string, effect: Effect<R>): Promise<R>;
+  /**
+   * One of the ordered steps of a procedure: not run again once it has returned, in this process or another. A `Result` says
+   * that it is not finished; the run ends there with it.
+   */
+  step<R extends Json | void>(
+    this: void,
+    name: string,
+    run: () => Promise<R | Result>,
+    options?: StepOptions,
+  ): Promise<R>;
   awaitChange(this: void): Result;
   requeueAfter(this: void, delayMs: number, why: string): Result;
 }

@@ -1,8 +1,11 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
+import { isTerminalError, TerminalError } from "../errors.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { Run } from "./create-context.ts";
-import type { Result } from "./result.ts";
+import { lookAgainMs } from "./refusal.ts";
+import { requeueAfter, type Result } from "./result.ts";
+import { isSuspension } from "./suspension.ts";
 
 /**
  * One run of a key whose object is there: a finalizer exists exactly when there is a `cleanup`, it is added before the first
@@ -18,27 +21,42 @@ export async function reconcileObject(
   const hasFinalizer = object.metadata.finalizers?.includes(finalizer) ?? false;
   if (isDeleting) {
     if (hasFinalizer && hasCleanup) {
-      const result = await flushed(run, definition.cleanup(object, run.context));
+      const result = await concluded(run, () => definition.cleanup(object, run.context));
       if (result !== undefined) return result;
     }
-    if (hasFinalizer) return void (await setFinalizer(object, finalizer, false, run));
-    return reconcileDeleting ? flushed(run, definition.reconcile(object, run.context)) : undefined;
+    // The cleanup may have written to the object: what counts is how it is now.
+    if (hasFinalizer) return void (await setFinalizer(run.current(), finalizer, false, run));
+    return reconcileDeleting ? concluded(run, () => definition.reconcile(object, run.context)) : undefined;
   }
   const current = hasFinalizer === hasCleanup ? object : await setFinalizer(object, finalizer, hasCleanup, run);
-  return flushed(run, definition.reconcile(current, run.context));
+  return concluded(run, () => definition.reconcile(current, run.context));
 }
 
 /** Conditions are written also when the run fails: they may say why. */
-async function flushed(run: Run, running: Promise<Result | void>): Promise<Result | void> {
+async function concluded(run: Run, reconcile: () => Promise<Result | void>): Promise<Result | void> {
   let result: Result | void;
   try {
-    result = await running;
+    result = await reconcile();
+    run.succeeded();
   } catch (error) {
-    await run.flush().catch((cause: unknown) => run.context.log.debug("Status was not written", { error: cause }));
-    throw error;
+    if (!isSuspension(error)) return failed(run, error);
+    result = error.result;
   }
   await run.flush();
   return result;
+}
+
+/** What the user has to see is said; then the run is tried again as soon as that may help, and not before. */
+async function failed(run: Run, error: unknown): Promise<Result> {
+  const refusal = run.refused(error);
+  await run.flush().catch((cause: unknown) => run.context.log.debug("Status was not written", { error: cause }));
+  if (refusal?.until === "look") {
+    run.context.log.warn("Reconcile was refused and looks again", { error, nextLookMs: lookAgainMs });
+    return requeueAfter(lookAgainMs, refusal.message);
+  }
+  if (refusal?.until === "change" && !isTerminalError(error))
+    throw new TerminalError(refusal.message, { cause: error });
+  throw error;
 }
 
 async function setFinalizer(

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import { hasConditions } from "./has-conditions.ts";
+import { hasConditions } from "./status-field.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { PlannedOptions, StepFacts } from "./controller-options.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";

@@ -3,9 +3,12 @@ import type { Client, KindRef, Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { covers } from "../objects/covers.ts";
 import { isDeepEqual } from "../objects/deep-equal.ts";
+import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
 import type { ConditionInit } from "./reconcile-context.ts";
 import type { ReconcileMemory } from "./reconcile-memory.ts";
+import { isRefused } from "./stalled.ts";
+import { declaresStatusField } from "./status-field.ts";
 
 /** What the status writer needs of a run. */
 export interface StatusPorts {
@@ -16,6 +19,9 @@ export interface StatusPorts {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly memory: ReconcileMemory;
+  /** Of the object that this run looks at; what the cache has learned meanwhile was not observed. */
+  readonly generation: number | undefined;
+  readonly health?: AnyConditionProtocol | undefined;
   /** The reconciled object as it is now, own writes included. */
   current(): Stored<KubeObject>;
   /** Sends the write and notes what became of it. */
@@ -27,6 +33,7 @@ export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
   #isDirty = false;
+  #isConcluded = false;
 
   constructor(ports: StatusPorts) {
     this.#ports = ports;
@@ -35,6 +42,16 @@ export class StatusWriter {
   condition(condition: ConditionInit): void {
     this.#conditions.set(condition.type, condition);
     this.#isDirty = true;
+  }
+
+  /** The run has ended well: what an earlier one was refused is over. */
+  conclude(): void {
+    this.#isConcluded = true;
+  }
+
+  /** Whether this run has said a condition. */
+  hasSaid(type: string): boolean {
+    return this.#conditions.has(type);
   }
 
   /**
@@ -49,33 +66,44 @@ export class StatusWriter {
     await this.#write({ ...status }, named.length > 0);
   }
 
-  /** Writes conditions that no `replace` has written. */
+  /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
-    if (this.#isDirty) await this.#write({ ...statusOf(this.#ports.current()) }, false);
+    if (this.#isDirty || this.#ports.health !== undefined)
+      await this.#write({ ...statusOf(this.#ports.current()) }, false);
   }
 
   async #write(status: Record<string, unknown>, isComplete: boolean): Promise<void> {
-    const object = this.#ports.current();
-    const before = conditionsOf(statusOf(object));
-    const own = completeConditions(
-      [...this.#conditions.values()],
-      before,
-      object.metadata.generation,
-      timestamp(this.#ports.clock),
-    );
-    const others = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
+    const { clock, generation } = this.#ports;
+    const before = conditionsOf(statusOf(this.#ports.current()));
+    const said = [...this.#conditions.values()];
+    const kept = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
+    const derived = this.#derived(said, kept);
+    const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
+    const isOwn = new Set(own.map(({ type }) => type));
+    const others = kept.filter(({ type }) => !isOwn.has(type));
     if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
     await this.#send(status, others.length > 0);
   }
 
+  /** What follows from the declaration: conditions nobody has said yet, and the summary. */
+  #derived(said: readonly ConditionInit[], kept: readonly ConditionInit[]): readonly ConditionInit[] {
+    const { health, generation } = this.#ports;
+    if (health === undefined) return [];
+    const missing = health.missing([...said, ...kept]);
+    // What was refused earlier counts until a run has ended well; otherwise the condition would flap at each attempt.
+    const all = [...said, ...missing, ...kept.filter((each) => !this.#isConcluded && isRefused(each))];
+    all.push(...kept.filter(({ type }) => type !== "Stalled"));
+    return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
+  }
+
   /** `isUnchanged`: nothing of the object may have changed since it was read. */
-  async #send(status: Record<string, unknown>, isUnchanged: boolean): Promise<void> {
-    const { kind, memory, log } = this.#ports;
+  async #send(said: Record<string, unknown>, isUnchanged: boolean): Promise<void> {
+    const { memory, log, kind } = this.#ports;
     this.#isDirty = false;
     const object = this.#ports.current();
     const present = statusOf(object);
     // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
-    const text = JSON.stringify(status);
+    const text = JSON.stringify(this.#observed(said));
     const wanted: unknown = JSON.parse(text);
     if (
       isDeepEqual(present ?? {}, wanted) ||
@@ -89,6 +117,13 @@ export class StatusWriter {
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });
+  }
+
+  /** A status that has a place for it says which generation it is about. */
+  #observed(status: Record<string, unknown>): Record<string, unknown> {
+    const { kind, generation } = this.#ports;
+    if (generation === undefined || !declaresStatusField(kind, "observedGeneration")) return status;
+    return { ...status, observedGeneration: generation };
   }
 
   #apply(object: Stored<KubeObject>, status: unknown, isUnchanged: boolean): Promise<Stored<KubeObject>> {

@@ -1,0 +1,170 @@
+/** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
+import { isAlreadyExists, isApiError, isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
+import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
+import { covers } from "../objects/covers.ts";
+import { assertOurs, keyOf, nameOf, placed, type Parent } from "./place-child.ts";
+import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
+import type { RunPorts } from "./run-ports.ts";
+import type { RunReader } from "./run-reader.ts";
+import type { PlannedWrite } from "./write-guard.ts";
+
+/**
+ * No object ever has this revision, and a server makes an object that is applied with it and is not there: so it says
+ * "only if there is none" in one request, where a cache that lags could not know.
+ */
+const absentResourceVersion = "1";
+
+/** A write on its way. */
+type Write<T extends KubeObject> = PlannedWrite & { readonly send: () => Promise<Stored<T>> };
+
+export class ChildWriter {
+  readonly #parent: Parent;
+  readonly #ports: RunPorts;
+  readonly #reader: RunReader;
+  /** Refusals by the server of what this run wanted to write; other errors of the API are none. */
+  readonly refusals: WeakSet<object> = new WeakSet();
+  /** Writes that were sent. */
+  sentCount = 0;
+
+  constructor(parent: Parent, ports: RunPorts, reader: RunReader) {
+    this.#parent = parent;
+    this.#ports = ports;
+    this.#reader = reader;
+  }
+
+  async apply<T extends KubeObject>(child: T, options: ApplyOptions = {}): Promise<Stored<T>> {
+    const { cache, memory, definition } = this.#ports;
+    // A kind's objects have the type of the kind.
+    const kind = cache.ofObject(child).kind as KindRef<T>;
+    const isOwned = options.owner ?? true;
+    const wanted = withAppliedMark(placed(kind, child, isOwned, this.#parent), definition.fieldManager);
+    const present = this.#reader.get(kind, nameOf(wanted), wanted.metadata.namespace);
+    if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
+    const { uid } = this.#parent.object.metadata;
+    const what = `${kind.plural}/${wanted.metadata.namespace ?? ""}/${nameOf(wanted)}`;
+    const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
+    // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
+    if (present !== undefined && (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, contentOf(present))))
+      return present;
+    const written = await this.#send(kind, wanted, present, isOwned, options);
+    memory.remember(uid, what, mark, contentOf(written));
+    return written;
+  }
+
+  /** What is ours may be made or changed, what is not must not: also when the cache does not show it yet. */
+  async #send<T extends KubeObject>(
+    kind: KindRef<T>,
+    wanted: T,
+    present: Stored<T> | undefined,
+    isOwned: boolean,
+    options: ApplyOptions,
+  ): Promise<Stored<T>> {
+    const isNew = isOwned && present === undefined;
+    const metadata = isNew ? { ...wanted.metadata, resourceVersion: absentResourceVersion } : wanted.metadata;
+    try {
+      return await this.#apply(kind, { ...wanted, metadata }, options);
+    } catch (error) {
+      if (!isNew || !isConflict(error)) throw error;
+      const unseen = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
+      if (unseen === undefined) throw error;
+      assertOurs("apply", unseen, this.#parent);
+      return this.#apply(kind, wanted, options);
+    }
+  }
+
+  #apply<T extends KubeObject>(kind: KindRef<T>, object: T, { force = true }: ApplyOptions): Promise<Stored<T>> {
+    const { client, definition, signal } = this.#ports;
+    const send = (): Promise<Stored<T>> =>
+      client.apply<T>(kind, object, { fieldManager: definition.fieldManager, force, signal });
+    return this.#track({ verb: "apply", kind, object, parent: this.#parent.object, send });
+  }
+
+  async create<T extends KubeObject>(child: T, { owner = true }: CreateOptions = {}): Promise<Stored<T>> {
+    const { cache, client, definition, signal, writes } = this.#ports;
+    const kind = cache.ofObject(child).kind as KindRef<T>;
+    const object = placed(kind, child, owner, this.#parent);
+    const send = (): Promise<Stored<T>> =>
+      client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
+    try {
+      return await this.#track({ verb: "create", kind, object, parent: this.#parent.object, send });
+    } catch (error) {
+      if (!isAlreadyExists(error) || !owner) throw error;
+      const present = await this.#reader.fresh(kind, nameOf(object), object.metadata.namespace);
+      if (present === undefined) throw error;
+      assertOurs("create", present, this.#parent);
+      writes.written(kind, present);
+      return present;
+    }
+  }
+
+  async patch<T extends KubeObject>(target: T, change: unknown, options: PatchOptions = {}): Promise<Stored<T>> {
+    const { cache, client, definition, signal } = this.#ports;
+    const kind = cache.ofObject(target).kind as KindRef<T>;
+    const { uid, resourceVersion } = target.metadata;
+    const fields = change as { readonly metadata?: object };
+    const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
+    const send = (): Promise<Stored<T>> =>
+      client.patch<T>(kind, keyOf(target), { ...fields, metadata }, { fieldManager: definition.fieldManager, signal });
+    return this.#track({ verb: "patch", kind, object: target, parent: this.#parent.object, send });
+  }
+
+  async delete(target: KubeObject, options: DeleteOptions = {}): Promise<void> {
+    const { cache, client, signal, writes } = this.#ports;
+    const { kind } = cache.ofObject(target);
+    const { uid, resourceVersion } = target.metadata;
+    const preconditions = {
+      ...(uid === undefined ? {} : { uid }),
+      ...(options.unchanged === true && resourceVersion !== undefined ? { resourceVersion } : {}),
+    };
+    const { gracePeriodSeconds, propagation } = options;
+    this.#ports.guard?.check({ verb: "delete", kind, object: target, parent: this.#parent.object });
+    this.sentCount++;
+    try {
+      const answer = await client.delete(kind, keyOf(target), {
+        preconditions,
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+        ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+        signal,
+      });
+      if (isMarkedOnly(answer)) writes.written(kind, answer);
+      else writes.deleted(kind, target);
+    } catch (error) {
+      // Without a resourceVersion a conflict can only mean that this UID is gone.
+      const isGone = isNotFound(error) || (isConflict(error) && options.unchanged !== true);
+      if (!isGone) throw this.#noted(error, kind, target);
+      writes.deleted(kind, target);
+    }
+  }
+
+  /** Sends a write and notes what became of it. */
+  async #track<T extends KubeObject>({ send, ...write }: Write<T>): Promise<Stored<T>> {
+    this.#ports.guard?.check(write);
+    this.sentCount++;
+    try {
+      const written = await send();
+      this.#ports.writes.written(write.kind, written);
+      return written;
+    } catch (error) {
+      throw this.#noted(error, write.kind, write.object);
+    }
+  }
+
+  #noted(error: unknown, kind: KindRef, object: KubeObject): unknown {
+    if (isOutcomeUnknown(error)) this.#ports.writes.unknown(kind, object);
+    if (isApiError(error)) this.refusals.add(error);
+    return error;
+  }
+}
+
+/** What of an object counts for "nothing has changed": all but what changes by itself. */
+function contentOf(object: KubeObject): string {
+  const { resourceVersion: _rv, managedFields: _mf, generation: _g, ...metadata } = object.metadata;
+  return JSON.stringify({ ...object, metadata, status: undefined });
+}
+
+/** Whether a deletion answered the object, still there with its mark, instead of a Status. */
+function isMarkedOnly(answer: { readonly metadata?: object }): answer is Stored<KubeObject> {
+  const { deletionTimestamp, resourceVersion } = (answer.metadata ?? {}) as KubeObject["metadata"];
+  return deletionTimestamp !== undefined && resourceVersion !== undefined;
+}

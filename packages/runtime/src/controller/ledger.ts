@@ -1,0 +1,110 @@
+/**
+ * What a controller has done outside of the cluster and how far its procedures are, as an annotation of the object: bounded,
+ * written with the object's revision as precondition, and gone with the object (decisions/0007).
+ */
+import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { errLedger } from "../errors.ts";
+
+/** Annotations under this prefix are ledgers; a change of them alone is no reason to run. */
+export const ledgerPrefix = "ledger.setpoint.dev/";
+
+/** Effects and steps that are remembered of one object; a result's and the whole ledger's size in characters of JSON. */
+const effectsMax = 32;
+const stepsMax = 32;
+const resultLengthMax = 1_024;
+const ledgerLengthMax = 16_384;
+
+/** A value that survives a process: small, plain JSON. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+export interface EffectRecord {
+  readonly state: "intended" | "done";
+  readonly at: string;
+  readonly result?: Json;
+}
+
+export interface StepRecord {
+  readonly at: string;
+  readonly result?: Json;
+}
+
+export interface StepsRecord {
+  /** What the procedure belongs to: another key begins it anew. */
+  readonly of: string;
+  readonly done: Readonly<Record<string, StepRecord>>;
+  readonly running?: { readonly name: string; readonly since: string };
+}
+
+export interface Ledger {
+  /** Of the object: a copy of it is not the object. */
+  readonly uid: string;
+  readonly effects: Readonly<Record<string, EffectRecord>>;
+  readonly steps?: StepsRecord;
+}
+
+export function ledgerOf(object: KubeObject, controller: string): Ledger {
+  const { uid = "", annotations } = object.metadata;
+  const empty = { uid, effects: {} };
+  const text = annotations?.[ledgerPrefix + controller];
+  if (text === undefined) return empty;
+  try {
+    // Nobody but this code writes it; what others break is asked for anew.
+    const ledger = JSON.parse(text) as Ledger;
+    return ledger.uid === uid && typeof ledger.effects === "object" ? ledger : empty;
+  } catch {
+    return empty;
+  }
+}
+
+/** The ledger as it is kept; refuses one that would outgrow its place. */
+export function ledgerText(ledger: Ledger): string {
+  const text = JSON.stringify(ledger);
+  if (text.length <= ledgerLengthMax) return text;
+  throw new SetpointError(
+    errLedger,
+    `Cannot keep the ledger: it would have ${text.length} characters and at most ${ledgerLengthMax} are allowed; return smaller results`,
+  );
+}
+
+/** With one effect more or changed. The oldest that are done are forgotten: whoever asks for one again looks first. */
+export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Ledger {
+  const { [id]: _before, ...others } = ledger.effects;
+  const effects = { ...others, [id]: record };
+  const surplus = Object.keys(effects).length - effectsMax;
+  const done = Object.keys(others).filter((each) => effects[each]?.state === "done");
+  if (surplus > done.length)
+    throw new SetpointError(
+      errLedger,
+      `Cannot begin effect "${id}": ${effectsMax} effects of this object are unfinished already`,
+    );
+  const forgotten = new Set(done.slice(0, Math.max(0, surplus)));
+  return { ...ledger, effects: Object.fromEntries(Object.entries(effects).filter(([each]) => !forgotten.has(each))) };
+}
+
+/** The steps of a procedure; none are done when they belong to another key. */
+export function stepsOf(ledger: Ledger, of: string): StepsRecord {
+  return ledger.steps?.of === of ? ledger.steps : { of, done: {} };
+}
+
+export function withStepRunning(ledger: Ledger, of: string, name: string, since: string): Ledger {
+  const steps = stepsOf(ledger, of);
+  if (steps.running?.name === name) return ledger;
+  if (Object.keys(steps.done).length >= stepsMax)
+    throw new SetpointError(errLedger, `Cannot begin step "${name}": a procedure has at most ${stepsMax} steps`);
+  return { ...ledger, steps: { ...steps, running: { name, since } } };
+}
+
+export function withStepDone(ledger: Ledger, of: string, name: string, record: StepRecord): Ledger {
+  const { done } = stepsOf(ledger, of);
+  return { ...ledger, steps: { of, done: { ...done, [name]: record } } };
+}
+
+/** A result as it can be kept: through JSON, so that the first run gets what later runs will get. */
+export function kept(what: string, result: Json): Json {
+  const text = JSON.stringify(result) ?? "null";
+  if (text.length <= resultLengthMax) return JSON.parse(text) as Json;
+  throw new SetpointError(
+    errLedger,
+    `Cannot keep the result of ${what}: it has ${text.length} characters and at most ${resultLengthMax} are allowed; return an id`,
+  );
+}

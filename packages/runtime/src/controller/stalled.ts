@@ -1,0 +1,27 @@
+/** The condition `Stalled`, as kstatus knows it: the object cannot come to what its spec says, and why. */
+import type { KubeObject } from "@setpoint/apimachinery";
+import { conditionsOf } from "./conditions.ts";
+import type { ConditionInit } from "./reconcile-context.ts";
+import { refusalReasons, type Refusal } from "./refusal.ts";
+
+const type = "Stalled";
+
+/** Conditions take at most 32,768 characters. */
+const messageLengthMax = 1_024;
+
+export function stalled({ reason, message }: Refusal): ConditionInit {
+  return { type, status: "True", reason, message: message.slice(0, messageLengthMax) };
+}
+
+/** Whether a condition is what `stalled` has said; what an author says under this name is the author's. */
+export function isRefused(condition: Pick<ConditionInit, "type" | "status" | "reason">): boolean {
+  return (
+    condition.type === type && condition.status === "True" && refusalReasons.some((each) => each === condition.reason)
+  );
+}
+
+/** Takes back what `stalled` has said in an earlier run. */
+export function unstalled(object: KubeObject): ConditionInit | undefined {
+  if (!conditionsOf((object as { readonly status?: object }).status).some(isRefused)) return undefined;
+  return { type, status: "False", reason: "Accepted", message: "Nothing was refused" };
+}

@@ -1,0 +1,17 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
+
+/** A write of a reconcile that is about to be sent. */
+export interface PlannedWrite {
+  readonly verb: "apply" | "create" | "patch" | "delete";
+  readonly kind: KindRef;
+  /** What is sent; for `patch` and `delete` the object as it was read. */
+  readonly object: KubeObject;
+  /** The object being reconciled. */
+  readonly parent: Stored<KubeObject>;
+}
+
+/** Looks at every write of a run before it is sent, status writes excepted; what it throws ends the write unsent. */
+export interface WriteGuard {
+  check(write: PlannedWrite): void;
+}

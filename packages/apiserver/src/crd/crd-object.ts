@@ -1,6 +1,7 @@
 /** A CustomResourceDefinition as its schema guarantees it: the typed view of the JSON that the store and requests hold. */
 import type { Condition, ObjectMeta, UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
+import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
 
 export interface CrdNames {
   readonly plural: string;
@@ -47,7 +48,7 @@ export interface CrdConversion {
   readonly strategy?: string;
   readonly webhook?: {
     readonly conversionReviewVersions?: readonly string[];
-    readonly clientConfig?: { readonly url?: string; readonly service?: Readonly<Record<string, unknown>> };
+    readonly clientConfig?: WebhookClientConfig;
   };
 }
 

@@ -2,7 +2,9 @@
 import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type RuleCompiler, type RuleEvaluator, type StructuralSchema, validateSchema } from "@setpoint/schema";
 import { compareVersions } from "../discovery/version-order.ts";
+import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
 import type {
+  ObjectConverter,
   ResourceDefinition,
   ScalePaths,
   Strategy,
@@ -28,6 +30,8 @@ export interface CustomDefinitionOptions {
   readonly isTerminating: () => boolean;
   /** Understands validation rules; without it they are not checked. */
   readonly compileRules?: RuleCompiler;
+  /** Asks conversion webhooks; without it, versions differ in nothing but their name. */
+  readonly convertBy?: (config: WebhookClientConfig) => ObjectConverter;
 }
 
 /** The definitions of all served versions. */
@@ -94,6 +98,7 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
   const { scale } = version.subresources ?? {};
   const warning = deprecationWarning(crd, version);
   const schema = version.schema?.openAPIV3Schema ?? everything;
+  const converter = converterOf(crd, options);
   return {
     group,
     version: version.name,
@@ -114,8 +119,14 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
     selectableFields: selectableFields(version),
     storagePrefix: instancePrefix(crd),
     storageVersion: versions.find((each) => each.storage)?.name ?? version.name,
+    ...(converter === undefined ? {} : { converter }),
     ...(warning === undefined ? {} : { deprecationWarning: warning }),
   };
+}
+
+function converterOf({ spec }: Crd, { convertBy }: CustomDefinitionOptions): ObjectConverter | undefined {
+  const config = spec.conversion?.webhook?.clientConfig;
+  return spec.conversion?.strategy === "Webhook" && config !== undefined ? convertBy?.(config) : undefined;
 }
 
 function subresourcesOf({ spec }: Crd, version: CrdVersion): readonly SubresourceDefinition[] {

@@ -6,6 +6,7 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { RuleCompiler } from "@setpoint/schema";
 import { type Clock, type Logger, timestamp } from "@setpoint/host";
 import type { Registry } from "../registry/registry.ts";
+import type { ObjectConverter } from "../registry/resource-definition.ts";
 import type { Storage, StorageEvent } from "../storage/storage.ts";
 import {
   cleanupFinalizer,
@@ -19,6 +20,7 @@ import {
 import { decideNames } from "./crd-naming.ts";
 import { customDefinitions, instancePrefix } from "./custom-definition.ts";
 import { deleteInstances } from "./instance-cleanup.ts";
+import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
 
 export interface CustomResourcesOptions {
   readonly storage: Storage;
@@ -27,6 +29,10 @@ export interface CustomResourcesOptions {
   readonly log: Logger;
   /** Understands validation rules; without it they are not checked. */
   readonly compileRules?: RuleCompiler;
+  /** Asks conversion webhooks; without it, versions differ in nothing but their name. */
+  readonly convertBy?: (config: WebhookClientConfig) => ObjectConverter;
+  /** Called when it stops: nobody may wait for a webhook any longer. */
+  readonly onStop?: () => void;
   /**
    * Called after the definitions of a CRD were replaced or removed: open watches of its resource have to end, so that clients
    * list again under the new schema.
@@ -64,6 +70,7 @@ export class CustomResources {
   /** Follows the storage no longer; resolves when writes that are under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#options.onStop?.();
     this.#watch?.cancel();
     for (const cleaning of this.#cleaning.values()) cleaning.cancel();
     this.#cleaning.clear();
@@ -100,10 +107,11 @@ export class CustomResources {
     const fingerprint = JSON.stringify([crd.metadata.uid, isServed, crd.spec, crd.status?.acceptedNames]);
     this.#served.set(name, { crd, fingerprint });
     if (before?.fingerprint === fingerprint) return;
-    const { compileRules } = this.#options;
+    const { compileRules, convertBy } = this.#options;
     const options = {
       isTerminating: () => this.#isTerminating(name),
       ...(compileRules === undefined ? {} : { compileRules }),
+      ...(convertBy === undefined ? {} : { convertBy }),
     };
     const definitions = isServed ? customDefinitions(crd, options) : [];
     if (before === undefined && definitions.length === 0) return;

@@ -5,6 +5,8 @@ import { celRuleCompiler } from "@setpoint/schema/cel";
 import type { ApiServer } from "../api-server.ts";
 import type { ResourceDefinition, Strategy } from "../registry/resource-definition.ts";
 import type { Storage } from "../storage/storage.ts";
+import { conversionWebhook } from "../webhook/conversion-webhook.ts";
+import type { WebhookCaller } from "../webhook/webhook-caller.ts";
 import { createCrdStrategy } from "./crd-strategy.ts";
 import { CustomResources } from "./custom-resources.ts";
 
@@ -13,6 +15,8 @@ export interface ServeCustomResourcesOptions {
   readonly storage: Storage;
   /** Understands validation rules. Default: CEL. */
   readonly compileRules?: RuleCompiler;
+  /** Asks conversion webhooks; without it, versions of a kind differ in nothing but their name. */
+  readonly caller?: WebhookCaller;
 }
 
 /** The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. */
@@ -30,14 +34,21 @@ export function withCrdStrategy(
 
 /** Serves the resources of all stored CRDs from now on; stop it before the storage is closed. */
 export function serveCustomResources(server: ApiServer, options: ServeCustomResourcesOptions): CustomResources {
-  const { host, storage, compileRules = celRuleCompiler } = options;
-  const { clock, log } = host;
+  const { host, storage, compileRules = celRuleCompiler, caller } = options;
+  const { clock, log, random } = host;
+  const stopped = new AbortController();
   const custom = new CustomResources({
     storage,
     registry: server.registry,
     clock,
     log,
     compileRules,
+    ...(caller === undefined
+      ? {}
+      : {
+          convertBy: (config) => conversionWebhook(config, { caller, clock, random, signal: stopped.signal }),
+          onStop: () => stopped.abort(new Error("the API server stops")),
+        }),
     onReplaced: (resource) => server.endWatches(resource),
   });
   custom.start();

@@ -58,10 +58,14 @@ async function createNamed(
   const name = object.metadata.name ?? "";
   const key = storageKey(definition, attributes.namespace, name);
   const view = context.view(definition);
-  const { object: stored } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
-    if (current !== undefined) throw new NameTaken(definition, current);
-    return yield* storedForm(view, yield* prepareCreate(context, served, options, object));
-  });
+  const { object: stored } = await decideWrite(
+    context,
+    { definition, key, name, dryRun: options.dryRun },
+    function* (current) {
+      if (current !== undefined) throw new NameTaken(definition, current);
+      return yield* storedForm(view, yield* prepareCreate(context, served, options, object));
+    },
+  );
   if (stored === undefined) throw plainError("the created object is gone");
   return showReady(view, stored);
 }

@@ -1,6 +1,6 @@
 /** get and list. */
 import { apiVersionOf, isSetpointError, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
-import { badRequest, expired, notFound } from "../response/api-errors.ts";
+import { badRequest, expired, initializing, notFound } from "../response/api-errors.ts";
 import { type ListOptions, parseGetRevision, parseListOptions } from "../request/list-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { formatContinueToken, parseContinueToken } from "./continue-token.ts";
@@ -31,15 +31,17 @@ export async function listObjects(context: RegistryContext, served: ServedReques
   const view = context.view(definition);
   const selected = (object: UnstructuredObject): boolean => selection.matches(object);
   const all = snapshot.objects;
-  const pending = view.ready(all);
-  if (pending !== undefined) await pending;
   const first = start === "" ? 0 : firstNotBefore(definition, all, start);
   const limit = options.resourceVersion === 0 && options.continue === "" ? 0 : options.limit;
+  const needed = limit > 0 && selection.isAll ? all.slice(first, first + limit) : all;
+  const pending = view.ready(needed);
+  if (pending !== undefined) await initialized(pending, definition);
   const items: UnstructuredObject[] = [];
   let next = first;
   for (; next < all.length; next++) {
     const stored = all[next];
     if (stored === undefined) continue;
+    if (limit > 0 && selection.isAll && items.length === limit) break;
     const shown = view.show(stored);
     if (!selected(shown)) continue;
     if (limit > 0 && items.length === limit) break;
@@ -130,4 +132,13 @@ function firstNotBefore(definition: ResourceDefinition, all: readonly Unstructur
     else high = middle;
   }
   return low;
+}
+
+/** A real server answers lists and watches from a cache, which it cannot fill with what it cannot convert. */
+async function initialized(pending: Promise<void>, definition: ResourceDefinition): Promise<void> {
+  try {
+    await pending;
+  } catch (error) {
+    throw initializing(definition, error);
+  }
 }

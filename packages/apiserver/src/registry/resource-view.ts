@@ -13,6 +13,9 @@ interface Marked {
   readonly [decodedBy]?: object;
 }
 
+/** Objects in one call of a conversion webhook: its body stays far below what servers accept. */
+const convertedAtOnceMax = 500;
+
 /**
  * Stored objects as one version of one resource shows them. Built-in kinds in their storage version are shown as they are
  * stored; custom kinds are pruned and defaulted by the schema of now, and other versions are converted. What was made once
@@ -47,10 +50,13 @@ export class ResourceView {
   }
 
   async #ask(missing: readonly UnstructuredObject[]): Promise<void> {
-    const converted = (await this.#definition.converter?.convert(missing, this.#apiVersion)) ?? [];
-    for (const [index, object] of converted.entries()) {
-      const stored = missing[index];
-      if (stored !== undefined) this.#shown.set(stored, deepFreeze(refreshObject(this.#definition, object)));
+    for (let start = 0; start < missing.length; start += convertedAtOnceMax) {
+      const asked = missing.slice(start, start + convertedAtOnceMax);
+      const converted = (await this.#definition.converter?.convert(asked, this.#apiVersion)) ?? [];
+      for (const [index, object] of converted.entries()) {
+        const stored = asked[index];
+        if (stored !== undefined) this.#shown.set(stored, deepFreeze(refreshObject(this.#definition, object)));
+      }
     }
   }
 

@@ -50,24 +50,28 @@ export async function updateObject(
   let created = false;
   let emptied: MutableObject | undefined;
   const key = storageKey(definition, namespace, name);
-  const { object: stored } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
-    [created, emptied] = [false, undefined];
-    if (current === undefined) {
-      if (changer.create === undefined) throw notFound(definition, name);
-      created = true;
-      const { object, managedFields } = changer.create();
-      return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
-    }
-    const old = yield* shownForm(view, current);
-    const change = changer.change(old);
-    const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
-    if (isEmptied(definition, object, old)) {
-      emptied = object;
-      return "delete";
-    }
-    const next = yield* storedForm(view, object);
-    return deepEqual(next, current) ? "keep" : next;
-  });
+  const { object: stored } = await decideWrite(
+    context,
+    { definition, key, name, dryRun: options.dryRun },
+    function* (current) {
+      [created, emptied] = [false, undefined];
+      if (current === undefined) {
+        if (changer.create === undefined) throw notFound(definition, name);
+        created = true;
+        const { object, managedFields } = changer.create();
+        return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
+      }
+      const old = yield* shownForm(view, current);
+      const change = changer.change(old);
+      const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
+      if (isEmptied(definition, object, old)) {
+        emptied = object;
+        return "delete";
+      }
+      const next = yield* storedForm(view, object);
+      return deepEqual(next, current) ? "keep" : next;
+    },
+  );
   if (emptied !== undefined) return { object: emptied, created: false };
   if (stored === undefined) throw notFound(definition, name);
   return { object: await showReady(view, stored), created };

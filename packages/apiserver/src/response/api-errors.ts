@@ -1,5 +1,12 @@
 /** The errors that the registry answers, in the words of apimachinery's api/errors. */
-import { ApiError, failure, groupResource, type StatusDetails } from "@setpoint/apimachinery";
+import {
+  ApiError,
+  apiVersionOf,
+  failure,
+  groupResource,
+  type GroupVersionKind,
+  type StatusDetails,
+} from "@setpoint/apimachinery";
 
 export interface GroupResource {
   readonly group: string;
@@ -71,4 +78,12 @@ export function resourceVersionTooLarge(wanted: number, current: number): ApiErr
   const message = `Timeout: Too large resource version: ${wanted}, current: ${current}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   return new ApiError(failure(504, "Timeout", message, { causes, retryAfterSeconds: 1 }));
+}
+
+/** The objects of a kind cannot be shown at present; the client is to come back. */
+export function initializing({ group, version, kind }: GroupVersionKind, error: unknown): ApiError {
+  const why = error instanceof Error ? error.message : String(error);
+  const listed = `failed to list ${apiVersionOf({ group, version })}, Kind=${kind}: ${why}`;
+  const message = `storage is (re)initializing: ${listed}`;
+  return new ApiError(failure(429, "TooManyRequests", message, { retryAfterSeconds: 1 }));
 }

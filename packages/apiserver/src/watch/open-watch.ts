@@ -1,7 +1,6 @@
 import {
   apiVersionOf,
   failure,
-  isApiError,
   isSetpointError,
   type UnstructuredObject,
   type WatchFrame,
@@ -12,6 +11,7 @@ import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { parseSelection, type Selection } from "../registry/selection.ts";
 import type { ResourceView } from "../registry/resource-view.ts";
+import { initializing } from "../response/api-errors.ts";
 import { waitForRevision } from "../registry/wait-for-revision.ts";
 import { parseWatchOptions, type WatchOptions } from "../request/list-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -157,8 +157,7 @@ class ResourceWatch {
   /** What cannot be converted cannot be watched: the client is told why and lists again. */
   #fail(error: unknown): void {
     if (this.#queue.isEnded) return;
-    const why = isApiError(error) ? error.status : failure(500, "InternalError", String(error));
-    this.#queue.push({ type: "ERROR", object: why });
+    this.#queue.push({ type: "ERROR", object: initializing(this.#definition, error).status });
     this.#queue.end();
   }
 

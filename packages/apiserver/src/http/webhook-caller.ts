@@ -1,0 +1,142 @@
+/** Calls webhooks over HTTPS. */
+import { Agent, request } from "node:https";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import type { ResolveService } from "../webhook/service-endpoint.ts";
+import type { WebhookAnswer, WebhookCall, WebhookCaller } from "../webhook/webhook-caller.ts";
+
+export interface HttpsWebhookCallerOptions {
+  readonly resolveService: ResolveService;
+}
+
+/** A review's answer holds at most the patch of one object or the objects of one conversion. */
+export const webhookAnswerBytesMax: number = 64 * 1024 * 1024;
+/** Connections kept open, by authority and target; the oldest goes first. */
+const agentsMax = 64;
+const socketsPerWebhookMax = 32;
+
+export interface HttpsWebhookCaller extends WebhookCaller, Disposable {}
+
+export function httpsWebhookCaller({ resolveService }: HttpsWebhookCallerOptions): HttpsWebhookCaller {
+  const agents = new Map<string, Agent>();
+  const agentFor = (call: WebhookCall, servername: string): Agent => {
+    const { caBundle = "" } = call.config;
+    const key = `${servername} ${caBundle}`;
+    const known = agents.get(key);
+    if (known !== undefined) return known;
+    const ca = caBundle === "" ? {} : { ca: Buffer.from(caBundle, "base64").toString("utf8") };
+    const agent = new Agent({ keepAlive: true, maxSockets: socketsPerWebhookMax, servername, ...ca });
+    agents.set(key, agent);
+    dropOldest(agents);
+    return agent;
+  };
+  return {
+    async call(call, signal) {
+      const url = new URL(call.url);
+      const { service } = call.config;
+      const host = url.hostname.replace(/^\[|\]$/g, "");
+      const port = url.port === "" ? 443 : Number(url.port);
+      const target =
+        service === undefined ? { address: host, port } : resolveService({ ...service, port: service.port ?? 443 });
+      const agent = agentFor(call, isIP(host) === 0 ? host : "");
+      return post(url, target, agent, JSON.stringify(call.body), signal);
+    },
+    [Symbol.dispose]() {
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+}
+
+function dropOldest(agents: Map<string, Agent>): void {
+  const [oldest] = agents;
+  if (agents.size <= agentsMax || oldest === undefined) return;
+  agents.delete(oldest[0]);
+  // Calls under way finish on their sockets; idle ones are closed.
+  oldest[1].destroy();
+}
+
+interface Target {
+  readonly address: string;
+  readonly port: number;
+}
+
+function post(url: URL, target: Target, agent: Agent, body: string, signal: AbortSignal): Promise<WebhookAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WebhookAnswer>();
+  const sent = request(
+    {
+      method: "POST",
+      host: target.address,
+      port: target.port,
+      path: `${url.pathname}${url.search}`,
+      agent,
+      signal,
+      headers: {
+        host: url.host,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        accept: "application/json, */*",
+        "user-agent": "kube-apiserver-admission",
+      },
+    },
+    (message) => {
+      readAnswer(message).then(resolve, reject);
+    },
+  );
+  sent.on("error", (error) => reject(inWordsOfGo(error, target, url.hostname)));
+  sent.end(body);
+  return promise;
+}
+
+async function readAnswer(message: IncomingMessage): Promise<WebhookAnswer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of message as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > webhookAnswerBytesMax) {
+      message.destroy();
+      throw new Error(`the answer is larger than ${webhookAnswerBytesMax} bytes`);
+    }
+    parts.push(part);
+  }
+  return { status: message.statusCode ?? 0, text: Buffer.concat(parts).toString("utf8") };
+}
+
+const unknownAuthority = "x509: certificate signed by unknown authority";
+
+const tlsReasons: Readonly<Record<string, string>> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
+  CERT_HAS_EXPIRED: "x509: certificate has expired or is not yet valid",
+  CERT_NOT_YET_VALID: "x509: certificate has expired or is not yet valid",
+};
+
+/** Users know these sentences from kube-apiserver and search for them. */
+function inWordsOfGo(error: NodeJS.ErrnoException, { address, port }: Target, hostname: string): Error {
+  return new Error(reasonOf(error, `dial tcp ${address}:${port}`, hostname), { cause: error });
+}
+
+function reasonOf(error: NodeJS.ErrnoException, dial: string, hostname: string): string {
+  const { code = "", message } = error;
+  const tls = tlsReasons[code];
+  if (tls !== undefined) return `tls: failed to verify certificate: ${tls}`;
+  switch (code) {
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return `tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match ${hostname}`;
+    case "ECONNREFUSED":
+      return `${dial}: connect: connection refused`;
+    case "EHOSTUNREACH":
+      return `${dial}: connect: no route to host`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `dial tcp: lookup ${hostname}: no such host`;
+    case "ECONNRESET":
+      return "EOF";
+    default:
+      return message;
+  }
+}

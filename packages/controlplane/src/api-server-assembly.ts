@@ -11,6 +11,7 @@ import {
   decodeProtobuf,
   defaultAdmission,
   serveCustomResources,
+  serveWebhooks,
   type Storage,
   withCrdStrategy,
 } from "@setpoint/apiserver";
@@ -18,8 +19,10 @@ import {
   createRbacEscalationPlugin,
   createReviewEndpoints,
   createTokenEndpoints,
+  httpsWebhookCaller,
   RbacAuthorizer,
   ServiceAccountTokens,
+  serviceEndpoints,
 } from "@setpoint/apiserver/http";
 import { openSqliteStorage } from "@setpoint/apiserver/sqlite";
 import type { Host } from "@setpoint/host";
@@ -62,10 +65,18 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     reader: server.reader,
     ...(options.tokenKey === undefined ? {} : { key: options.tokenKey }),
   });
-  const customResources = serveCustomResources(server, { host, storage });
+  const caller = httpsWebhookCaller({ resolveService: serviceEndpoints(server.reader) });
+  const customResources = serveCustomResources(server, { host, storage, caller });
+  const webhooks = serveWebhooks(server, { caller });
   addEndpoints(server, { host, storage, authorizer, tokens });
   await bootstrap({ storage, host }, cidr);
-  return { server, storage, authorizer, tokens, [Symbol.asyncDispose]: () => close(server, customResources, storage) };
+  const stop = async (): Promise<void> => {
+    // First those who may be waiting for somebody else.
+    webhooks[Symbol.dispose]();
+    await close(server, customResources, storage);
+    caller[Symbol.dispose]();
+  };
+  return { server, storage, authorizer, tokens, [Symbol.asyncDispose]: stop };
 }
 
 interface EndpointParts {

@@ -1,6 +1,7 @@
 /** Kubernetes' own controllers, written on our runtime; see the package's README. */
 export { deployments } from "./deployment/deployment-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
+export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";

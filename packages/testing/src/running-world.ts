@@ -1,6 +1,6 @@
 import { PersistentVolumeClaim } from "@setpoint/api";
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
-import type { Client, KindRef, Stored } from "@setpoint/client";
+import type { Client, KindRef, RestMapper, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { NodeModel } from "./node-model.ts";
 import type { OutageKind } from "./node-outage.ts";
@@ -33,6 +33,7 @@ const linesMax = 12;
 
 export class RunningWorld implements World {
   readonly #parts: WorldParts;
+  #mapper: RestMapper | undefined;
 
   constructor(parts: WorldParts) {
     this.#parts = parts;
@@ -72,12 +73,22 @@ export class RunningWorld implements World {
     const { client } = this;
     const { namespace = "default" } = object.metadata;
     return this.wait(
-      client.discover().then((mapper) => {
-        const resource = mapper.ofObject(object);
+      this.#resourceOf(object).then((resource) => {
         const placed = resource.namespaced ? { ...object, metadata: { ...object.metadata, namespace } } : object;
-        return client.apply<T>(resource as KindRef as KindRef<T>, placed, { fieldManager: "user", force: true });
+        return client.apply<T>(resource as KindRef<T>, placed, { fieldManager: "user", force: true });
       }),
     );
+  }
+
+  /** Looks anew when the kind was not served when it looked last. */
+  async #resourceOf(object: KubeObject): Promise<KindRef> {
+    try {
+      if (this.#mapper !== undefined) return this.#mapper.ofObject(object);
+    } catch {
+      this.#mapper = undefined;
+    }
+    this.#mapper = await this.client.discover();
+    return this.#mapper.ofObject(object);
   }
 
   get<T extends KubeObject>(kind: KindRef<T>, name: ObjectName): Promise<Stored<T>> {

@@ -13,24 +13,37 @@ export interface TraceEntry {
   readonly outcome: string;
 }
 
+/** Characters. */
+const pendingMax = 1 << 20;
+
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
   readonly #hash = createHash("sha256");
+  /** What was not hashed yet: most runs end without anybody asking, so it waits until somebody does, or it is much. */
+  #pending = "";
 
   /** `detail` counts for the hash, but is too long for a line. */
   add(entry: TraceEntry, detail = ""): void {
     this.entries.push(entry);
-    this.#hash.update(`${lineOf(entry)}\n${detail}\n`);
+    const { atMs, who, kind, what, outcome } = entry;
+    this.#pending += `${atMs} ${who} ${kind} ${what} ${outcome}\n${detail}\n`;
+    if (this.#pending.length > pendingMax) this.#flush();
   }
 
   /** The hash of everything so far. */
   hash(): string {
+    this.#flush();
     return this.#hash.copy().digest("hex");
   }
 
   lines(): readonly string[] {
     return this.entries.map(lineOf);
+  }
+
+  #flush(): void {
+    this.#hash.update(this.#pending);
+    this.#pending = "";
   }
 }
 

@@ -12,6 +12,11 @@ const workers = 8;
 /** They never own anything, and there are many. */
 const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
 
+export interface GarbageCollectorOptions {
+  /** Kinds that it looks at; default all. Objects of others are never collected, and never count as owners. */
+  readonly looksAt?: (kind: KindRef) => boolean;
+}
+
 interface Watched {
   readonly informer: Informer;
   readonly stopper: AbortController;
@@ -31,12 +36,14 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #watched = new Map<string, Watched>();
   readonly #stopper = new AbortController();
   readonly #working = new Set<Promise<void>>();
+  readonly #looksAt: (kind: KindRef) => boolean;
   #mapper: RestMapper | undefined;
   #rediscover: Timer | undefined;
   #discovering: Promise<void> = Promise.resolve();
 
-  constructor(client: Client, host: Host) {
+  constructor(client: Client, host: Host, { looksAt = () => true }: GarbageCollectorOptions = {}) {
     this.#client = client;
+    this.#looksAt = looksAt;
     this.#host = host;
     this.#queue = new WorkQueue({
       clock: host.clock,
@@ -85,7 +92,7 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #discover(): Promise<void> {
     this.#mapper = await this.#client.discover({ signal: this.#stopper.signal });
-    const wanted = this.#mapper.resources.filter(isCollectable);
+    const wanted = this.#mapper.resources.filter((each) => isCollectable(each) && this.#looksAt(each));
     for (const resource of wanted) this.#watch(resource);
     const keys = new Set(wanted.map(keyOfKind)).add(keyOfKind(CustomResourceDefinition));
     for (const [key, { stopper }] of this.#watched) {

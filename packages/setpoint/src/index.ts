@@ -7,8 +7,10 @@ export type { KindRef, Stored } from "@setpoint/client";
 export { age, conditions, defineKind, field, immutable, quantity, rule } from "@setpoint/schema";
 
 // controllers
-export type { ConditionInit, ReconcileContext, Result, Step, StepFacts } from "@setpoint/runtime";
+export type { ConditionInit, Effect, ReconcileContext, Result, Step, StepFacts } from "@setpoint/runtime";
 export { act, controller, minutes, outcome, rest, seconds, TerminalError, wait, watching } from "@setpoint/runtime";
+export type { ConditionProtocol } from "@setpoint/runtime";
+export { declareConditions } from "@setpoint/runtime";
 export type { Random } from "@setpoint/host";
 export { randomSuffix } from "@setpoint/host";
 

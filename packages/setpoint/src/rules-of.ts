@@ -15,8 +15,8 @@ export function rulesOf(
   more: readonly PolicyRule[],
 ): readonly PolicyRule[] {
   const rules = new RuleTable();
-  for (const { kind, owns, watches, hasCleanup } of controllers) {
-    rules.allow(kind, "", hasCleanup ? [...reading, "patch"] : reading);
+  for (const { kind, owns, watches, hasCleanup, keepsLedger } of controllers) {
+    rules.allow(kind, "", hasCleanup || keepsLedger ? [...reading, "patch"] : reading);
     rules.allow(kind, "status", ["patch"]);
     // Owner references that block deletion need it where OwnerReferencesPermissionEnforcement is on.
     if (owns.length > 0) rules.allow(kind, "finalizers", ["update"]);

@@ -9,6 +9,8 @@ export interface Output {
   out(text: string): void;
   /** What a person should know. */
   err(text: string): void;
+  /** Whether `out` shows colours. */
+  readonly hasColors?: boolean;
 }
 
 export interface Command {

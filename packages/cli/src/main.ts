@@ -5,16 +5,20 @@ import { create } from "./commands/create.ts";
 import { generate } from "./commands/generate.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
+import { plan } from "./commands/plan.ts";
+import { record } from "./commands/record.ts";
+import { replay } from "./commands/replay.ts";
 import { run } from "./commands/run.ts";
 import { up } from "./commands/up.ts";
 import { version } from "./commands/version.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-const commands: readonly Command[] = [up, run, manifests, create, generate, version, node];
+const commands: readonly Command[] = [up, run, plan, record, replay, manifests, create, generate, version, node];
 
 const processOutput: Output = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  hasColors: process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "",
 };
 
 /** Resolves to the exit code: 0 done, 1 not done, 2 called in a wrong way. */

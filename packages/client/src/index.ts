@@ -2,7 +2,7 @@
 
 // the client
 export { createClient } from "./create-client.ts";
-export type { Client, FullList } from "./client.ts";
+export type { Client, FullList, RawReads } from "./client.ts";
 export type { KindRef } from "./kind-ref.ts";
 export type { Stored, StoredMeta } from "./stored.ts";
 export type {
@@ -25,8 +25,37 @@ export type {
 export type { DiscoveredResource } from "./rest-mapper.ts";
 export { RestMapper } from "./rest-mapper.ts";
 
+// objects as bytes
+export type { ByteRange } from "./raw/object-scan.ts";
+export { ObjectScan } from "./raw/object-scan.ts";
+
 // paths
 export { collectionPath, groupVersionPath, objectPath } from "./resource-path.ts";
 
 // errors
 export { isOutcomeUnknown } from "./errors.ts";
+
+// transports that compose
+export type { ResourceRequest } from "./transports/resource-request.ts";
+export { parseResourceRequest } from "./transports/resource-request.ts";
+export type { UsedRight } from "./transports/recorded-use.ts";
+export { RecordedUse, usedNamespacesMax, useRecordingTransport } from "./transports/recorded-use.ts";
+export type { OverlayOptions, OverlayTransport } from "./transports/overlay-transport.ts";
+export { overlayTransport } from "./transports/overlay-transport.ts";
+export type { ObjectPlace, PretendedObject } from "./transports/pretended-objects.ts";
+export type { PretendedWrite } from "./transports/pretended-write.ts";
+export type {
+  FlightEnd,
+  FlightEntry,
+  FlightHeader,
+  FlightInput,
+  FlightSink,
+  RecordedError,
+  RecordedRequest,
+} from "./transports/flight-recording.ts";
+export { flightFormat, FlightRing } from "./transports/flight-recording.ts";
+export type { FlightRecorderOptions } from "./transports/flight-recorder.ts";
+export { FlightRecorder, recordingTransport } from "./transports/flight-recorder.ts";
+export type { Divergence, ReplayOptions, ReplayResult } from "./transports/flight-replay.ts";
+export { FlightReplay } from "./transports/flight-replay.ts";
+export { Redactor } from "./transports/redactor.ts";

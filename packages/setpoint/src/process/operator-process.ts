@@ -1,11 +1,10 @@
 /** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
-import { CustomResourceDefinition } from "@setpoint/api";
-import { createClient } from "@setpoint/client";
 import { connect, resolveConnection } from "@setpoint/client/node";
-import { sleep, type Host } from "@setpoint/host";
+import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
-import { startManager, type Manager, type ManagerOptions } from "@setpoint/runtime";
+import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
+import { installKinds } from "./install-kinds.ts";
 import { serveStatus } from "./status-server.ts";
 
 export interface OperatorProcessOptions {
@@ -34,7 +33,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   };
   const { namespace: ownNamespace } = resolveConnection(where);
   await using transport = connect(where);
-  if (options.install ?? !inPod) await installCrds(operator, transport, host);
+  if (options.install ?? !inPod) await installKinds(operator, transport, host);
   const identity = process.env["POD_NAME"];
   await using manager = startManager({
     transport,
@@ -72,27 +71,6 @@ async function untilEnd(manager: Manager, host: Host): Promise<number> {
   host.log.info("Stopping", { why });
   await manager.stop();
   return 0;
-}
-
-/** How long a new CRD may need to be served. */
-const establishMsMax = 10_000;
-
-async function installCrds(operator: Operator, transport: ManagerOptions["transport"], host: Host): Promise<void> {
-  const client = createClient(transport, host);
-  for (const crd of operator.crds()) {
-    await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
-    await untilEstablished(client, crd.metadata.name ?? "", host);
-    host.log.info("Installed the kind", { crd: crd.metadata.name });
-  }
-}
-
-async function untilEstablished(client: ReturnType<typeof createClient>, name: string, { clock }: Host): Promise<void> {
-  const deadline = clock.monotonic() + establishMsMax;
-  while (clock.monotonic() < deadline) {
-    const { status } = await client.get(CustomResourceDefinition, { name });
-    if (status?.conditions?.some((each) => each.type === "Established" && each.status === "True")) return;
-    await sleep(clock, 100);
-  }
 }
 
 /** Whether a module's default export is an operator. */

@@ -1,0 +1,51 @@
+import { parseArgs } from "node:util";
+import { connect, resolveConnection } from "@setpoint/client/node";
+import { systemHost } from "@setpoint/host/system";
+import { parseNumber, type Command } from "../command.ts";
+import { loadOperator } from "../load-operator.ts";
+import { changedObjects, planText } from "../plan/plan-text.ts";
+import { runPlan } from "../plan/run-plan.ts";
+
+const timeoutSecondsDefault = 60;
+const timeoutSecondsMax = 3_600;
+
+/** `setpoint plan`: what an operator would write, without writing it. */
+export const plan: Command = {
+  name: "plan",
+  usage: "plan FILE [--kubeconfig FILE] [--context NAME] [--namespace NS] [--timeout SECONDS] [--verbose]",
+  summary:
+    "Show what the operator that FILE exports would change in the current cluster, and why, without writing; exit code 2 when it would change something.",
+  async run(args, output) {
+    const text = { type: "string" } as const;
+    const options = {
+      kubeconfig: text,
+      context: text,
+      namespace: text,
+      timeout: text,
+      verbose: { type: "boolean" },
+    } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const seconds = parseNumber("timeout", values.timeout, timeoutSecondsDefault, timeoutSecondsMax);
+    const operator = await loadOperator(positionals[0], "plan");
+    const host = systemHost({ write: (line) => (values.verbose === true ? output.err(line) : undefined) });
+    const { kubeconfig, context, namespace } = values;
+    const where = {
+      clock: host.clock,
+      userAgent: `${operator.name}-plan`,
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+      ...(context === undefined ? {} : { context }),
+    };
+    await using transport = connect(where);
+    const result = await runPlan({
+      operator,
+      transport,
+      host,
+      limitMs: seconds * 1_000,
+      ...(namespace === undefined ? {} : { namespaces: [namespace] }),
+    });
+    const { server } = resolveConnection(where).connection;
+    output.out(planText(result, { operator: operator.name, server, colors: output.hasColors ?? false }));
+    if (result.errors.length > 0 || !result.isComplete) return 1;
+    return changedObjects(result).length > 0 || result.writes.some(({ refused }) => refused !== undefined) ? 2 : 0;
+  },
+};

@@ -1,0 +1,127 @@
+/** A plan as a person reads it: object by object, what would change and why. */
+import { isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { PretendedObject } from "@setpoint/client";
+import { fieldDiff, type FieldChange } from "./field-diff.ts";
+import type { ExplainedWrite, Plan } from "./run-plan.ts";
+
+export interface PlanTextOptions {
+  readonly operator: string;
+  readonly server: string;
+  readonly colors: boolean;
+}
+
+type Change = "create" | "change" | "delete";
+
+interface ChangedObject {
+  readonly change: Change;
+  readonly title: string;
+  readonly fields: readonly FieldChange[];
+  readonly writes: readonly ExplainedWrite[];
+}
+
+/** Told to people and not decided about. */
+const isEvent = ({ place }: { readonly place: { readonly resource: string } }): boolean => place.resource === "events";
+
+/** Objects that would really be different at the end; what was written and taken back is left out. */
+export function changedObjects({ objects, writes }: Plan): readonly ChangedObject[] {
+  return objects.filter((each) => !isEvent(each)).flatMap((entry) => describe(entry, writes));
+}
+
+function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): readonly ChangedObject[] {
+  const { base, object, place } = entry;
+  const shown = object ?? base;
+  if (shown === undefined) return [];
+  const change = base === undefined ? "create" : object === undefined ? "delete" : "change";
+  const fields = change === "delete" ? [] : fieldDiff(base, object);
+  if (change === "change" && fields.length === 0) return [];
+  const own = writes.filter((write) => samePlace(write.place, place) && write.refused === undefined);
+  return [{ change, title: titleOf(shown), fields, writes: own }];
+}
+
+function samePlace(a: ExplainedWrite["place"], b: ExplainedWrite["place"]): boolean {
+  return a.group === b.group && a.resource === b.resource && a.namespace === b.namespace && a.name === b.name;
+}
+
+function titleOf({ kind, metadata: { name, namespace } }: UnstructuredObject): string {
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name ?? ""}`;
+}
+
+export function planText(plan: Plan, options: PlanTextOptions): string {
+  const paint = options.colors ? colored : plain;
+  const objects = changedObjects(plan);
+  const refused = plan.writes.filter((write) => write.refused !== undefined);
+  const parts = [
+    `Plan of the operator "${options.operator}" for ${options.server}\n`,
+    ...objects.map((each) => objectText(each, paint)),
+    ...refusedText(refused, paint),
+    ...plan.errors.map(({ message, fields }) => paint("delete", `! ${message}${errorText(fields["error"])}\n`)),
+    summaryOf(plan, objects, refused.length),
+  ];
+  return parts.join("\n");
+}
+
+function objectText({ change, title, fields, writes }: ChangedObject, paint: Paint): string {
+  const signs = { create: "+", change: "~", delete: "-" } as const;
+  const lines = [
+    paint(change, `${signs[change]} ${title}`),
+    ...reasonsOf(writes).map((reason) => `    ${reason}`),
+    ...fields.flatMap((field) => fieldLines(field, paint)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Who writes it and why, once each. */
+function reasonsOf(writes: readonly ExplainedWrite[]): readonly string[] {
+  const lines = writes.map(({ note, verb, subresource, isServerChecked }) => {
+    const what = subresource === "" ? verb : `${verb} of ${subresource}`;
+    const who = note === undefined ? "the operator's start" : `${note.controller} of ${note.key}`;
+    const why = note === undefined || note.reasons.length === 0 ? "" : `: ${note.reasons.join("; ")}`;
+    return `${what} by ${who}${why}${isServerChecked ? "" : " (not checked by the server)"}`;
+  });
+  return [...new Set(lines)];
+}
+
+function fieldLines({ path, before, after }: FieldChange, paint: Paint): readonly string[] {
+  return [
+    ...(before === undefined ? [] : [paint("delete", `  - ${path}: ${valueText(before)}`)]),
+    ...(after === undefined ? [] : [paint("create", `  + ${path}: ${valueText(after)}`)]),
+  ];
+}
+
+/** Longest value that is printed whole. */
+const valueLengthMax = 200;
+
+function valueText(value: unknown): string {
+  const text = typeof value === "string" && /^[\w./:@%+-][\w ./:@%+,-]*$/.test(value) ? value : JSON.stringify(value);
+  return text.length <= valueLengthMax ? text : `${text.slice(0, valueLengthMax)}… (${text.length} characters)`;
+}
+
+function refusedText(refused: readonly ExplainedWrite[], paint: Paint): readonly string[] {
+  const lines = refused.map(({ verb, place, refused: status, note }) => {
+    const who = note === undefined ? "" : ` by ${note.controller} of ${note.key}`;
+    const where = `${place.namespace === "" ? "" : `${place.namespace}/`}${place.name}`;
+    return paint("delete", `! ${verb} of ${place.resource} ${where}${who} would be refused: ${status?.message ?? ""}`);
+  });
+  return [...new Set(lines)].map((line) => `${line}\n`);
+}
+
+function errorText(error: unknown): string {
+  if (error instanceof Error) return `: ${error.message}`;
+  return isJsonObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
+}
+
+function summaryOf({ isComplete, writes }: Plan, objects: readonly ChangedObject[], refused: number): string {
+  const count = (change: Change): number => objects.filter((each) => each.change === change).length;
+  const end = isComplete ? "" : " The operator was still at work when the time was over: there may be more.";
+  if (objects.length === 0 && refused === 0) return `No changes.${end}\n`;
+  const events = writes.filter(isEvent).length;
+  const told = events === 0 ? "" : `, ${events} event${events === 1 ? "" : "s"}`;
+  const no = refused === 0 ? "" : `, ${refused} refused`;
+  return `${count("create")} to create, ${count("change")} to change, ${count("delete")} to delete${no}${told}.${end}\n`;
+}
+
+type Paint = (change: Change, text: string) => string;
+
+const plain: Paint = (_, text) => text;
+const codes: Readonly<Record<Change, number>> = { create: 32, change: 33, delete: 31 };
+const colored: Paint = (change, text) => `\u001B[${codes[change]}m${text}\u001B[0m`;

@@ -1,0 +1,172 @@
+import { ConfigMap, Deployment } from "@setpoint/api";
+import type { ApiRequest, Transport } from "@setpoint/apimachinery";
+import { createClient, type Client } from "@setpoint/client";
+import { startControlPlane } from "@setpoint/controlplane";
+import { silentLogger, sleep, type Host } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import { controller, defineKind, defineOperator, runOperator, type Operator } from "setpoint";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { changedObjects, planText } from "./plan-text.ts";
+import { runPlan, type Plan } from "./run-plan.ts";
+
+const host: Host = { ...systemHost(), log: silentLogger };
+const plane = await startControlPlane({ host, controllers: false });
+afterAll(() => plane[Symbol.asyncDispose]());
+const client: Client = createClient(plane.transport, host);
+
+/** Everything that changed something on the server. */
+const writes: ApiRequest[] = [];
+const watched: Transport = {
+  async send(request, signal) {
+    const response = await plane.transport.send(request, signal);
+    if (request.method !== "GET" && request.query?.["dryRun"] === undefined) writes.push(request);
+    return response;
+  },
+};
+
+const Site = defineKind({
+  group: "plan.setpoint.dev",
+  version: "v1",
+  kind: "Site",
+  spec: z.object({ replicas: z.int().default(1), text: z.string() }),
+  status: z.object({ files: z.int() }),
+});
+
+function siteOperator(label = "v1", text = (wanted: string): string => wanted): Operator {
+  const sites = controller(Site, {
+    owns: [ConfigMap, Deployment],
+    async reconcile(site, context) {
+      const { name } = site.metadata;
+      await context.apply(
+        ConfigMap({ name: `${name}-page`, labels: { version: label }, data: { text: text(site.spec.text) } }),
+      );
+      const template = {
+        metadata: { labels: { site: name } },
+        spec: { containers: [{ name: "web", image: `web:${label}` }] },
+      };
+      const selector = { matchLabels: { site: name } };
+      context.event("Normal", "Rolled", `version ${label} is wanted`);
+      await context.apply(Deployment({ name, spec: { replicas: site.spec.replicas, selector, template } }));
+      // Its own pretended writes are what the next reads show.
+      await context.status({ files: context.owned(ConfigMap).length });
+    },
+    async cleanup() {},
+  });
+  return defineOperator({ name: "sites", controllers: [sites] });
+}
+
+const plan = (operator: Operator): Promise<Plan> =>
+  runPlan({ operator, transport: watched, host, limitMs: 15_000, quietMs: 200 });
+
+async function installed(operator: Operator): Promise<void> {
+  for (const crd of operator.crds())
+    await client.request({
+      method: "PATCH",
+      path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`,
+      query: { fieldManager: "sites", force: "true" },
+      headers: { "content-type": "application/apply-patch+yaml" },
+      body: crd,
+    });
+}
+
+/** Runs it for real until it rests. */
+async function run(operator: Operator): Promise<void> {
+  await using manager = runOperator(operator, { transport: watched, host });
+  await manager.ready;
+  let quiet = 0;
+  while (quiet < 10) {
+    await sleep(host.clock, 20);
+    quiet = manager.isQuiet() ? quiet + 1 : 0;
+  }
+}
+
+const titles = (plan: Plan): readonly string[] => changedObjects(plan).map(({ change, title }) => `${change} ${title}`);
+
+/** What a write asks for, without what differs from run to run. */
+const essence = ({ method, path, body, query }: ApiRequest): string =>
+  JSON.stringify([method, path, query?.["fieldManager"], query?.["dryRun"], body]).replaceAll(
+    /"(uid|resourceVersion|lastTransitionTime)":"[^"]*"/g,
+    '"$1":"…"',
+  );
+
+beforeAll(async () => {
+  await installed(siteOperator());
+  await client.create(Site, Site({ name: "blog", namespace: "default", spec: { replicas: 2, text: "hello" } }));
+});
+
+test("a plan writes nothing, and says what would be written and why", async () => {
+  const revision = async (): Promise<string> => (await client.listAll(ConfigMap)).resourceVersion;
+  const before = await revision();
+  writes.length = 0;
+  const planned = await plan(siteOperator());
+  expect(writes).toEqual([]);
+  expect(await revision()).toBe(before);
+  expect(planned.isComplete).toBe(true);
+  expect(titles(planned)).toEqual([
+    "change Site default/blog",
+    "create ConfigMap default/blog-page",
+    "create Deployment default/blog",
+  ]);
+  const text = planText(planned, { operator: "sites", server: "here", colors: false });
+  expect(text).toContain("+ Deployment default/blog\n    patch by site of default/blog: version v1 is wanted\n");
+  expect(text).toContain("  + spec.template.spec.containers[web].image: web:v1\n");
+  expect(text).toContain("  + status.files: 1\n");
+  expect(text).toMatch(/\n2 to create, 1 to change, 0 to delete, \d events?\.\n$/);
+});
+
+test("the planned writes are those that are made when it runs", async () => {
+  writes.length = 0;
+  const planned = await plan(siteOperator());
+  await run(siteOperator());
+  const isOfTheObjects = (request: ApiRequest): boolean => !request.path.includes("events");
+  const made = writes.filter(isOfTheObjects).map(essence);
+  const pretended = planned.writes
+    .map(({ request }) => request)
+    .filter(isOfTheObjects)
+    .map(essence);
+  expect(pretended.filter((each) => !each.includes("customresourcedefinitions"))).toEqual(made);
+  expect(made.length).toBeGreaterThan(3);
+  expect(titles(await plan(siteOperator()))).toEqual([]);
+});
+
+test("a new version of an operator shows what it would change of what the old one has made", async () => {
+  const planned = await plan(siteOperator("v2"));
+  const fields = changedObjects(planned).map(({ title, fields }) => [title, fields.map(({ path }) => path)]);
+  expect(fields).toEqual([
+    ["ConfigMap default/blog-page", ["metadata.labels.version"]],
+    ["Deployment default/blog", expect.arrayContaining(["spec.template.spec.containers[web].image"])],
+  ]);
+});
+
+test("a write that the server would refuse is part of the plan", async () => {
+  const refusing = siteOperator("no good label!");
+  const planned = await plan(refusing);
+  const text = planText(planned, { operator: "sites", server: "here", colors: false });
+  expect(text).toMatch(
+    /! patch of configmaps default\/blog-page by site of default\/blog would be refused: .*no good label!/,
+  );
+});
+
+test("an operator that never rests is said to be incomplete", async () => {
+  let turn = 0;
+  const restless = siteOperator("v1", () => `turn ${turn++}`);
+  const planned = await runPlan({ operator: restless, transport: watched, host, limitMs: 600, quietMs: 200 });
+  expect(turn).toBeGreaterThan(3);
+  expect(planned.isComplete).toBe(false);
+  expect(planText(planned, { operator: "sites", server: "here", colors: false })).toContain("there may be more");
+});
+
+test("a kind that the server does not serve yet is planned with it", async () => {
+  const Fresh = defineKind({
+    group: "fresh.setpoint.dev",
+    version: "v1",
+    kind: "Fresh",
+    spec: z.object({}),
+    status: z.object({}),
+  });
+  const fresh = controller(Fresh, { owns: [ConfigMap], desired: () => ({ children: [], status: {} }) });
+  const planned = await plan(defineOperator({ name: "fresh", controllers: [fresh] }));
+  expect(titles(planned)).toEqual(["create CustomResourceDefinition freshes.fresh.setpoint.dev"]);
+  expect(planned.errors).toEqual([]);
+});

@@ -1,0 +1,119 @@
+/** Runs an operator whose writes are pretended, until it has nothing more to do. */
+import { CustomResourceDefinition } from "@setpoint/api";
+import { SetpointError, type Transport } from "@setpoint/apimachinery";
+import { createClient, overlayTransport, type PretendedObject, type PretendedWrite } from "@setpoint/client";
+import { sleep, type Host } from "@setpoint/host";
+import { runOperator, type Operator } from "setpoint";
+import { WriteAttribution, type RunNote } from "./attribute-writes.ts";
+import { watchLog, type LoggedError } from "./watch-log.ts";
+
+export interface PlanOptions {
+  readonly operator: Operator;
+  readonly transport: Transport;
+  readonly host: Host;
+  readonly namespaces?: readonly string[];
+  /** The fix-point must be reached in this time. */
+  readonly limitMs: number;
+  /** It is reached when nothing was done or pretended for so long. */
+  readonly quietMs?: number;
+}
+
+/** A write and the run that makes it. */
+export interface ExplainedWrite extends PretendedWrite {
+  readonly note: RunNote | undefined;
+}
+
+export interface Plan {
+  readonly writes: readonly ExplainedWrite[];
+  /** Objects that would be different, in the order in which they were first written. */
+  readonly objects: readonly PretendedObject[];
+  readonly errors: readonly LoggedError[];
+  /** False: it was still at work when the time was over. */
+  readonly isComplete: boolean;
+}
+
+const quietMsDefault = 700;
+const lookMs = 25;
+
+/** Errors: `ERR_PLAN_NOT_READY` when the caches could not be filled in the time given. */
+export async function runPlan({ operator, transport, host, ...options }: PlanOptions): Promise<Plan> {
+  const writes: ExplainedWrite[] = [];
+  const attribution = new WriteAttribution(operator);
+  const activity = new Activity(host);
+  const overlay = overlayTransport(activity.transport(transport), {
+    ...host,
+    onWrite: (write) => {
+      activity.touch();
+      writes.push({ ...write, note: attribution.noteFor(write.place) });
+    },
+  });
+  await pretendKinds(operator, overlay, host);
+  const { log, errors } = watchLog(host.log);
+  const manager = runOperator(attribution.operator, {
+    transport: overlay,
+    host: { ...host, log },
+    ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
+  });
+  try {
+    const deadlineMs = host.clock.monotonic() + options.limitMs;
+    await ready(manager.ready, options.limitMs, host);
+    const quietMs = options.quietMs ?? quietMsDefault;
+    const isQuiet = (): boolean => manager.isQuiet() && activity.isQuiet(quietMs);
+    while (!isQuiet() && host.clock.monotonic() < deadlineMs) await sleep(host.clock, lookMs);
+    return { writes, objects: overlay.changed, errors, isComplete: isQuiet() };
+  } finally {
+    await manager.stop();
+  }
+}
+
+/** The definitions that this version brings; they are part of what it would change. */
+async function pretendKinds(operator: Operator, transport: Transport, host: Host): Promise<void> {
+  const client = createClient(transport, host);
+  for (const crd of operator.crds()) {
+    await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
+  }
+}
+
+async function ready(isReady: Promise<void>, limitMs: number, { clock }: Host): Promise<void> {
+  const limit = new AbortController();
+  const late = sleep(clock, limitMs, limit.signal).then(() => {
+    const message = `Cannot plan: the operator's caches were not complete after ${limitMs / 1000} s; --timeout gives it longer`;
+    throw new SetpointError("ERR_PLAN_NOT_READY", message);
+  });
+  late.catch(() => {});
+  await Promise.race([isReady, late]).finally(() => limit.abort());
+}
+
+/** When something was last asked or pretended. */
+class Activity {
+  readonly #host: Host;
+  #lastMs: number;
+  #open = 0;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#lastMs = host.clock.monotonic();
+  }
+
+  touch(): void {
+    this.#lastMs = this.#host.clock.monotonic();
+  }
+
+  isQuiet(quietMs: number): boolean {
+    return this.#open === 0 && this.#host.clock.monotonic() - this.#lastMs >= quietMs;
+  }
+
+  transport(inner: Transport): Transport {
+    return {
+      send: async (request, signal) => {
+        this.#open++;
+        try {
+          return await inner.send(request, signal);
+        } finally {
+          this.#open--;
+          this.touch();
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,27 @@
+import { CustomResourceDefinition } from "@setpoint/api";
+import type { Transport } from "@setpoint/apimachinery";
+import { createClient } from "@setpoint/client";
+import { sleep, type Host } from "@setpoint/host";
+import type { Operator } from "../operator.ts";
+
+/** How long a new CRD may need to be served. */
+const establishMsMax = 10_000;
+
+/** Applies the CustomResourceDefinitions of an operator and waits until they are served. */
+export async function installKinds(operator: Operator, transport: Transport, host: Host): Promise<void> {
+  const client = createClient(transport, host);
+  for (const crd of operator.crds()) {
+    await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
+    await untilEstablished(client, crd.metadata.name ?? "", host);
+    host.log.info("Installed the kind", { crd: crd.metadata.name });
+  }
+}
+
+async function untilEstablished(client: ReturnType<typeof createClient>, name: string, { clock }: Host): Promise<void> {
+  const deadline = clock.monotonic() + establishMsMax;
+  while (clock.monotonic() < deadline) {
+    const { status } = await client.get(CustomResourceDefinition, { name });
+    if (status?.conditions?.some((each) => each.type === "Established" && each.status === "True")) return;
+    await sleep(clock, 100);
+  }
+}

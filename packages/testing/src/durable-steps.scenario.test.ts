@@ -106,7 +106,10 @@ for (const strike of ["before", "after", "lose"] as const)
         const what = `write ${write}, lag ${watchLagMsMax}`;
         expect((await world.get(Move, "data")).status?.snapshot, what).toMatch(/^s-/);
         // An interrupted step may run again, but nothing of an earlier step comes after it.
-        expect(disks.done.toSorted((a, b) => b.localeCompare(a)), what).toEqual(disks.done);
+        expect(
+          disks.done.toSorted((a, b) => b.localeCompare(a)),
+          what,
+        ).toEqual(disks.done);
         expect(disks.done.length, what).toBeLessThanOrEqual(3);
       }
   });

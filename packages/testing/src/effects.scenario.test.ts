@@ -51,7 +51,12 @@ function shop(factory: Factory): OperatorSource {
 type Strike = "none" | "before" | "after" | "lose";
 
 /** Orders, orders more, deletes; with one write of the operator struck. */
-async function story(seed: number, write: number, strike: Strike, watchLagMsMax = 0): Promise<[readonly string[], number]> {
+async function story(
+  seed: number,
+  write: number,
+  strike: Strike,
+  watchLagMsMax = 0,
+): Promise<[readonly string[], number]> {
   const factory = new Factory();
   await using world = await simulate({ seed, operators: [shop(factory)], watchLagMsMax });
   if (strike === "lose") world.loseAnswerOf(write);

@@ -13,7 +13,7 @@ import { refusalOf, type Refusal } from "./refusal.ts";
 import { awaitChange, requeueAfter } from "./result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { RunReader } from "./run-reader.ts";
-import { stalled, unstalled } from "./stalled.ts";
+import { isStalledBy, stalled, unstalled } from "./stalled.ts";
 import { declaresStatusField, hasConditions } from "./status-field.ts";
 import { StatusWriter } from "./status-writer.ts";
 
@@ -99,8 +99,9 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     refused: (error) => {
       const refusal = refusalOf(error, (each) => writer.refusals.has(each));
       if (refusal === undefined) return undefined;
+      // What the status says already is no news.
+      if (!saysConditions || !isStalledBy(reader.current(), refusal)) event("Warning", refusal.reason, refusal.message);
       if (saysConditions) status.condition(stalled(refusal));
-      event("Warning", refusal.reason, refusal.message);
       return refusal;
     },
   };

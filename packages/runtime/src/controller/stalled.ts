@@ -1,5 +1,5 @@
 /** The condition `Stalled`, as kstatus knows it: the object cannot come to what its spec says, and why. */
-import type { KubeObject } from "@setpoint/apimachinery";
+import type { Condition, KubeObject } from "@setpoint/apimachinery";
 import { conditionsOf } from "./conditions.ts";
 import type { ConditionInit } from "./reconcile-context.ts";
 import { refusalReasons, type Refusal } from "./refusal.ts";
@@ -20,8 +20,20 @@ export function isRefused(condition: Pick<ConditionInit, "type" | "status" | "re
   );
 }
 
+/** Whether the status says just this already. */
+export function isStalledBy(object: KubeObject, refusal: Refusal): boolean {
+  const { reason, message } = stalled(refusal);
+  return conditionsOfStatus(object).some(
+    (each) => isRefused(each) && each.reason === reason && each.message === message,
+  );
+}
+
 /** Takes back what `stalled` has said in an earlier run. */
 export function unstalled(object: KubeObject): ConditionInit | undefined {
-  if (!conditionsOf((object as { readonly status?: object }).status).some(isRefused)) return undefined;
+  if (!conditionsOfStatus(object).some(isRefused)) return undefined;
   return { type, status: "False", reason: "Accepted", message: "Nothing was refused" };
+}
+
+function conditionsOfStatus(object: KubeObject): readonly Condition[] {
+  return conditionsOf((object as { readonly status?: object }).status);
 }

@@ -1,0 +1,206 @@
+import { controller, outcome } from "@setpoint/runtime";
+import { expect, test } from "vitest";
+import {
+  candy,
+  Candy,
+  createControllerWorld,
+  refusal,
+  said,
+  Wrapper,
+  type Refuse,
+} from "./controller-world.fixture.ts";
+
+const wrapper = (flavor: string, data: Wrapper["data"] = { flavor }): Wrapper =>
+  Wrapper({ name: `lolly-${flavor}`, namespace: "default", data });
+
+/** One wrapper a flavor, and none besides. */
+const wrapping = controller(Candy, {
+  owns: [Wrapper],
+  async reconcile({ spec }, { applySet, status }) {
+    await applySet(spec.flavors.map((flavor) => wrapper(flavor)));
+    await status({ wrappers: spec.flavors.length });
+  },
+});
+
+/** The server refuses to write this child. */
+function refusing(flavor: string, ...answer: Parameters<typeof refusal>): Refuse {
+  return ({ method, path }) => (method !== "GET" && path.endsWith(`lolly-${flavor}`) ? refusal(...answer) : undefined);
+}
+
+test("applySet() makes what is wanted and deletes what no longer is, but not what others made for the object", async () => {
+  await using world = createControllerWorld();
+  const { client } = world;
+  const { metadata } = await client.create(Candy, candy("mint", "lime"));
+  const manager = world.start([wrapping]);
+  await world.settle(manager);
+  const owner = { apiVersion: "example.com/v1", kind: "Candy", name: "lolly", uid: metadata.uid, controller: true };
+  await client.create(Wrapper, Wrapper({ name: "theirs", namespace: "default", ownerReferences: [owner], data: {} }));
+  await client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime", "plum"] } });
+  await world.settle(manager);
+  const names = (await client.listAll(Wrapper)).items.map((each) => each.metadata.name);
+  expect(names).toEqual(["lolly-lime", "lolly-plum", "theirs"]);
+});
+
+test("prune() deletes what this run has not applied, and then there is nothing more to write", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint", "lime"));
+  const plain = controller(Candy, {
+    owns: [Wrapper],
+    async reconcile({ spec }, { apply, prune, status }) {
+      for (const flavor of spec.flavors) await apply(wrapper(flavor));
+      const pruned = await prune();
+      await status({ wrappers: pruned.kind === "done" ? pruned.deleted : -1 });
+    },
+  });
+  const manager = world.start([plain]);
+  await world.settle(manager);
+  await world.client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["plum"] } });
+  await world.settle(manager);
+  expect((await world.client.listAll(Wrapper)).items.map((each) => each.metadata.name)).toEqual(["lolly-plum"]);
+  const before = world.writes().length;
+  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  expect(world.writes().slice(before)).toEqual([]);
+});
+
+test("an object of this name that is somebody else's is never taken over, and the status says whose it is", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
+  await world.client.create(Candy, candy("mint", "lime"));
+  const manager = world.start([wrapping]);
+  await world.settle(manager);
+  const message = 'Cannot apply ConfigMap "lolly-mint": it exists already and it has no owner';
+  expect(said(await world.candy(), "Stalled")).toBe(`True NotOwned: ${message}`);
+  expect(await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" })).toMatchObject({
+    data: { mine: "yes" },
+  });
+  // The other child does not depend on this one.
+  expect((await world.client.listAll(Wrapper)).items.length).toBe(2);
+  const before = world.faults.sent.length;
+  await world.run(3_600_000);
+  expect(world.faults.sent.slice(before).filter(({ isWatch }) => !isWatch)).toEqual([]);
+  await world.client.delete(Wrapper, { name: "lolly-mint", namespace: "default" });
+  await world.run(120_000);
+  expect(said(await world.candy(), "Stalled")).toMatch(/^False Accepted/);
+  expect((await world.candy()).status?.wrappers).toBe(2);
+});
+
+test("an object of somebody else that the cache does not show yet is not taken over either", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  let isBlind = true;
+  const manager = world.start([wrapping], (inner) => ({
+    async send(request, signal) {
+      // In the moment before the first write somebody makes the object.
+      if (isBlind && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
+        isBlind = false;
+        await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
+      }
+      return inner.send(request, signal);
+    },
+  }));
+  await world.settle(manager);
+  const present = await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" });
+  expect(present.data).toEqual({ mine: "yes" });
+  expect(present.metadata.ownerReferences).toBeUndefined();
+  expect(said(await world.candy(), "Stalled")).toMatch(/^True NotOwned/);
+});
+
+test("a child in another namespace than its owner is refused before anything is sent, with the way out", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const far = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_candy, { apply }) => void (await apply(Wrapper({ name: "a", namespace: "far", data: {} }))),
+  });
+  await world.settle(world.start([far]));
+  expect(said(await world.candy(), "Stalled")).toBe(
+    'True NotOwned: Cannot own ConfigMap "a" by Candy "lolly": it is in namespace "far" and its owner in "default"; pass `owner: false` and delete it in `cleanup`',
+  );
+  expect(world.writes()).toEqual(["PATCH candies/lolly/status"]);
+});
+
+test.each([
+  ["an immutable field", "ImmutableField", [422, "Invalid", "data: Invalid value: {}: field is immutable"]],
+  ["a value that a rule forbids", "Rejected", [422, "Invalid", "data: Invalid value: too sweet"]],
+  [
+    "a namespace that goes away",
+    "NamespaceTerminating",
+    [403, "Forbidden", "namespace default is being terminated", "NamespaceTerminating"],
+  ],
+] as const)("%s is tried once and waits for a change", async (_what, reason, answer) => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  world.refuse = refusing("mint", ...answer);
+  const manager = world.start([wrapping]);
+  await world.settle(manager);
+  expect(said(await world.candy(), "Stalled")).toBe(`True ${reason}: ${answer[2]}`);
+  await world.run(3_600_000);
+  expect(world.writes()).toEqual(["PATCH configmaps/lolly-mint", "PATCH candies/lolly/status"]);
+  world.refuse = () => undefined;
+  await world.client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime"] } });
+  await world.settle(manager);
+  expect(said(await world.candy(), "Stalled")).toMatch(/^False Accepted/);
+});
+
+test("a quota that is used up is tried again ever more slowly, with one write of the status", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint", "lime"));
+  world.refuse = refusing("mint", 403, "Forbidden", 'configmaps "lolly-mint" is forbidden: exceeded quota: few');
+  const manager = world.start([wrapping]);
+  await world.run(600_000);
+  expect(said(await world.candy(), "Stalled")).toMatch(/^True QuotaExceeded/);
+  expect(world.writes().filter((write) => write.endsWith("status")).length).toBe(1);
+  expect(world.writes().filter((write) => write.endsWith("mint")).length).toBeLessThan(25);
+  world.refuse = () => undefined;
+  await world.run(1_100_000);
+  await world.settle(manager);
+  expect((await world.candy()).status?.wrappers).toBe(2);
+});
+
+test("outcome() tells done, refused with its reason, and unknown apart", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Wrapper, wrapper("mint"));
+  await world.client.create(Candy, candy("mint"));
+  const seen: string[] = [];
+  const careful = controller(Candy, {
+    owns: [Wrapper],
+    async reconcile(_candy, { create }) {
+      for (const flavor of ["mint", "lime", "plum"]) {
+        const created = await outcome(create(wrapper(flavor)));
+        seen.push(created.kind === "refused" ? `refused: ${created.reason ?? "?"}` : created.kind);
+      }
+    },
+  });
+  world.faults.plan = ({ request }) =>
+    request.method === "POST" && JSON.stringify(request.body).includes("plum") ? { kind: "lose" } : undefined;
+  await world.settle(world.start([careful]));
+  expect(seen.slice(0, 3)).toEqual(["refused: NotOwned", "done", "unknown"]);
+});
+
+test("children are recreated or left alone where the author says so", async () => {
+  await using world = createControllerWorld();
+  const { client } = world;
+  await client.create(Candy, candy("mint", "lime"));
+  let sort = "a";
+  const strategic = controller(Candy, {
+    owns: [Wrapper],
+    async reconcile({ spec }, { applySet }) {
+      await applySet(
+        spec.flavors.map((flavor) => wrapper(flavor, { sort })),
+        { update: (child) => (child.metadata.name === "lolly-mint" ? "Recreate" : "OnDelete") },
+      );
+    },
+  });
+  const manager = world.start([strategic]);
+  await world.settle(manager);
+  const before = new Map((await client.listAll(Wrapper)).items.map((each) => [each.metadata.name, each.metadata.uid]));
+  sort = "b";
+  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  const after = (await client.listAll(Wrapper)).items;
+  expect(after.map(({ metadata, data }) => [metadata.name, data, before.get(metadata.name) === metadata.uid])).toEqual([
+    ["lolly-lime", { sort: "a" }, true],
+    ["lolly-mint", { sort: "b" }, false],
+  ]);
+});

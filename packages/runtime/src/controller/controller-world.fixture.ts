@@ -1,0 +1,178 @@
+/** An API server in this process with one kind of objects and one of children, and controllers under a virtual clock. */
+import { createKind, type ApiRequest, type KubeObject, type Status, type Transport } from "@setpoint/apimachinery";
+import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
+import { createClient, type Client, type KindRef } from "@setpoint/client";
+import { FaultyTransport } from "@setpoint/client/simulated";
+import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
+import { startManager, type ControllerDefinition, type Manager } from "@setpoint/runtime";
+
+export interface Candy extends KubeObject {
+  readonly spec: { readonly flavors: readonly string[] };
+  readonly status?: {
+    readonly wrappers?: number;
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+      readonly observedGeneration?: number;
+      readonly lastTransitionTime: string;
+    }[];
+  };
+}
+
+export interface Wrapper extends KubeObject {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
+const status = { ...anything, properties: { conditions: { type: "array" }, observedGeneration: { type: "integer" } } };
+
+/** As `defineKind` makes one: its schema says that it has conditions. */
+export const Candy: KindRef<Candy> & { (init: Parameters<typeof plainCandy>[0]): Candy } = Object.assign(
+  (init: Parameters<typeof plainCandy>[0]): Candy => plainCandy(init),
+  {
+    ...{ group: "example.com", version: "v1", kind: "Candy", plural: "candies", namespaced: true },
+    schema: { properties: { status } },
+  },
+);
+const plainCandy = createKind<Candy>({
+  group: "example.com",
+  version: "v1",
+  kind: "Candy",
+  plural: "candies",
+  namespaced: true,
+});
+export const Wrapper = createKind<Wrapper>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+});
+export const Event: KindRef = {
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+};
+
+function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
+  const { group, version, plural, kind: name } = kind;
+  const names = { group, version, kind: name, resource: plural, namespaced: true, singular: name.toLowerCase() };
+  return {
+    ...names,
+    listKind: `${name}List`,
+    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
+    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
+    subresources: hasStatus
+      ? [{ name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] }]
+      : [],
+    schema: {
+      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
+      ...anything,
+    },
+    strategy: hasStatus ? { tracksGeneration: true } : {},
+    storagePrefix: `/${group}/${plural}`,
+  };
+}
+
+/** What a server says instead of doing what it is asked; undefined lets the request pass. */
+export type Refuse = (request: ApiRequest) => Status | undefined;
+
+export interface ControllerWorld extends AsyncDisposable {
+  readonly host: SimulatedHost;
+  readonly client: Client;
+  readonly faults: FaultyTransport;
+  /** May be replaced at any time. */
+  refuse: Refuse;
+  start(controllers: readonly ControllerDefinition[], transport?: (inner: Transport) => Transport): Manager;
+  settle(manager: Manager): Promise<void>;
+  run(milliseconds: number): Promise<void>;
+  /** Runs something that needs time to pass. */
+  wait<T>(promise: Promise<T>): Promise<T>;
+  candy(name?: string): Promise<Candy>;
+  /** Writes of objects of a plural, as `PATCH candies/status`. */
+  writes(): readonly string[];
+}
+
+const limitMs = 600_000;
+
+export function createControllerWorld(seed = 1): ControllerWorld {
+  const host = simulatedHost(seed);
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({
+    host,
+    storage,
+    builtin: [served(Candy, true), served(Wrapper, false), served(Event, false)],
+  });
+  const transport = server.transport({ username: "operator", groups: ["system:masters"] });
+  const client = createClient(transport, host);
+  const refusing: Transport = {
+    async send(request, signal) {
+      const object = world.refuse(request);
+      if (object === undefined) return transport.send(request, signal);
+      return { kind: "object", status: object.code ?? 500, headers: {}, object };
+    },
+  };
+  const faults = new FaultyTransport(refusing);
+  const managers: Manager[] = [];
+  const world: ControllerWorld = {
+    host,
+    client,
+    faults,
+    refuse: () => undefined,
+    start(controllers, through = (inner) => inner) {
+      const manager = startManager({ transport: through(faults), host, controllers });
+      managers.push(manager);
+      return manager;
+    },
+    async settle(manager) {
+      if (!(await host.clock.run(limitMs, () => manager.isQuiet()))) throw new Error("not quiet in time");
+    },
+    run: async (milliseconds) => void (await host.clock.run(milliseconds)),
+    async wait(promise) {
+      let isDone = false;
+      const watched = promise.finally(() => (isDone = true));
+      watched.catch(() => {});
+      await host.clock.run(limitMs, () => isDone);
+      return watched;
+    },
+    candy: (name = "lolly") => client.get(Candy, { name, namespace: "default" }),
+    writes: () =>
+      faults.writes
+        .filter(({ request }) => !request.path.includes("/events"))
+        .map(({ request }) => `${request.method} ${request.path.replace(/^.*\/namespaces\/[^/]+\//, "")}`),
+    async [Symbol.asyncDispose]() {
+      for (const manager of managers) await world.wait(manager.stop());
+      await server[Symbol.asyncDispose]();
+    },
+  };
+  return world;
+}
+
+export function candy(...flavors: string[]): Candy {
+  return Candy({ name: "lolly", namespace: "default", spec: { flavors } });
+}
+
+/** One condition of a candy, as `True Reason: message`. */
+export function said({ status }: Candy, type: string): string | undefined {
+  const found = status?.conditions?.find((each) => each.type === type);
+  return found === undefined ? undefined : `${found.status} ${found.reason}: ${found.message}`;
+}
+
+/** An answer of the server that is no success. */
+export function refusal(code: number, reason: string, message: string, cause?: string): Status {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason,
+    code,
+    ...(cause === undefined ? {} : { details: { causes: [{ reason: cause, message, field: "" }] } }),
+  } as Status;
+}

@@ -1,0 +1,92 @@
+import type { WatchFrame } from "@setpoint/apimachinery";
+import { controller, type ControllerDefinition } from "@setpoint/runtime";
+import { expect, test } from "vitest";
+import { candy, Candy, createControllerWorld } from "./controller-world.fixture.ts";
+import { kept, ledgerOf, ledgerText, withEffect, type Ledger } from "./ledger.ts";
+
+/** Says what it does in `done`; the world outside shows an effect late, so that only the ledger can prevent a second one. */
+function forgetful(done: string[]): ControllerDefinition {
+  return controller(Candy, {
+    ledger: true,
+    async reconcile(_candy, { effect, step }) {
+      await step("first", async () => void done.push("first"));
+      await step("second", async () => void done.push("second"));
+      await effect("order", {
+        find: async () => undefined,
+        do: async () => {
+          done.push("order");
+          return "o-1";
+        },
+      });
+    },
+  });
+}
+
+/** What a server says that lags: the object as it was, and then nothing. */
+async function* old(object: Candy, signal: AbortSignal | undefined): AsyncGenerator<WatchFrame> {
+  yield { type: "ADDED", object };
+  const { resourceVersion } = object.metadata;
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  const { apiVersion, kind } = object;
+  yield { type: "BOOKMARK", object: { apiVersion, kind, metadata: { resourceVersion, annotations } } };
+  await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+test("a process whose first view is old does nothing that another has already done", async () => {
+  await using world = createControllerWorld();
+  const before = await world.client.create(Candy, candy("mint"));
+  const done: string[] = [];
+  const first = world.start([forgetful(done)]);
+  await world.settle(first);
+  await world.wait(first.stop());
+  expect(done).toEqual(["first", "second", "order"]);
+
+  const runs = world.writes().length;
+  const second = world.start([forgetful(done)], (inner) => ({
+    async send(request, signal) {
+      const isWatch = request.path.endsWith("/candies") && request.query?.["watch"] !== undefined;
+      if (!isWatch) return inner.send(request, signal);
+      return { kind: "watch", status: 200, headers: {}, frames: old(before, signal) };
+    },
+  }));
+  await world.run(30_000);
+  // It tried: its view was refused by the server, not just never used.
+  expect(world.writes().length).toBeGreaterThan(runs);
+  expect(done).toEqual(["first", "second", "order"]);
+  await world.wait(second.stop());
+});
+
+test("a ledger forgets the oldest effects that are done and never one that is under way", () => {
+  let ledger: Ledger = { uid: "u", effects: {} };
+  ledger = withEffect(ledger, "open", { state: "intended", at: "t" });
+  for (let i = 0; i < 100; i++) ledger = withEffect(ledger, `e${i}`, { state: "done", at: "t", result: i });
+  expect(Object.keys(ledger.effects).length).toBe(32);
+  expect(ledger.effects["open"]?.state).toBe("intended");
+  expect(ledger.effects["e99"]?.result).toBe(99);
+  expect(ledger.effects["e68"]).toBeUndefined();
+  for (let i = 0; i < 31; i++) ledger = withEffect(ledger, `open${i}`, { state: "intended", at: "t" });
+  expect(() => withEffect(ledger, "one more", { state: "intended", at: "t" })).toThrow(
+    'Cannot begin effect "one more": 32 effects of this object are unfinished already',
+  );
+});
+
+test("a result that is too large, and a ledger that would be, are refused with a sentence", () => {
+  expect(() => kept('effect "a"', "x".repeat(1_025))).toThrow(
+    'Cannot keep the result of effect "a": it has 1027 characters and at most 1024 are allowed; return an id',
+  );
+  const effects = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`e${i}`, { state: "done" as const, at: "t", result: "x".repeat(1_000) }]),
+  );
+  expect(() => ledgerText({ uid: "u", effects })).toThrow(/^Cannot keep the ledger: it would have \d+ characters/);
+});
+
+test("the ledger of a copied object, and one that somebody has broken, count as none", () => {
+  const object = (text: string): Candy => {
+    const annotations = { "ledger.setpoint.dev/candy": text };
+    return { ...candy(), metadata: { name: "b", uid: "u2", annotations } };
+  };
+  const none = { uid: "u2", effects: {} };
+  expect(ledgerOf(object('{"uid":"u1","effects":{"a":{"state":"done"}}}'), "candy")).toEqual(none);
+  expect(ledgerOf(object("{"), "candy")).toEqual(none);
+  expect(ledgerOf(object("7"), "candy")).toEqual(none);
+});

@@ -10,10 +10,30 @@ export interface CustomResourceColumn {
   readonly jsonPath: string;
 }
 
+/** Where a webhook is called: a Service of the cluster, or a URL. */
+export interface WebhookClient {
+  readonly url?: string;
+  readonly service?: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly path?: string;
+    readonly port?: number;
+  };
+  /** PEM in base64. */
+  readonly caBundle?: string;
+}
+
+export interface CrdOptions {
+  /** Who converts between the versions. */
+  readonly conversion?: WebhookClient;
+}
+
 export interface CustomResourceVersion {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
   readonly schema: { readonly openAPIV3Schema: StructuralSchema };
   readonly subresources?: {
     readonly status?: Readonly<Record<string, never>>;
@@ -43,5 +63,12 @@ export interface CustomResourceDefinitionManifest {
       readonly categories?: readonly string[];
     };
     readonly versions: readonly CustomResourceVersion[];
+    readonly conversion?: {
+      readonly strategy: "Webhook";
+      readonly webhook: {
+        readonly conversionReviewVersions: readonly string[];
+        readonly clientConfig: WebhookClient;
+      };
+    };
   };
 }

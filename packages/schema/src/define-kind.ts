@@ -10,10 +10,11 @@ import {
 } from "@setpoint/apimachinery";
 import type { z } from "zod";
 import { compileKindRules } from "./compile-kind-rules.ts";
-import type { CustomResourceDefinitionManifest } from "./custom-resource-definition.ts";
+import { convertObject, type ConvertedVersion } from "./conversion.ts";
+import type { CrdOptions, CustomResourceDefinitionManifest } from "./custom-resource-definition.ts";
 import type { DeepReadonly, FieldPath } from "./field-paths.ts";
 import { structuralFromZod } from "./from-zod.ts";
-import { manifestOf } from "./kind-manifest.ts";
+import { type DeclaredVersion, manifestOf } from "./kind-manifest.ts";
 import { parseObject } from "./parse-object.ts";
 import type { PrinterColumn } from "./printer-column.ts";
 import type { StructuralSchema, ValidationRule } from "./structural-schema.ts";
@@ -34,9 +35,39 @@ export type KindPath<Spec extends z.ZodObject, S extends Status> =
   | `spec.${FieldPath<z.output<Spec>>}`
   | (S extends z.ZodObject ? `status.${FieldPath<z.output<S>>}` : never);
 
-export interface KindOptions<Spec extends z.ZodObject, S extends Status> {
+/** The schemas of a kind's other versions, by their names. */
+export type OtherSpecs = Readonly<Record<string, z.ZodObject>>;
+
+/**
+ * A version beside the one that is stored. Objects come and go by two functions; what one version cannot say is kept in an
+ * annotation, so no way there and back loses anything. `kindLaws` of the testing package tries them out.
+ */
+export interface KindVersion<Spec extends z.ZodObject, HubSpec extends z.ZodObject> {
+  readonly spec: Spec;
+  /** Default: that of the kind. */
+  readonly status?: z.ZodObject;
+  /** From this version to the kind's own. */
+  readonly up: (spec: DeepReadonly<z.output<Spec>>) => DeepReadonly<z.input<HubSpec>>;
+  readonly down: (spec: DeepReadonly<z.output<HubSpec>>) => DeepReadonly<z.input<Spec>>;
+  /** Only where `status` differs from the kind's own. */
+  readonly statusUp?: (status: Readonly<Record<string, unknown>>) => object;
+  readonly statusDown?: (status: Readonly<Record<string, unknown>>) => object;
+  /** Whether clients may still use it; default true. */
+  readonly served?: boolean;
+  /** Every request for it is answered with a warning; a text replaces the server's own. */
+  readonly deprecated?: boolean | string;
+  readonly printerColumns?: Readonly<Record<string, PrinterColumn<`spec.${FieldPath<z.output<Spec>>}`>>>;
+  readonly rules?: readonly ValidationRule[];
+}
+
+export interface KindOptions<Spec extends z.ZodObject, S extends Status, Others extends OtherSpecs = OtherSpecs> {
   readonly group: string;
+  /** The version that is stored, and that controllers work with. */
   readonly version: string;
+  /** Other versions that clients may use. */
+  readonly versions?: { readonly [Name in keyof Others]: KindVersion<Others[Name], Spec> };
+  /** Every request is answered with a warning; a text replaces the server's own. */
+  readonly deprecated?: boolean | string;
   readonly kind: string;
   /** Default: the kind in lower case, in the plural of English. */
   readonly plural?: string;
@@ -78,14 +109,31 @@ export interface DefinedKind<T extends KubeObject, Init> extends KindNames {
   readonly objectType?: T;
   /** The schema of the whole object. */
   readonly schema: StructuralSchema;
-  /** The complete CustomResourceDefinition. */
-  crd(): CustomResourceDefinitionManifest;
+  /** All versions, the kind's own first. */
+  readonly versions: readonly KindVersionSchema[];
+  /**
+   * The complete CustomResourceDefinition. A kind with several versions needs somebody who converts: without `conversion` the
+   * other versions are declared, but not served.
+   */
+  crd(options?: CrdOptions): CustomResourceDefinitionManifest;
+  /** The object in another version of the kind. Errors: `ERR_CONVERSION`. */
+  convert(object: KubeObject, apiVersion: string): KubeObject;
   /** Takes an object from outside: checks it and fills its defaults. Unknown fields are errors. */
   parse(value: unknown): T;
 }
 
-export function defineKind<const Spec extends z.ZodObject, const S extends Status = undefined>(
-  options: KindOptions<Spec, S>,
+/** One version of a kind. */
+export interface KindVersionSchema {
+  readonly apiVersion: string;
+  readonly schema: StructuralSchema;
+}
+
+export function defineKind<
+  const Spec extends z.ZodObject,
+  const S extends Status = undefined,
+  const Others extends OtherSpecs = Readonly<Record<never, never>>,
+>(
+  options: KindOptions<Spec, S, Others>,
 ): DefinedKind<KindObject<DeepReadonly<z.output<Spec>>, StatusOf<S>>, KindInit<Spec>> {
   type T = KindObject<DeepReadonly<z.output<Spec>>, StatusOf<S>>;
   const { group, version, kind, scope = "Namespaced" } = options;
@@ -93,8 +141,10 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
   const plural = options.plural ?? pluralOf(kind);
   const schema = objectSchema(options);
   requireStructural(kind, schema);
-  const manifest = manifestOf({ ...options, plural, scope }, schema);
+  const others = otherVersions(options);
+  const names = { ...options, plural, scope };
   const rules = compileKindRules(kind, schema);
+  const plan = { group, kind, hub: version, others };
   const checked = { apiVersion, kind, schema, rules, spec: options.spec, status: options.status };
   // Parsing has checked every field of T by the schemas that T is inferred from.
   const build = (init: KindInit<Spec>): T =>
@@ -107,7 +157,10 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
     namespaced: scope === "Namespaced",
     apiVersion,
     schema,
-    crd: (): CustomResourceDefinitionManifest => manifest,
+    versions: [{ apiVersion, schema }, ...others.map((each) => each.of)],
+    crd: ({ conversion }: CrdOptions = {}): CustomResourceDefinitionManifest =>
+      manifestOf(names, schema, others, conversion),
+    convert: (object: KubeObject, wanted: string): KubeObject => convertObject(plan, object, wanted),
     parse: (value: unknown): T => parseObject(value, checked) as unknown as T,
   };
   // `name` of a function is read-only, so the members are defined instead of assigned.
@@ -115,8 +168,50 @@ export function defineKind<const Spec extends z.ZodObject, const S extends Statu
   return build as DefinedKind<T, KindInit<Spec>>;
 }
 
-function objectSchema(options: KindOptions<z.ZodObject, Status>): StructuralSchema {
-  const { description, spec, status, rules = [] } = options;
+/** The versions without their types: the compiler has checked that the functions fit their schemas. */
+type UntypedVersion = Omit<KindVersion<z.ZodObject, z.ZodObject>, "up" | "down"> &
+  Pick<ConvertedVersion, "up" | "down">;
+
+interface OtherVersion extends ConvertedVersion, DeclaredVersion {
+  readonly of: KindVersionSchema;
+}
+
+function otherVersions(options: {
+  readonly group: string;
+  readonly kind: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly status?: Status;
+  readonly versions?: unknown;
+}): readonly OtherVersion[] {
+  const { group, kind, description, status } = options;
+  const versions = (options.versions ?? {}) as Readonly<Record<string, UntypedVersion>>;
+  return Object.entries(versions).map(([name, version]) => {
+    if (name === options.version) {
+      const why = `version "${name}" is the kind's own, wanted only others in \`versions\``;
+      throw new SetpointError("ERR_CONVERSION", `Cannot define kind "${kind}": ${why}`);
+    }
+    const own = version.status ?? status;
+    const schema = objectSchema({
+      spec: version.spec,
+      ...(description === undefined ? {} : { description }),
+      ...(own === undefined ? {} : { status: own }),
+      ...(version.rules === undefined ? {} : { rules: version.rules }),
+    });
+    requireStructural(`${kind} ${name}`, schema);
+    compileKindRules(`${kind} ${name}`, schema);
+    return { ...version, name, schema, of: { apiVersion: apiVersionOf({ group, version: name }), schema } };
+  });
+}
+
+interface ObjectParts {
+  readonly description?: string;
+  readonly spec: z.ZodObject;
+  readonly status?: Status;
+  readonly rules?: readonly ValidationRule[];
+}
+
+function objectSchema({ description, spec, status, rules = [] }: ObjectParts): StructuralSchema {
   return {
     type: "object",
     ...(description === undefined ? {} : { description }),

@@ -1,7 +1,16 @@
 /** Declare a kind once; see the package's README. */
 
 // kinds
-export type { DefinedKind, KindInit, KindObject, KindOptions, KindPath } from "./define-kind.ts";
+export type {
+  DefinedKind,
+  KindInit,
+  KindObject,
+  KindOptions,
+  KindPath,
+  KindVersion,
+  KindVersionSchema,
+  OtherSpecs,
+} from "./define-kind.ts";
 export { defineKind } from "./define-kind.ts";
 export type { FieldOptions, RuleOptions } from "./field.ts";
 export { field, immutable, rule } from "./field.ts";
@@ -9,9 +18,11 @@ export type { JsonPathColumn, PathColumn, PrinterColumn } from "./printer-column
 export { age, conditionColumn } from "./printer-column.ts";
 export type { DeepReadonly, FieldPath } from "./field-paths.ts";
 export type {
+  CrdOptions,
   CustomResourceColumn,
   CustomResourceDefinitionManifest,
   CustomResourceVersion,
+  WebhookClient,
 } from "./custom-resource-definition.ts";
 
 // fields that zod has no word for

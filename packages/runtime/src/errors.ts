@@ -9,6 +9,12 @@ export const errNotOwned = "ERR_NOT_OWNED";
 export const errNotLeader = "ERR_NOT_LEADER";
 /** The lease could not be renewed in time; the manager has stopped. */
 export const errLeaseLost = "ERR_LEASE_LOST";
+/** A write by a run whose key belongs to another member of the group now. */
+export const errNotOwner = "ERR_NOT_OWNER";
+/** Options of a manager contradict each other. */
+export const errManagerOptions = "ERR_MANAGER_OPTIONS";
+/** A cluster of this name has been added already, or a manager was asked about one that it does not have. */
+export const errCluster = "ERR_CLUSTER";
 /** The author's code says that trying again without a change is useless. */
 export const errTerminal = "ERR_TERMINAL";
 /** The conditions of a kind were declared or used against their declaration. */

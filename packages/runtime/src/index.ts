@@ -83,12 +83,19 @@ export { isTemporaryError, isTerminalError, TemporaryError, TerminalError } from
 
 // running controllers
 export type {
+  ClusterProvider,
+  ClusterRegistry,
   HealthCheck,
+  HealthOptions,
   HealthReport,
   LeaderElectionOptions,
   Manager,
   ManagerOptions,
+  ShardingOptions,
+  ShardState,
 } from "./manager/manager-options.ts";
+export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./causality/why-report.ts";
+export type { ChangeKind } from "./controller/run-supervisor.ts";
 export { startManager } from "./manager/start-manager.ts";
 
 // caches and queues, for what is not a controller
@@ -96,7 +103,8 @@ export { Informer } from "./cache/informer.ts";
 export type { InformerHandler, InformerOptions, Transform } from "./cache/informer.ts";
 export { InformerFactory } from "./cache/informer-factory.ts";
 export { compareResourceVersions } from "./cache/resource-version.ts";
-export type { IndexFunction } from "./cache/store.ts";
+export type { ObjectVersion, StoreOptions } from "./cache/store.ts";
+export type { IndexFunction } from "./cache/store-index.ts";
 export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
 export type { Priority } from "./queue/priority.ts";
 export type { RateLimit, WorkQueueOptions } from "./queue/work-queue.ts";

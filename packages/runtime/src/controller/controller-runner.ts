@@ -16,6 +16,8 @@ import { OwnWrites } from "./own-writes.ts";
 import { ReconcileMemory } from "./reconcile-memory.ts";
 import { reconcileObject } from "./reconcile-object.ts";
 import type { Result } from "./result.ts";
+import type { RunPorts } from "./run-ports.ts";
+import type { ChangeKind, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
 
 export interface ControllerRunnerOptions {
   readonly definition: ControllerDefinition;
@@ -26,6 +28,9 @@ export interface ControllerRunnerOptions {
   readonly events: EventRecorder;
   /** Aborts running reconciles. */
   readonly signal: AbortSignal;
+  /** The cluster's name when the manager has several. */
+  readonly cluster?: string;
+  readonly supervisor: RunSupervisor;
 }
 
 /**
@@ -44,6 +49,7 @@ export class ControllerRunner {
   readonly #uids = new Map<string, string>();
   readonly #processing = new Set<Promise<void>>();
   #isActive = false;
+  #activeSinceMs: number | undefined;
   #activeCount = 0;
 
   constructor(options: ControllerRunnerOptions) {
@@ -68,9 +74,25 @@ export class ControllerRunner {
     return this.queue.depth === 0 && this.queue.runningCount === 0;
   }
 
+  /** Since when keys run (monotonic); undefined before the start: a standby's keys wait without fault. */
+  get activeSinceMs(): number | undefined {
+    return this.#activeSinceMs;
+  }
+
+  /** The keys of all objects that the cache shows. */
+  *keys(): Iterable<string> {
+    for (const { store } of this.cache.of(this.definition.kind).informers) yield* store.keys();
+  }
+
+  /** The object of a key, as the cache shows it. */
+  object(key: string): Stored<KubeObject> | undefined {
+    return this.#find(key);
+  }
+
   /** Begins to run keys; the caches must be complete. */
   start(): void {
     this.#isActive = true;
+    this.#activeSinceMs = this.#options.host.clock.monotonic();
     this.#log.info("Started controller", { workers: this.definition.concurrency });
     this.#pump();
   }
@@ -84,12 +106,12 @@ export class ControllerRunner {
 
   #listen(): void {
     const { kind, owns, watches } = this.definition;
-    const add = (object: KubeObject): void => this.queue.add(storeKey(object.metadata));
     for (const informer of this.cache.of(kind).informers)
       informer.addHandler({
-        onAdd: add,
-        onDelete: add,
-        onUpdate: (old, next) => this.definition.predicate(old, next) && add(next),
+        onAdd: (object) => this.#wake(storeKey(object.metadata), "added", informer, object),
+        onDelete: (object) => this.#wake(storeKey(object.metadata), "deleted", informer, object),
+        onUpdate: (old, next) =>
+          this.definition.predicate(old, next) && this.#wake(storeKey(next.metadata), "changed", informer, next),
       });
     for (const owned of owns) this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
     for (const watch of watches)
@@ -98,12 +120,23 @@ export class ControllerRunner {
   }
 
   #listenTo(informers: readonly Informer[], keysOf: (object: Stored<KubeObject>) => readonly string[]): void {
-    const wake = (object: Stored<KubeObject>): void => {
-      for (const key of keysOf(object)) this.queue.add(key);
-    };
-    // Also the old state wakes: an owner that is no longer named has lost something.
-    for (const informer of informers)
-      informer.addHandler({ onAdd: wake, onDelete: wake, onUpdate: (old, next) => (wake(old), wake(next)) });
+    for (const informer of informers) {
+      const wake = (of: Stored<KubeObject>, change: ChangeKind, shown: Stored<KubeObject>): void => {
+        for (const key of keysOf(of)) this.#wake(key, change, informer, shown);
+      };
+      informer.addHandler({
+        onAdd: (object) => wake(object, "added", object),
+        onDelete: (object) => wake(object, "deleted", object),
+        // Also the old state wakes: an owner that is no longer named has lost something.
+        onUpdate: (old, next) => (wake(old, "changed", next), wake(next, "changed", next)),
+      });
+    }
+  }
+
+  #wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void {
+    // What the first list shows needs no cause: it was there when the program began.
+    if (informer.isSynced) this.#options.supervisor.woken(key, change, informer.kind, object);
+    this.queue.add(key);
   }
 
   #ownerKeys(object: KubeObject): readonly string[] {
@@ -141,9 +174,11 @@ export class ControllerRunner {
   async #process(key: string): Promise<void> {
     this.#activeCount++;
     const writes = new OwnWrites(this.cache);
-    const log = this.#log.with({ object: key, reconcileID: this.#options.host.random.uuid() });
+    const reconcileID = this.#options.host.random.uuid();
+    const log = this.#log.with({ object: key, reconcileID });
     try {
-      await this.#run(key, writes, log);
+      if (this.#options.supervisor.mayRun(key)) await this.#run(key, reconcileID, writes, log);
+      else this.#forget(key);
     } finally {
       this.#activeCount--;
       this.#pump();
@@ -154,7 +189,7 @@ export class ControllerRunner {
     this.queue.done(key);
   }
 
-  async #run(key: string, writes: OwnWrites, log: Logger): Promise<void> {
+  async #run(key: string, reconcileID: string, writes: OwnWrites, log: Logger): Promise<void> {
     const { clock } = this.#options.host;
     const object = this.#find(key);
     if (object === undefined) return this.#forget(key);
@@ -162,17 +197,21 @@ export class ControllerRunner {
     this.#uids.set(key, object.metadata.uid);
     const startedMs = clock.monotonic();
     this.#metrics.started(this.#activeCount);
-    const end = await this.#reconcile(key, object, writes, log);
-    this.#metrics.ended(end, clock.monotonic() - startedMs, this.#activeCount - 1);
+    const supervised = this.#options.supervisor.begin(key, reconcileID);
+    const { client, signal } = supervised;
+    const ports = { ...this.#options, client, signal, cache: this.cache, writes, memory: this.#memory, log };
+    const verdict = await this.#reconcile(key, object, ports);
+    supervised.ended(verdict);
+    this.#metrics.ended(verdict.end, clock.monotonic() - startedMs, this.#activeCount - 1);
   }
 
-  async #reconcile(key: string, object: Stored<KubeObject>, writes: OwnWrites, log: Logger): Promise<RunEnd> {
-    const run = createRun(object, { ...this.#options, cache: this.cache, writes, memory: this.#memory, log });
+  async #reconcile(key: string, object: Stored<KubeObject>, ports: RunPorts): Promise<RunVerdict> {
+    const run = createRun(object, ports);
     try {
       const result = await reconcileObject(this.definition, object, run);
-      return this.#scheduleNext(key, result);
+      return { end: this.#scheduleNext(key, result), result };
     } catch (error) {
-      return this.#fail(key, error, log);
+      return this.#fail(key, error, ports);
     }
   }
 
@@ -183,22 +222,22 @@ export class ControllerRunner {
     return result.delayMs <= 0 ? "requeue" : "requeue_after";
   }
 
-  #fail(key: string, error: unknown, log: Logger): RunEnd {
-    // Nothing is wrong with the key: the program stops.
-    if (this.#options.signal.aborted) return "error";
+  #fail(key: string, error: unknown, { signal, log }: RunPorts): RunVerdict {
+    // Nothing is wrong with the key: the program stops, or the key is somebody else's now.
+    if (signal.aborted) return { end: "error", error };
     const isTerminal = isTerminalError(error);
     this.#metrics.failed(isTerminal);
     if (isTerminal) {
       this.queue.forget(key);
       log.error("Reconcile failed and waits for a change", { error });
-      return "error";
+      return { end: "error", error };
     }
     const delayMs = this.queue.addRateLimited(key);
     const fields = { error, retryDelayMs: Math.round(delayMs) };
     // Somebody else was faster, or the network lost an answer: daily life, and the next run looks again.
     if (isConflict(error) || isOutcomeUnknown(error)) log.info("Reconcile will be tried again", fields);
     else log.error("Reconcile failed", fields);
-    return "error";
+    return { end: "error", error, retryDelayMs: delayMs };
   }
 
   #find(key: string): Stored<KubeObject> | undefined {

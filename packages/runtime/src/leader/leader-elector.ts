@@ -5,12 +5,12 @@ import { microTimestamp, sleep, type Host } from "@setpoint/host";
 import { errNotLeader } from "../errors.ts";
 import type { LeaderElectionOptions } from "../manager/manager-options.ts";
 import { Lease } from "./lease.ts";
+import type { Tenure, TenureEnd } from "./tenure.ts";
+import { withinTime } from "./within-time.ts";
 
 const leaseDurationSecondsDefault = 15;
 const renewDeadlineSecondsDefault = 10;
 const retryPeriodSecondsDefault = 2;
-
-type Ended = "lost" | "stopped";
 
 /** A lease of somebody, and when this process first saw it in this state. */
 interface Observation {
@@ -19,11 +19,11 @@ interface Observation {
 }
 
 /**
- * Guarantees: `isLeader` is true for at most `renewDeadline` after the *start* of the last successful renewal, and others wait
+ * Guarantees: `isHeld` is true for at most `renewDeadline` after the *start* of the last successful renewal, and others wait
  * `leaseDuration` from when they *saw* it; the difference is the margin for writes on their way. Clocks of different
  * machines are never compared.
  */
-export class LeaderElector {
+export class LeaderElector implements Tenure {
   readonly identity: string;
   readonly #client: Client;
   readonly #host: Host;
@@ -35,6 +35,7 @@ export class LeaderElector {
   /** Our own lease as last written; undefined when it must be read first. */
   #own: Stored<Lease> | undefined;
   #observation: Observation | undefined;
+  #holder: string | undefined;
 
   constructor(client: Client, host: Host, options: LeaderElectionOptions & { readonly identity: string }) {
     this.#client = client;
@@ -51,13 +52,22 @@ export class LeaderElector {
       );
   }
 
-  get isLeader(): boolean {
+  get isHeld(): boolean {
     return this.#host.clock.monotonic() < this.#validUntilMs;
   }
 
+  get heldForMs(): number {
+    return this.#validUntilMs - this.#host.clock.monotonic();
+  }
+
+  /** Who holds the lease, as far as this process has seen. */
+  get holder(): string | undefined {
+    return this.isHeld ? this.identity : this.#holder;
+  }
+
   /** Throws `ERR_NOT_LEADER` when this process may not write. */
-  assertLeader(): void {
-    if (!this.isLeader)
+  assertHeld(): void {
+    if (!this.isHeld)
       throw new SetpointError(
         errNotLeader,
         `Cannot write as "${this.identity}": it does not hold Lease "${this.#options.namespace}/${this.#options.name}"`,
@@ -72,39 +82,43 @@ export class LeaderElector {
   }
 
   /** Renews until the lease is lost or the signal aborts. */
-  async hold(signal: AbortSignal): Promise<Ended> {
+  async hold(signal: AbortSignal): Promise<TenureEnd> {
     for (;;) {
       const left = Math.min(this.#periodMs, this.#validUntilMs - this.#host.clock.monotonic());
       await sleep(this.#host.clock, Math.max(0, left), signal).catch(() => {});
       if (signal.aborted) return "stopped";
-      if (!this.isLeader) return "lost";
+      if (!this.isHeld) return "lost";
       await this.#tryOnce(signal);
       if (signal.aborted) return "stopped";
-      if (!this.isLeader) return "lost";
+      if (!this.isHeld) return "lost";
     }
   }
 
   /** Gives the lease up, so that another one need not wait for its end. */
   async release(): Promise<void> {
-    if (!this.isLeader || this.#own === undefined) return;
+    if (!this.isHeld) return;
     this.#validUntilMs = Number.NEGATIVE_INFINITY;
-    const { spec } = this.#own;
-    const released = {
-      ...this.#own,
-      spec: { ...spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTimestamp(this.#host.clock) },
-    };
     try {
-      await this.#limited((signal) => this.#client.update<Lease>(Lease, released, { signal }));
+      await this.#limited(new AbortController().signal, (signal) => this.#giveUp(signal));
     } catch (error) {
       this.#host.log.warn("Lease was not released", { lease: this.#options.name, error });
     }
+  }
+
+  async #giveUp(signal: AbortSignal): Promise<void> {
+    // A renewal that was broken off may have happened or not.
+    const own = this.#own ?? (await this.#read(signal));
+    if (own === undefined || own.spec.holderIdentity !== this.identity) return;
+    const renewTime = microTimestamp(this.#host.clock);
+    const spec = { ...own.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
+    await this.#client.update<Lease>(Lease, { ...own, spec }, { signal });
   }
 
   /** One attempt to get or keep the lease; never throws. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const startMs = this.#host.clock.monotonic();
     try {
-      const written = await this.#limited((limit) => this.#write(AbortSignal.any([signal, limit])));
+      const written = await this.#limited(signal, (limit) => this.#write(limit));
       this.#own = written;
       if (written === undefined) this.#validUntilMs = Number.NEGATIVE_INFINITY;
       else this.#validUntilMs = startMs + this.#deadlineMs;
@@ -113,7 +127,7 @@ export class LeaderElector {
       this.#own = undefined;
       if (!signal.aborted) this.#host.log.warn("Lease was not renewed", { lease: this.#options.name, error });
     }
-    return this.isLeader;
+    return this.isHeld;
   }
 
   /** Writes the lease as ours; undefined when it is somebody else's. */
@@ -148,6 +162,7 @@ export class LeaderElector {
 
   /** Whether somebody else's lease is over: released, or unchanged for its duration since this process first saw it so. */
   #isOver(lease: Stored<Lease>): boolean {
+    this.#holder = lease.spec.holderIdentity;
     if ((lease.spec.holderIdentity ?? "") === "") return true;
     const nowMs = this.#host.clock.monotonic();
     const { resourceVersion } = lease.metadata;
@@ -156,19 +171,7 @@ export class LeaderElector {
   }
 
   /** An attempt that gets no answer ends with the deadline, whatever the transport does. */
-  async #limited<T>(attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController();
-    const over = Promise.withResolvers<never>();
-    const untilMs = this.isLeader ? this.#validUntilMs - this.#host.clock.monotonic() : this.#deadlineMs;
-    const timer = this.#host.clock.setTimer(() => {
-      const error = new Error("the server did not answer in time");
-      limit.abort(error);
-      over.reject(error);
-    }, untilMs);
-    try {
-      return await Promise.race([attempt(limit.signal), over.promise]);
-    } finally {
-      timer.cancel();
-    }
+  #limited<T>(signal: AbortSignal, attempt: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    return withinTime(this.#host.clock, this.isHeld ? this.heldForMs : this.#deadlineMs, signal, attempt);
   }
 }

@@ -2,6 +2,7 @@ import type { NamespacedName, Transport } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
+import type { WhyQuery, WhyReport } from "../causality/why-report.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 
 /** One of several equal processes acts, the others stand by with warm caches. */
@@ -19,7 +20,58 @@ export interface LeaderElectionOptions {
   readonly retryPeriodSeconds?: number;
 }
 
+/** Several equal processes share the keys; see `docs/running.md`. */
+export interface ShardingOptions {
+  /** The group's name, which its Leases carry as a label, and their namespace. */
+  readonly name: string;
+  readonly namespace: string;
+  /** What a member's share follows from: one that comes back under its old name gets its old keys. Default: random. */
+  readonly identity?: string;
+  /** How long others wait for a silent member; default 15. */
+  readonly leaseDurationSeconds?: number;
+  /** How long a member that cannot renew goes on; shorter than the duration; default 10. */
+  readonly renewDeadlineSeconds?: number;
+  /** How often the group is looked at; default 2, and eight times as often while keys change hands. */
+  readonly retryPeriodSeconds?: number;
+  /** How long a run may go on whose key has become another's, before it is aborted; default 30. */
+  readonly drainSeconds?: number;
+  /** What of a key (`namespace/name`) decides about its owner; default: all of it. */
+  shardBy?(key: string): string;
+}
+
+/** What a member of a group knows of it. */
+export interface ShardState {
+  readonly identity: string;
+  /** Counts the changes of the membership; 0 before this process is a member. */
+  readonly epoch: number;
+  readonly members: readonly string[];
+  /** The part of all keys that is this process's, and the part that it may run already. */
+  readonly share: number;
+  readonly runnableShare: number;
+}
+
+/** Clusters by name, which may come and go while the manager runs. */
+export interface ClusterRegistry {
+  /** Starts the controllers in another cluster; throws `ERR_CLUSTER` when there is one of this name. */
+  add(name: string, transport: Transport): void;
+  /** Ends them: no new runs, running ones end, watches close. Resolves when that is done. */
+  remove(name: string): Promise<void>;
+  names(): readonly string[];
+}
+
+/** Adds and removes clusters for as long as the manager runs; told once, at the start. */
+export type ClusterProvider = (clusters: ClusterRegistry, signal: AbortSignal) => void | Promise<void>;
+
+/** After how long something is taken for ill. */
+export interface HealthOptions {
+  /** A key that is ready and waits for longer makes the process unready; default 300,000 (5 minutes). */
+  readonly queueAgeMsMax?: number;
+  /** A run that takes longer makes the process unhealthy; default 900,000 (15 minutes). */
+  readonly reconcileMsMax?: number;
+}
+
 export interface ManagerOptions {
+  /** The cluster in which the process lives: its leases are there, and its controllers work there unless there are `clusters`. */
   readonly transport: Transport;
   readonly host: Host;
   readonly controllers: readonly ControllerDefinition[];
@@ -27,8 +79,13 @@ export interface ManagerOptions {
   readonly name?: string;
   /** Namespaces whose objects are looked at; absent: all. */
   readonly namespaces?: readonly string[];
-  /** Absent: this process is the only one. */
+  /** One works, the others stand by. Without this and `sharding`, this process is the only one. */
   readonly leaderElection?: LeaderElectionOptions;
+  /** All work, each for its share of the keys. Not together with `leaderElection`. */
+  readonly sharding?: ShardingOptions;
+  /** The clusters in which the controllers work. */
+  readonly clusters?: ClusterProvider;
+  readonly health?: HealthOptions;
   /** How long stopping waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }
@@ -38,6 +95,8 @@ export interface HealthCheck {
   readonly name: string;
   readonly ok: boolean;
   readonly message: string;
+  /** Told, but no reason to restart this process or to keep requests from it: another cluster is ill. */
+  readonly isWarning?: boolean;
 }
 
 export interface HealthReport {
@@ -57,10 +116,16 @@ export interface Manager extends AsyncDisposable {
   readonly informers: InformerFactory;
   /** Whether this process may write. */
   isLeader(): boolean;
+  /** This process in its group; undefined without `sharding`. */
+  shard(): ShardState | undefined;
+  /** Other clusters than the one in which the process lives. */
+  readonly clusters: ClusterRegistry;
   /** Whether no key is waiting to run, running, or waiting for its own writes; delayed keys do not count. */
   isQuiet(): boolean;
-  /** Runs a key of a controller as if something about it had changed. */
-  enqueue(controller: string, key: NamespacedName): void;
+  /** Runs a key of a controller as if something about it had changed; without a cluster's name in all clusters. */
+  enqueue(controller: string, key: NamespacedName, cluster?: string): void;
+  /** Why an object was reconciled, what was done, what is waited for; undefined when no controller knows such an object. */
+  why(query: WhyQuery): Promise<WhyReport | undefined>;
   /** Whether the process works: watches are alive, the lease is. Red means: restart it. */
   healthz(): HealthReport;
   /** Whether it has what it needs to work: caches complete, watches fresh. */

@@ -1,70 +1,77 @@
-/** Puts caches, controllers and leader election together into one running thing. */
-import { SetpointError, type NamespacedName } from "@setpoint/apimachinery";
-import { createClient, type Client } from "@setpoint/client";
-import { randomSuffix, sleep, type Host } from "@setpoint/host";
-import { InformerFactory } from "../cache/informer-factory.ts";
-import { storeKey } from "../cache/store.ts";
-import { ControllerRunner } from "../controller/controller-runner.ts";
-import { errLeaseLost, errStopped } from "../errors.ts";
-import { EventRecorder } from "../events/event-recorder.ts";
-import { fencedTransport } from "../leader/fenced-transport.ts";
-import { LeaderElector } from "../leader/leader-elector.ts";
-import { checkFreshness, checkSynced, healthReport } from "./health.ts";
-import type { HealthReport, Manager, ManagerOptions } from "./manager-options.ts";
+/** Puts caches, controllers and the right to work together into one running thing. */
+import { SetpointError, type NamespacedName, type Transport } from "@setpoint/apimachinery";
+import type { Client } from "@setpoint/client";
+import type { Host } from "@setpoint/host";
+import type { InformerFactory } from "../cache/informer-factory.ts";
+import { explain } from "../causality/explain.ts";
+import type { WhyQuery, WhyReport } from "../causality/why-report.ts";
+import { errCluster, errControllerInvalid, errLeaseLost, errStopped } from "../errors.ts";
+import { ClusterCell } from "./cluster-cell.ts";
+import { ClusterSet } from "./cluster-set.ts";
+import { createTenure, tenureOf, type ManagerTenure } from "./create-tenure.ts";
+import { checkLease, checkLiveness, checkReadiness, healthReport } from "./health.ts";
+import { allKeys } from "./key-ownership.ts";
+import type {
+  ClusterRegistry,
+  HealthCheck,
+  HealthReport,
+  Manager,
+  ManagerOptions,
+  ShardState,
+} from "./manager-options.ts";
+import { observeManager } from "./manager-metrics.ts";
+import { shardStateOf } from "./shard-state.ts";
 
 /** Well below the 30 s that a pod has by default, so that the lease can still be released. */
 const shutdownMsMaxDefault = 10_000;
 
 /** Starts controllers; `ready` of the result tells when their caches are complete. */
 export function startManager(options: ManagerOptions): Manager {
+  assertNamesDiffer(options);
   return new RunningManager(options);
+}
+
+function assertNamesDiffer({ controllers, name = "setpoint" }: ManagerOptions): void {
+  const names = new Set<string>();
+  for (const { name: controller } of controllers) {
+    if (names.has(controller))
+      throw new SetpointError(
+        errControllerInvalid,
+        `Cannot start manager "${name}": two controllers have the name "${controller}"; give one of them another \`name\``,
+      );
+    names.add(controller);
+  }
 }
 
 class RunningManager implements Manager {
   readonly ready: Promise<void>;
   readonly done: Promise<void>;
-  readonly client: Client;
-  readonly informers: InformerFactory;
   readonly #options: ManagerOptions;
   readonly #host: Host;
-  readonly #elector: LeaderElector | undefined;
-  readonly #events: EventRecorder;
-  readonly #runners: readonly ControllerRunner[];
+  readonly #tenure: ManagerTenure;
+  readonly #home: ClusterCell;
+  readonly #others: ClusterSet;
   readonly #ready = Promise.withResolvers<void>();
   /** Told to stop: no new runs. */
   readonly #stopping = new AbortController();
   /** Runs must end now: the lease is lost, or the time to stop is over. */
   readonly #aborting = new AbortController();
+  readonly #stopObserving: () => void;
   #isStarted = false;
 
   constructor(options: ManagerOptions) {
-    const { transport, host, controllers, namespaces, name = "setpoint" } = options;
+    const { transport, host, clusters } = options;
     this.#options = options;
     this.#host = host;
-    const clientOptions = { clock: host.clock, random: host.random, metrics: host.metrics };
-    const identity = options.leaderElection?.identity ?? `${name}_${randomSuffix(host.random, 8)}`;
-    this.#elector =
-      options.leaderElection === undefined
-        ? undefined
-        : new LeaderElector(createClient(transport, clientOptions), host, { ...options.leaderElection, identity });
-    this.client = createClient(
-      fencedTransport(transport, () => this.#assertMayWrite()),
-      clientOptions,
-    );
-    this.informers = new InformerFactory(this.client, host);
-    this.#events = new EventRecorder(this.client, host, identity);
-    this.#runners = controllers.map(
-      (definition) =>
-        new ControllerRunner({
-          definition,
-          client: this.client,
-          host,
-          factory: this.informers,
-          namespaces,
-          events: this.#events,
-          signal: this.#aborting.signal,
-        }),
-    );
+    this.#tenure = createTenure(options, (slots) => this.#enqueueGained(slots));
+    this.#home = this.#createCell(undefined, transport, this.#aborting.signal, clusters === undefined);
+    this.#others = new ClusterSet({
+      log: host.log,
+      shutdownMsMax: this.#shutdownMsMax,
+      create: (name, other, signal) =>
+        this.#createCell(name, other, AbortSignal.any([signal, this.#aborting.signal]), true),
+    });
+    this.#stopObserving = observeManager(host, options, this.#tenure, () => this.#cells);
     this.ready = this.#ready.promise;
     this.done = this.#run();
     // Whoever does not look at them must not be stopped by their rejection.
@@ -72,27 +79,51 @@ class RunningManager implements Manager {
     this.done.catch(() => {});
   }
 
+  get client(): Client {
+    return this.#home.client;
+  }
+
+  get informers(): InformerFactory {
+    return this.#home.informers;
+  }
+
+  get clusters(): ClusterRegistry {
+    return this.#others;
+  }
+
   isLeader(): boolean {
-    return this.#elector?.isLeader ?? !this.#aborting.signal.aborted;
+    return tenureOf(this.#tenure)?.isHeld ?? !this.#aborting.signal.aborted;
+  }
+
+  shard(): ShardState | undefined {
+    return shardStateOf(this.#tenure);
   }
 
   isQuiet(): boolean {
-    return this.#isStarted && this.#runners.every((runner) => runner.isQuiet);
+    return this.#isStarted && this.#cells.every((cell) => cell.isQuiet);
   }
 
-  enqueue(controller: string, key: NamespacedName): void {
-    for (const runner of this.#runners) if (runner.definition.name === controller) runner.queue.add(storeKey(key));
+  enqueue(controller: string, key: NamespacedName, cluster?: string): void {
+    for (const cell of this.#cellsOf(cluster)) cell.enqueue(controller, key);
+  }
+
+  async why(query: WhyQuery): Promise<WhyReport | undefined> {
+    const { clock } = this.#host;
+    for (const { client, controllers, name } of this.#cellsOf(query.cluster)) {
+      const report = await explain(query, { client, clock, cluster: name, controllers });
+      if (report !== undefined) return report;
+    }
+    return undefined;
   }
 
   healthz(): HealthReport {
     const isRunning = !this.#aborting.signal.aborted;
     const running = { name: "manager", ok: isRunning, message: isRunning ? "running" : "stopped" };
-    return healthReport([running, ...this.informers.informers.map(checkFreshness)]);
+    return healthReport([running, ...this.#leaseChecks(), ...this.#checks(checkLiveness)]);
   }
 
   readyz(): HealthReport {
-    const { checks } = this.healthz();
-    return healthReport([...checks, ...this.informers.informers.map(checkSynced)]);
+    return healthReport([...this.healthz().checks, ...this.#checks(checkReadiness)]);
   }
 
   metrics(): string {
@@ -108,20 +139,77 @@ class RunningManager implements Manager {
     await this.stop();
   }
 
+  get #cells(): readonly ClusterCell[] {
+    return [this.#home, ...this.#others.cells];
+  }
+
+  get #shutdownMsMax(): number {
+    return this.#options.shutdownMsMax ?? shutdownMsMaxDefault;
+  }
+
+  #cellsOf(cluster: string | undefined): readonly ClusterCell[] {
+    if (cluster === undefined) return this.#cells;
+    const cell = this.#others.get(cluster);
+    if (cell !== undefined) return [cell];
+    const names = this.#others.names().map((name) => `"${name}"`);
+    throw new SetpointError(
+      errCluster,
+      `Cannot look at cluster "${cluster}": the manager has ${names.length === 0 ? "no clusters by name" : names.join(", ")}`,
+    );
+  }
+
+  #createCell(
+    name: string | undefined,
+    transport: Transport,
+    signal: AbortSignal,
+    hasControllers: boolean,
+  ): ClusterCell {
+    const { host, controllers, namespaces } = this.#options;
+    const { kind, identity, tenure } =
+      this.#tenure.kind === "sharded" ? this.#tenure : { ...this.#tenure, tenure: undefined };
+    return new ClusterCell({
+      ...{ name, transport, host, namespaces, identity, signal },
+      controllers: hasControllers ? controllers : [],
+      ownership: kind === "sharded" && tenure !== undefined ? tenure.permits.ownership(name, signal) : allKeys(signal),
+      assertMayWrite: () => this.#assertMayWrite(),
+    });
+  }
+
+  #leaseChecks(): readonly HealthCheck[] {
+    if (this.#tenure.kind === "elected") return [checkLease(this.#tenure.tenure)];
+    const shard = this.shard();
+    if (shard === undefined) return [];
+    const { epoch, members, runnableShare, share } = shard;
+    const part = `runs ${Math.round(runnableShare * 100)} % of the keys, ${Math.round(share * 100)} % are its own`;
+    return [{ name: "shard", ok: true, message: `epoch ${epoch}, ${members.length} members, ${part}` }];
+  }
+
+  #checks(check: typeof checkLiveness): readonly HealthCheck[] {
+    return this.#cells.flatMap((cell) => check(cell, this.#host.clock, this.#options.health ?? {}));
+  }
+
   #assertMayWrite(): void {
     if (this.#aborting.signal.aborted) throw new SetpointError(errStopped, "Cannot write: the manager has stopped");
-    this.#elector?.assertLeader();
+    tenureOf(this.#tenure)?.assertHeld();
+  }
+
+  #enqueueGained(slots: ReadonlySet<number>): void {
+    if (!this.#isStarted || this.#tenure.kind !== "sharded") return;
+    const { permits } = this.#tenure.tenure;
+    for (const cell of this.#cells) void cell.enqueueGained((key) => slots.has(permits.slotOf(cell.name, key)));
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    this.informers.start();
+    this.#home.start();
+    void this.#provideClusters(signal);
     try {
       // Caches fill while another process leads, so that taking over is quick.
-      await Promise.all([this.#sync(signal), this.#lead(signal)]);
-      for (const runner of this.#runners) runner.start();
+      await Promise.all([this.#sync(signal), this.#begin(signal)]);
+      this.#home.activate();
+      this.#others.activate();
       this.#isStarted = true;
-      const end = (await this.#elector?.hold(signal)) ?? (await aborted(signal));
+      const end = (await tenureOf(this.#tenure)?.hold(signal)) ?? (await aborted(signal));
       if (end === "lost") throw this.#leaseLost();
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -130,40 +218,41 @@ class RunningManager implements Manager {
     }
   }
 
+  async #provideClusters(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.clusters?.(this.#others, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#host.log.error("The provider of clusters threw", { error });
+    }
+  }
+
   async #sync(signal: AbortSignal): Promise<void> {
-    await untilAborted(this.informers.synced(), signal);
+    await untilAborted(this.#home.synced(), signal);
     this.#ready.resolve();
   }
 
-  async #lead(signal: AbortSignal): Promise<void> {
-    if (this.#elector === undefined) return;
-    const status = this.#host.metrics.gauge(
-      "leader_election_master_status",
-      "Gauge of if the reporting system is master of the relevant lease.",
-    );
-    const labels = { name: this.#options.leaderElection?.name ?? "" };
-    status.set(0, labels);
-    await this.#elector.acquire(signal);
-    status.set(1, labels);
+  async #begin(signal: AbortSignal): Promise<void> {
+    const tenure = tenureOf(this.#tenure);
+    if (tenure === undefined) return;
+    await tenure.acquire(signal);
     // The lease must not end while the caches are still being filled.
-    if (!this.#isSynced()) await this.#renewUntilSynced(signal);
-  }
-
-  #isSynced(): boolean {
-    return this.informers.informers.every((informer) => informer.isSynced);
+    if (!this.#home.isSynced) await this.#renewUntilSynced(signal);
   }
 
   async #renewUntilSynced(signal: AbortSignal): Promise<void> {
     const synced = new AbortController();
-    void this.informers.synced().then(() => synced.abort(new Error("the caches are complete")));
-    const end = await this.#elector?.hold(AbortSignal.any([signal, synced.signal]));
+    void this.#home.synced().then(() => synced.abort(new Error("the caches are complete")));
+    const end = await tenureOf(this.#tenure)?.hold(AbortSignal.any([signal, synced.signal]));
     if (end === "lost") throw this.#leaseLost();
   }
 
   #leaseLost(): SetpointError {
+    const { leaderElection, sharding } = this.#options;
     const error = new SetpointError(
       errLeaseLost,
-      `Cannot go on as leader: Lease "${this.#options.leaderElection?.name}" could not be renewed in time`,
+      sharding === undefined
+        ? `Cannot go on as leader: Lease "${leaderElection?.name}" could not be renewed in time`
+        : `Cannot go on in the group "${sharding.name}": this process's Lease has been removed`,
     );
     this.#host.log.error("Lost the lease", { error });
     this.#aborting.abort(error);
@@ -172,20 +261,29 @@ class RunningManager implements Manager {
 
   /** In this order: no new runs, running ones end, events are written, the lease is released, watches close. */
   async #shutDown(): Promise<void> {
-    const { clock } = this.#host;
     const reason = this.#stopping.signal.aborted
       ? this.#stopping.signal.reason
       : new SetpointError(errStopped, "the manager has stopped");
     this.#ready.reject(reason);
-    const limit = new AbortController();
-    const ended = Promise.all(this.#runners.map((runner) => runner.stop())).then(() => this.#events.flushed());
-    const shutdownMsMax = this.#options.shutdownMsMax ?? shutdownMsMaxDefault;
-    await Promise.race([ended, sleep(clock, shutdownMsMax, limit.signal).catch(() => {})]);
-    limit.abort();
-    await this.#elector?.release();
+    this.#others.deactivate();
+    const holding = new AbortController();
+    const held = this.#keepWhileDraining(holding.signal);
+    await Promise.all(this.#cells.map((cell) => cell.drain(this.#shutdownMsMax)));
+    holding.abort(reason);
+    await held;
+    // Runs that have not ended in time must not write when others may.
     this.#aborting.abort(reason);
-    await this.informers.stop();
+    await tenureOf(this.#tenure)?.release();
+    await Promise.all(this.#cells.map((cell) => cell.close()));
+    this.#stopObserving();
     this.#isStarted = false;
+  }
+
+  /** Runs that end may take longer than the lease lasts. */
+  async #keepWhileDraining(signal: AbortSignal): Promise<void> {
+    const tenure = tenureOf(this.#tenure);
+    if (tenure?.isHeld !== true) return;
+    if ((await tenure.hold(signal)) === "lost") this.#leaseLost();
   }
 }
 

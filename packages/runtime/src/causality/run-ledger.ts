@@ -1,0 +1,72 @@
+import type { RunVerdict } from "../controller/run-supervisor.ts";
+import type { Cause, RunRecord, WriteRecord } from "./run-record.ts";
+
+/** Runs that are remembered of one controller; the oldest is forgotten first. About 1 kB each. */
+const runsMax = 1_024;
+/** Writes kept of one run; more are counted. */
+const writesMax = 16;
+/** Longest reason or error message that is kept. */
+const reasonLengthMax = 512;
+
+/** The last runs of one controller: why they ran, what they decided, what they wrote. */
+export class RunLedger {
+  readonly #ring: RunRecord[] = [];
+  readonly #latest = new Map<string, RunRecord>();
+  #next = 0;
+
+  begin(key: string, reconcileID: string, causes: readonly Cause[], moreCauses: number, startedMs: number): RunRecord {
+    const record: RunRecord = {
+      ...{ key, reconcileID, startedMs, causes, moreCauses, writes: [], moreWrites: 0 },
+      ...{ endedMs: undefined, end: undefined, reason: undefined, retryAtMs: undefined },
+    };
+    const forgotten = this.#ring[this.#next];
+    if (forgotten !== undefined && this.#latest.get(forgotten.key) === forgotten) this.#latest.delete(forgotten.key);
+    this.#ring[this.#next] = record;
+    this.#next = (this.#next + 1) % runsMax;
+    this.#latest.set(key, record);
+    return record;
+  }
+
+  write(record: RunRecord, method: string, path: string): WriteRecord {
+    const write: WriteRecord = { method, path, status: undefined, resourceVersion: undefined };
+    if (record.writes.length < writesMax) record.writes.push(write);
+    else record.moreWrites++;
+    return write;
+  }
+
+  end(record: RunRecord, verdict: RunVerdict, endedMs: number): void {
+    record.endedMs = endedMs;
+    record.end = verdict.end;
+    if ("error" in verdict) {
+      record.reason = messageOf(verdict.error).slice(0, reasonLengthMax);
+      if (verdict.retryDelayMs !== undefined) record.retryAtMs = endedMs + verdict.retryDelayMs;
+    } else if (verdict.result !== undefined && verdict.result.kind === "requeueAfter") {
+      record.reason = verdict.result.why.slice(0, reasonLengthMax);
+      record.retryAtMs = endedMs + verdict.result.delayMs;
+    }
+  }
+
+  /** The last run of a key; undefined when it is not among those that are remembered. */
+  latest(key: string): RunRecord | undefined {
+    return this.#latest.get(key);
+  }
+
+  /** All remembered runs of a key, the newest first. */
+  of(key: string): readonly RunRecord[] {
+    return this.#ring.filter((record) => record.key === key).toSorted((a, b) => b.startedMs - a.startedMs);
+  }
+
+  /** The run that made a revision, when it is remembered. */
+  madeBy(resourceVersion: string): RunRecord | undefined {
+    return this.#ring.find((record) => record.writes.some((write) => write.resourceVersion === resourceVersion));
+  }
+
+  /** Since when runs are remembered; undefined when none was. */
+  get sinceMs(): number | undefined {
+    return (this.#ring.length < runsMax ? this.#ring[0] : this.#ring[this.#next])?.startedMs;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,133 @@
+/** Everything that a manager has of one cluster: its client, caches, events and running controllers. */
+import type { NamespacedName, Transport } from "@setpoint/apimachinery";
+import { createClient, type Client } from "@setpoint/client";
+import { metricsWith, sleep, type Host } from "@setpoint/host";
+import { InformerFactory } from "../cache/informer-factory.ts";
+import { storeKey } from "../cache/store.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import { ControllerRunner } from "../controller/controller-runner.ts";
+import { EventRecorder } from "../events/event-recorder.ts";
+import { fencedTransport } from "../leader/fenced-transport.ts";
+import { ControllerSupervisor } from "./controller-supervisor.ts";
+import type { KeyOwnership } from "./key-ownership.ts";
+import { lazyClients } from "./lazy-client.ts";
+
+export interface ClusterCellOptions {
+  /** Undefined: the cluster that the manager itself lives in. */
+  readonly name: string | undefined;
+  readonly transport: Transport;
+  readonly host: Host;
+  readonly controllers: readonly ControllerDefinition[];
+  readonly namespaces: readonly string[] | undefined;
+  /** Names the process in events. */
+  readonly identity: string;
+  /** Aborts running reconciles. */
+  readonly signal: AbortSignal;
+  readonly ownership: KeyOwnership;
+  assertMayWrite(): void;
+}
+
+/** One controller in one cluster, and what is known of its runs. */
+export interface SupervisedRunner {
+  readonly runner: ControllerRunner;
+  readonly supervisor: ControllerSupervisor;
+}
+
+/** Keys that are looked at in one go when keys have been gained; a pause between keeps the event loop free. */
+const keysPerTurn = 2_000;
+
+export class ClusterCell {
+  readonly name: string | undefined;
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly controllers: readonly SupervisedRunner[];
+  readonly #host: Host;
+  readonly #events: EventRecorder;
+  #isActive = false;
+  #isClosed = false;
+
+  constructor(options: ClusterCellOptions) {
+    const { name, controllers, namespaces, identity, signal, ownership } = options;
+    this.name = name;
+    const host = hostOf(options);
+    this.#host = host;
+    const clientOptions = { clock: host.clock, random: host.random, metrics: host.metrics };
+    const transport = fencedTransport(options.transport, options.assertMayWrite);
+    this.client = createClient(transport, clientOptions);
+    this.informers = new InformerFactory(this.client, host);
+    this.#events = new EventRecorder(this.client, host, identity);
+    const open = lazyClients(this.client, (way) => createClient(way, clientOptions));
+    this.controllers = controllers.map((definition) => {
+      const controller = definition.name;
+      const supervisor = new ControllerSupervisor({ controller, host, transport, ownership, createClient: open });
+      const runner = new ControllerRunner({
+        ...{ definition, client: this.client, host, factory: this.informers, namespaces, events: this.#events },
+        ...{ signal, supervisor, ...(name === undefined ? {} : { cluster: name }) },
+      });
+      return { runner, supervisor };
+    });
+  }
+
+  /** Whether all its caches are complete. */
+  get isSynced(): boolean {
+    return this.informers.informers.every((informer) => informer.isSynced);
+  }
+
+  /** Whether keys run, and none is ready or running. */
+  get isQuiet(): boolean {
+    return this.#isActive && this.controllers.every(({ runner }) => runner.isQuiet);
+  }
+
+  /** Resolves when all its caches are complete. */
+  synced(): Promise<void> {
+    return this.informers.synced();
+  }
+
+  /** Begins to fill the caches. */
+  start(): void {
+    this.informers.start();
+  }
+
+  /** Begins to run keys; the caches must be complete. */
+  activate(): void {
+    if (this.#isActive || this.#isClosed) return;
+    this.#isActive = true;
+    for (const { runner } of this.controllers) runner.start();
+  }
+
+  enqueue(controller: string, key: NamespacedName): void {
+    for (const { runner } of this.controllers)
+      if (runner.definition.name === controller) runner.queue.add(storeKey(key));
+  }
+
+  /** Runs all keys that this process has become the owner of. */
+  async enqueueGained(isGained: (key: string) => boolean): Promise<void> {
+    let count = 0;
+    for (const { runner } of this.controllers) {
+      for (const key of runner.keys()) {
+        if (isGained(key)) runner.queue.add(key);
+        if (++count % keysPerTurn === 0) await sleep(this.#host.clock, 0);
+      }
+    }
+  }
+
+  /** No new runs; resolves when the running ones have ended and their events are written, or after the limit. */
+  async drain(limitMs: number): Promise<void> {
+    this.#isActive = false;
+    const limit = new AbortController();
+    const ended = Promise.all(this.controllers.map(({ runner }) => runner.stop())).then(() => this.#events.flushed());
+    await Promise.race([ended, sleep(this.#host.clock, limitMs, limit.signal).catch(() => {})]);
+    limit.abort();
+  }
+
+  /** Closes the watches. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.informers.stop();
+  }
+}
+
+function hostOf({ name, host }: ClusterCellOptions): Host {
+  if (name === undefined) return host;
+  return { ...host, log: host.log.with({ cluster: name }), metrics: metricsWith(host.metrics, { cluster: name }) };
+}

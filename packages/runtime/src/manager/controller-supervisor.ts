@@ -1,0 +1,78 @@
+/** Stands beside the runs of one controller: decides which keys run here, and keeps why they ran and what they did. */
+import type { KubeObject, Transport } from "@setpoint/apimachinery";
+import type { Client, KindRef } from "@setpoint/client";
+import type { Host, Span } from "@setpoint/host";
+import { CauseCollector } from "../causality/cause-collector.ts";
+import { RunLedger } from "../causality/run-ledger.ts";
+import type { Cause, RunRecord } from "../causality/run-record.ts";
+import type { ChangeKind, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
+import type { KeyOwnership, RunPermit } from "./key-ownership.ts";
+import { RunTransport } from "./run-transport.ts";
+
+export interface ControllerSupervisorOptions {
+  readonly controller: string;
+  readonly host: Host;
+  /** The way to the server, which the whole manager's fence guards already. */
+  readonly transport: Transport;
+  readonly ownership: KeyOwnership;
+  createClient(transport: Transport): Client;
+}
+
+export class ControllerSupervisor implements RunSupervisor {
+  readonly ledger: RunLedger = new RunLedger();
+  readonly causes: CauseCollector = new CauseCollector();
+  readonly #options: ControllerSupervisorOptions;
+
+  constructor(options: ControllerSupervisorOptions) {
+    this.#options = options;
+  }
+
+  mayRun(key: string): boolean {
+    return this.#options.ownership.mayRun(key);
+  }
+
+  woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void {
+    this.causes.add(key, change, kind, object, this.#options.host.clock.now());
+  }
+
+  begin(key: string, reconcileID: string): SupervisedRun {
+    const { host, transport, ownership, createClient, controller } = this.#options;
+    const { clock, tracer } = host;
+    const { causes, more } = this.causes.take(key);
+    const record = this.ledger.begin(key, reconcileID, causes, more, clock.now());
+    const permit = ownership.begin(key);
+    const span = tracer?.startSpan(`reconcile ${controller}`, { attributes: attributesOf(controller, record) });
+    const assertMayWrite = (): void => permit.assertMayWrite();
+    const way = new RunTransport({ inner: transport, ledger: this.ledger, record, assertMayWrite, tracer, span });
+    permit.follow(way);
+    const ended = (verdict: RunVerdict): void => this.#end(record, verdict, permit, span);
+    return { client: createClient(way), signal: permit.signal, ended };
+  }
+
+  #end(record: RunRecord, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {
+    this.ledger.end(record, verdict, this.#options.host.clock.now());
+    permit.ended();
+    if (span === undefined) return;
+    const reason = record.reason === undefined ? {} : { "setpoint.reason": record.reason };
+    span.set({ "setpoint.result": verdict.end, ...reason });
+    span.end("error" in verdict ? verdict.error : undefined);
+  }
+}
+
+function attributesOf(controller: string, record: RunRecord): Readonly<Record<string, string | number>> {
+  const [first] = record.causes;
+  return {
+    controller,
+    "k8s.object": record.key,
+    reconcileID: record.reconcileID,
+    "setpoint.causes": record.causes.length + record.moreCauses,
+    ...(first === undefined
+      ? {}
+      : { "setpoint.cause": sentenceOf(first), "setpoint.waited_ms": record.startedMs - first.atMs }),
+  };
+}
+
+function sentenceOf({ change, kind, namespace, name, writer }: Cause): string {
+  const whose = writer === undefined ? "" : ` by ${writer}`;
+  return `${kind.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} ${change}${whose}`;
+}

@@ -1,0 +1,89 @@
+/** The right to work of a manager: as the only process, as the leader of several, or as one of a group that shares the keys. */
+import { SetpointError } from "@setpoint/apimachinery";
+import { createClient } from "@setpoint/client";
+import { randomSuffix, type Host } from "@setpoint/host";
+import { errManagerOptions } from "../errors.ts";
+import { LeaderElector } from "../leader/leader-elector.ts";
+import type { Tenure } from "../leader/tenure.ts";
+import { ShardMember } from "../sharding/shard-member.ts";
+import { ShardPermits } from "../sharding/shard-permits.ts";
+import type { ManagerOptions, ShardingOptions } from "./manager-options.ts";
+
+const leaseDurationSecondsDefault = 15;
+const renewDeadlineSecondsDefault = 10;
+const retryPeriodSecondsDefault = 2;
+const drainSecondsDefault = 30;
+
+export type ManagerTenure =
+  | { readonly kind: "alone"; readonly identity: string }
+  | { readonly kind: "elected"; readonly identity: string; readonly tenure: LeaderElector }
+  | { readonly kind: "sharded"; readonly identity: string; readonly tenure: ShardMember };
+
+export function createTenure(options: ManagerOptions, onGained: (slots: ReadonlySet<number>) => void): ManagerTenure {
+  const { transport, host, leaderElection, sharding, name = "setpoint" } = options;
+  if (leaderElection !== undefined && sharding !== undefined)
+    throw new SetpointError(
+      errManagerOptions,
+      `Cannot start manager "${name}": it is to lead alone (leaderElection) and to share its keys (sharding); choose one`,
+    );
+  const random = `${name}_${randomSuffix(host.random, 8)}`;
+  if (leaderElection !== undefined) {
+    const identity = leaderElection.identity ?? random;
+    const client = createClient(transport, clientOptionsOf(host));
+    return { kind: "elected", identity, tenure: new LeaderElector(client, host, { ...leaderElection, identity }) };
+  }
+  if (sharding === undefined) return { kind: "alone", identity: random };
+  const identity = sharding.identity ?? `${name}-${randomSuffix(host.random, 8)}`;
+  return { kind: "sharded", identity, tenure: createShardMember(options, sharding, identity, onGained) };
+}
+
+export function tenureOf(each: ManagerTenure): Tenure | undefined {
+  return each.kind === "alone" ? undefined : each.tenure;
+}
+
+function createShardMember(
+  { transport, host }: ManagerOptions,
+  sharding: ShardingOptions,
+  identity: string,
+  onGained: (slots: ReadonlySet<number>) => void,
+): ShardMember {
+  const times = timesOf(sharding);
+  const permits = new ShardPermits({
+    clock: host.clock,
+    drainMsMax: (sharding.drainSeconds ?? drainSecondsDefault) * 1_000,
+    marginMs: times.leaseDurationMs - times.renewDeadlineMs,
+    shardBy: sharding.shardBy?.bind(sharding) ?? ((key) => key),
+    assertMember: () => member.assertHeld(),
+  });
+  const { name, namespace } = sharding;
+  const leaseName = `${identity}-${randomSuffix(host.random, 8)}`.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
+  const client = createClient(transport, clientOptionsOf(host));
+  const member = new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onGained);
+  return member;
+}
+
+function timesOf(sharding: ShardingOptions): {
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+} {
+  const {
+    leaseDurationSeconds = leaseDurationSecondsDefault,
+    renewDeadlineSeconds = renewDeadlineSecondsDefault,
+    retryPeriodSeconds = retryPeriodSecondsDefault,
+  } = sharding;
+  if (renewDeadlineSeconds >= leaseDurationSeconds || retryPeriodSeconds >= renewDeadlineSeconds)
+    throw new SetpointError(
+      "ERR_LEASE_OPTIONS",
+      `Cannot share the keys of "${sharding.name}": the retry period (${retryPeriodSeconds} s) must be shorter than the renew deadline (${renewDeadlineSeconds} s), and that shorter than the lease (${leaseDurationSeconds} s)`,
+    );
+  return {
+    leaseDurationMs: leaseDurationSeconds * 1_000,
+    renewDeadlineMs: renewDeadlineSeconds * 1_000,
+    retryPeriodMs: retryPeriodSeconds * 1_000,
+  };
+}
+
+function clientOptionsOf({ clock, random, metrics }: Host): Pick<Host, "clock" | "random" | "metrics"> {
+  return { clock, random, metrics };
+}

@@ -49,7 +49,32 @@ export type ApiResponse =
  */
 export interface Transport {
   send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse>;
+  /**
+   * The same for lists and watches whose reader keeps the objects as bytes. Only transports that have bytes offer it; one
+   * that stands before another and must see every object leaves it out, and its user falls back to `send`.
+   */
+  sendRaw?(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse>;
 }
+
+/** One frame of a watch whose object is JSON; the bytes hold until the next batch of frames is asked for. */
+export interface RawFrame {
+  readonly type: WatchEventType;
+  readonly object: Uint8Array;
+}
+
+/** The objects of a list, each as its JSON, as they arrive. */
+export interface RawList {
+  /** In the server's order; the bytes of a batch hold until the next is asked for. Throws when the list is cut. */
+  readonly batches: AsyncIterable<readonly Uint8Array[]>;
+  /** What the list says of itself; known when `batches` has ended. */
+  metadata(): { readonly resourceVersion?: string; readonly continue?: string };
+}
+
+/** Answers that are neither a list nor a watch (a Status, most of all) come as from `send`. */
+export type RawResponse =
+  | ApiResponse
+  | (ApiResponseHead & { readonly kind: "rawList"; readonly list: RawList })
+  | (ApiResponseHead & { readonly kind: "rawWatch"; readonly frames: AsyncIterable<readonly RawFrame[]> });
 
 /** A request's authenticated identity, as in a TokenReview's answer. */
 export interface UserInfo {

@@ -5,6 +5,8 @@ import type {
   KubeList,
   KubeObject,
   NamespacedName,
+  RawFrame,
+  RawList,
   Status,
   Transport,
   UnstructuredObject,
@@ -32,6 +34,13 @@ export interface FullList<T extends KubeObject> {
   readonly resourceVersion: string;
 }
 
+/** Lists and watches whose objects stay bytes, for a cache that decodes what is read. */
+export interface RawReads {
+  /** One page, or all when the options name no limit. */
+  list(kind: KindRef, options?: ListPageOptions): Promise<RawList>;
+  watch(kind: KindRef, options?: WatchOptions): Promise<AsyncIterable<readonly RawFrame[]>>;
+}
+
 /**
  * Requests to one API server as one user.
  *
@@ -42,6 +51,8 @@ export interface FullList<T extends KubeObject> {
  */
 export interface Client {
   readonly transport: Transport;
+  /** Absent when the transport has no bytes, or must see every object. */
+  readonly raw?: RawReads;
   /** Sends any request; throws ApiError unless the answer is a success. */
   request(request: ApiRequest, options?: RequestOptions): Promise<ApiResponse>;
   get<T extends KubeObject>(kind: KindRef<T>, key: NamespacedName, options?: GetOptions): Promise<Stored<T>>;

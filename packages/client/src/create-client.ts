@@ -8,12 +8,15 @@ import {
   type KubeList,
   type KubeObject,
   type NamespacedName,
+  type RawFrame,
+  type RawList,
+  type RawResponse,
   type Status,
   type Transport,
   type UnstructuredObject,
   type WatchFrame,
 } from "@setpoint/apimachinery";
-import type { Client, FullList } from "./client.ts";
+import type { Client, FullList, RawReads } from "./client.ts";
 import { discover } from "./discover.ts";
 import { errUnexpectedAnswer } from "./errors.ts";
 import type { KindRef } from "./kind-ref.ts";
@@ -24,6 +27,7 @@ import type {
   ListAllOptions,
   ListPageOptions,
   RequestOptions,
+  WatchOptions,
   WriteOptions,
 } from "./request-options.ts";
 import { collectionPath, objectPath } from "./resource-path.ts";
@@ -73,18 +77,14 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     kind: KindRef<T>,
     options: ListPageOptions = {},
   ): Promise<KubeList<Stored<T>>> => {
-    const request: ApiRequest = {
-      method: "GET",
-      path: collectionPath(kind, options.namespace),
-      query: listQuery(options),
-      ...(options.metadataOnly === true ? { headers: metadataOnlyHeaders } : {}),
-    };
+    const request = listRequest(kind, options);
     const found = await sendForObject<KubeList<Stored<T>>>(request, options);
     return { ...found, items: found.items.map((item) => withType(item, kind)) };
   };
 
   return {
     transport,
+    ...(transport.sendRaw === undefined ? {} : { raw: rawReads(sender) }),
     request: send,
     get: (kind, key, options = {}) =>
       sendForObject(
@@ -98,12 +98,7 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
     list,
     listAll: (kind, options = {}) => listAll(list, kind, options),
     async watch(kind, options = {}): Promise<AsyncIterable<WatchFrame>> {
-      const request: ApiRequest = {
-        method: "GET",
-        path: collectionPath(kind, options.namespace),
-        query: watchQuery(options),
-        ...(options.metadataOnly === true ? { headers: metadataOnlyWatchHeaders } : {}),
-      };
+      const request = watchRequest(kind, options);
       const response = await send(request, options);
       if (response.kind !== "watch") throw unexpected(request, "a watch", response);
       return response.frames;
@@ -132,6 +127,41 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
       await patchAs(patchTypes.merge, objectPath(kind, key, "scale"), { spec: { replicas } }, options);
     },
     discover: (options) => discover(send, options),
+  };
+}
+
+function listRequest(kind: KindRef, options: ListPageOptions): ApiRequest {
+  return {
+    method: "GET",
+    path: collectionPath(kind, options.namespace),
+    query: listQuery(options),
+    ...(options.metadataOnly === true ? { headers: metadataOnlyHeaders } : {}),
+  };
+}
+
+function watchRequest(kind: KindRef, options: WatchOptions): ApiRequest {
+  return {
+    method: "GET",
+    path: collectionPath(kind, options.namespace),
+    query: watchQuery(options),
+    ...(options.metadataOnly === true ? { headers: metadataOnlyWatchHeaders } : {}),
+  };
+}
+
+function rawReads(sender: RetryingSender): RawReads {
+  return {
+    async list(kind, options = {}): Promise<RawList> {
+      const request = listRequest(kind, options);
+      const response = await sender.sendRaw(request, options.signal);
+      if (response.kind !== "rawList") throw unexpected(request, "a list", response);
+      return response.list;
+    },
+    async watch(kind, options = {}): Promise<AsyncIterable<readonly RawFrame[]>> {
+      const request = watchRequest(kind, options);
+      const response = await sender.sendRaw(request, options.signal);
+      if (response.kind !== "rawWatch") throw unexpected(request, "a watch", response);
+      return response.frames;
+    },
   };
 }
 
@@ -194,7 +224,7 @@ function objectOf<T>(request: ApiRequest, response: ApiResponse): T {
   return response.object as T;
 }
 
-function unexpected(request: ApiRequest, wanted: string, response: ApiResponse): SetpointError {
+function unexpected(request: ApiRequest, wanted: string, response: RawResponse): SetpointError {
   const message = `Cannot use the answer to ${request.method} ${request.path}: it is ${response.kind}, wanted ${wanted}`;
   return new SetpointError(errUnexpectedAnswer, message);
 }

@@ -6,6 +6,7 @@ import {
   ApiError,
   type ApiRequest,
   type ApiResponse,
+  type RawResponse,
   type Status,
   type Transport,
 } from "@setpoint/apimachinery";
@@ -41,19 +42,37 @@ export class RetryingSender {
   }
 
   /** Resolves with a success; throws ApiError, `ERR_OUTCOME_UNKNOWN`, `ERR_NO_ANSWER` or the signal's reason. */
-  async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+  send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    return this.#sendUntilAnswered((signal) => this.#transport.send(request, signal), request, signal);
+  }
+
+  /** The same for answers whose objects stay bytes; the transport must offer them. */
+  sendRaw(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse> {
+    const { sendRaw = this.#transport.send } = this.#transport;
+    return this.#sendUntilAnswered((signal) => sendRaw.call(this.#transport, request, signal), request, signal);
+  }
+
+  async #sendUntilAnswered<R extends RawResponse>(
+    send: Send<R>,
+    request: ApiRequest,
+    signal?: AbortSignal,
+  ): Promise<R> {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      const result = await this.#sendOnce(request, signal);
+      const result = await this.#sendOnce(send, request, signal);
       if (result.kind === "answered") return result.response;
       if (!result.mayRepeat || attempt >= this.#attemptsMax) throw result.error;
       await sleep(this.#options.clock, this.#delayMs(result.retryAfterMs, attempt), signal);
     }
   }
 
-  async #sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Attempt> {
+  async #sendOnce<R extends RawResponse>(
+    send: Send<R>,
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Attempt<R>> {
     try {
-      const response = await this.#transport.send(request, signal);
+      const response = await send(signal);
       return response.status < 400
         ? { kind: "answered", response }
         : judgeAnswer(request, response, await statusOf(response));
@@ -70,12 +89,19 @@ export class RetryingSender {
   }
 }
 
-type Attempt =
-  | { readonly kind: "answered"; readonly response: ApiResponse }
-  | { readonly kind: "failed"; readonly error: unknown; readonly mayRepeat: boolean; readonly retryAfterMs?: number };
+type Send<R> = (signal: AbortSignal | undefined) => Promise<R>;
+
+type Attempt<R> = { readonly kind: "answered"; readonly response: R } | Failed;
+
+interface Failed {
+  readonly kind: "failed";
+  readonly error: unknown;
+  readonly mayRepeat: boolean;
+  readonly retryAfterMs?: number;
+}
 
 /** 429 is a refusal before anything happened; so is 503 with a time to come back. A 504 to a write may have happened. */
-function judgeAnswer(request: ApiRequest, response: ApiResponse, status: Status): Attempt {
+function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status): Failed {
   const error = new ApiError(status);
   const retryAfterMs = retryAfterOf(response, status);
   if (response.status === 429) {
@@ -94,7 +120,7 @@ function judgeAnswer(request: ApiRequest, response: ApiResponse, status: Status)
   return { kind: "failed", error, mayRepeat: false };
 }
 
-function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Attempt {
+function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Failed {
   if (wasNotSent(error)) return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
   if (!isRead(request)) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
   if (signal?.aborted) return { kind: "failed", error: signal.reason, mayRepeat: false };
@@ -119,14 +145,14 @@ function wasNotSent(error: unknown): boolean {
   return (typeof code === "string" && notSentCodes.has(code)) || wasNotSent(cause);
 }
 
-function retryAfterOf(response: ApiResponse, status: Status): number | undefined {
+function retryAfterOf(response: RawResponse, status: Status): number | undefined {
   const header = Number(response.headers["retry-after"]);
   const seconds = header > 0 ? header : status.details?.retryAfterSeconds;
   return seconds === undefined || seconds <= 0 ? undefined : seconds * 1_000;
 }
 
 /** The Status of an error answer; one is made up for answers that have none (a proxy's page). */
-async function statusOf(response: ApiResponse): Promise<Status> {
+async function statusOf(response: RawResponse): Promise<Status> {
   if (response.kind === "object" && isStatus(response.object))
     return { ...response.object, code: response.object.code ?? response.status };
   if (response.kind === "watch") for await (const _ of response.frames) break;

@@ -8,7 +8,13 @@ import {
 } from "node:http2";
 import { Agent, request as requestHttps } from "node:https";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { type ApiRequest, type ApiResponse, SetpointError, type Transport } from "@setpoint/apimachinery";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type RawResponse,
+  SetpointError,
+  type Transport,
+} from "@setpoint/apimachinery";
 import type { Timer } from "@setpoint/host";
 import {
   type ClientCredential,
@@ -17,7 +23,8 @@ import {
   tlsOptions,
   TokenSource,
 } from "./connection-options.ts";
-import { type AnswerHead, connectionLost, readAnswer } from "./read-answer.ts";
+import { type AnswerHead, type AnswerReader, connectionLost, readAnswer } from "./read-answer.ts";
+import { readRawAnswer } from "./read-raw-answer.ts";
 
 export interface HttpTransportOptions extends HttpConnection {
   /** Ask for compressed lists; default true. */
@@ -71,20 +78,28 @@ class HttpTransportImplementation implements HttpTransport {
     this.#token = new TokenSource(options);
   }
 
-  async send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    const response = await this.#sendOnce(request, signal);
-    if (response.status !== 401 || !this.#onUnauthorized()) return response;
-    // A refused request has had no effect, so it may be sent again with a new credential.
-    return this.#sendOnce(request, signal);
+  send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+    return this.#sendAs(readAnswer, request, signal);
   }
 
-  async #sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
+  sendRaw(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse> {
+    return this.#sendAs(readRawAnswer, request, signal);
+  }
+
+  async #sendAs<R extends RawResponse>(read: AnswerReader<R>, request: ApiRequest, signal?: AbortSignal): Promise<R> {
+    const response = await this.#sendOnce(read, request, signal);
+    if (response.status !== 401 || !this.#onUnauthorized()) return response;
+    // A refused request has had no effect, so it may be sent again with a new credential.
+    return this.#sendOnce(read, request, signal);
+  }
+
+  async #sendOnce<R>(read: AnswerReader<R>, request: ApiRequest, signal: AbortSignal | undefined): Promise<R> {
     signal?.throwIfAborted();
     const session = this.#session;
     const wire: Wire = session === undefined ? await this.#connected() : { kind: "http2", session };
     signal?.throwIfAborted();
-    if (wire.kind === "http2") return this.#sendHttp2(wire.session, request, signal);
-    return this.#sendHttp1(request, signal);
+    if (wire.kind === "http2") return this.#sendHttp2(wire.session, read, request, signal);
+    return this.#sendHttp1(read, request, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -228,7 +243,12 @@ class HttpTransportImplementation implements HttpTransport {
     return request.headers === undefined ? headers : Object.assign(headers, request.headers);
   }
 
-  #sendHttp2(session: ClientHttp2Session, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+  #sendHttp2<R>(
+    session: ClientHttp2Session,
+    read: AnswerReader<R>,
+    request: ApiRequest,
+    signal?: AbortSignal,
+  ): Promise<R> {
     const body = encodeBody(request.body);
     const headers = this.#requestHeaders(request, body);
     headers[":method"] = request.method;
@@ -255,13 +275,13 @@ class HttpTransportImplementation implements HttpTransport {
       stream.once("response", (incoming) => {
         isAnswered = true;
         const cut = (): boolean => stream.aborted || stream.rstCode !== 0;
-        resolve(readAnswer(request, headOf(Number(incoming[":status"]), incoming), stream, cut, signal));
+        resolve(read(request, headOf(Number(incoming[":status"]), incoming), stream, cut, signal));
       });
       if (body !== undefined) stream.end(body);
     });
   }
 
-  #sendHttp1(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+  #sendHttp1<R>(read: AnswerReader<R>, request: ApiRequest, signal?: AbortSignal): Promise<R> {
     const body = encodeBody(request.body);
     const { hostname, port, protocol } = this.#authority;
     const options = {
@@ -279,7 +299,7 @@ class HttpTransportImplementation implements HttpTransport {
       outgoing.once("response", (incoming) => {
         incoming.on("error", () => undefined);
         const head = headOf(incoming.statusCode ?? 0, incoming.headers);
-        resolve(readAnswer(request, head, incoming, () => !incoming.complete, signal));
+        resolve(read(request, head, incoming, () => !incoming.complete, signal));
       });
       outgoing.end(body);
     });

@@ -6,11 +6,22 @@ import { type ApiRequest, type ApiResponse, SetpointError } from "@setpoint/apim
 import { watchFrames } from "./watch-frames.ts";
 
 const unzip = promisify(gunzip);
+/** Large enough that a list is few chunks, small enough that looking at one takes well below a millisecond. */
+const inflatedChunkBytes = 128 * 1024;
 
 export interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** Makes an answer of what arrives; `cut` tells at its end whether it is whole. */
+export type AnswerReader<R> = (
+  request: ApiRequest,
+  head: AnswerHead,
+  body: Readable,
+  cut: () => boolean,
+  signal: AbortSignal | undefined,
+) => Promise<R>;
 
 export async function readAnswer(
   request: ApiRequest,
@@ -28,19 +39,19 @@ export async function readAnswer(
   return { ...head, kind: "object", object: plain.length === 0 ? undefined : JSON.parse(plain.toString("utf8")) };
 }
 
-function isWatch({ query, path }: ApiRequest): boolean {
+export function isWatch({ query, path }: ApiRequest): boolean {
   const watch = query?.["watch"];
   return watch === "true" || watch === "1" || /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/watch\//.test(path);
 }
 
-function isJson({ headers }: AnswerHead): boolean {
+export function isJson({ headers }: AnswerHead): boolean {
   const type = headers["content-type"] ?? "";
   return type.startsWith("application/json") || type.includes("+json");
 }
 
-function inflated({ headers }: AnswerHead, body: Readable): Readable {
+export function inflated({ headers }: AnswerHead, body: Readable): Readable {
   if (headers["content-encoding"] !== "gzip") return body;
-  const plain = createGunzip();
+  const plain = createGunzip({ chunkSize: inflatedChunkBytes });
   body.once("error", (error) => plain.destroy(error));
   return body.pipe(plain);
 }
@@ -65,7 +76,7 @@ function readAll(body: Readable, cut: () => boolean, signal: AbortSignal | undef
 }
 
 /** The chunks of a stream; throws at its end when it was cut, because half a stream must not look like a whole one. */
-async function* whole(
+export async function* whole(
   chunks: Readable,
   body: Readable,
   cut: () => boolean,

@@ -1,10 +1,11 @@
-import type { KubeObject } from "@setpoint/apimachinery";
-import type { Client, KindRef, Stored } from "@setpoint/client";
+import { apiVersionOf, type KubeObject } from "@setpoint/apimachinery";
+import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { deepFreeze } from "./freeze.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
 import { compareResourceVersions } from "./resource-version.ts";
-import { Store, storeKey } from "./store.ts";
+import { StagedList } from "./staged-list.ts";
+import { type ObjectVersion, Store, storeKey } from "./store.ts";
 
 /** Told of changes of the cache, after the cache shows them. Handlers must not throw and not wait. */
 export interface InformerHandler {
@@ -20,6 +21,8 @@ export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 export interface InformerOptions extends ReflectorOptions {
   /** Default: drops managedFields, which nobody reads from a cache and which are often half of an object. */
   readonly transform?: Transform;
+  /** Whether objects are frozen, so that changing one throws where it is done; costs about half as much as decoding. Default true. */
+  readonly freeze?: boolean;
 }
 
 /** A stream without a word for so long is not trusted any more; two watchdogs of the reflector and some time. */
@@ -30,9 +33,11 @@ export class Informer {
   readonly kind: KindRef;
   /** The one namespace that it holds; undefined: all. */
   readonly namespace: string | undefined;
-  readonly store: Store = new Store();
+  readonly store: Store;
+  readonly #host: Host;
   readonly #reflector: Reflector;
-  readonly #transform: Transform;
+  readonly #transform: Transform | undefined;
+  readonly #freeze: boolean;
   readonly #handlers = new Set<InformerHandler>();
   readonly #waiters = new Set<() => void>();
   readonly #synced = Promise.withResolvers<void>();
@@ -40,15 +45,26 @@ export class Informer {
   #seen = "";
 
   constructor(client: Client, host: Host, kind: KindRef, options: InformerOptions) {
+    const { transform, freeze = true, ...selection } = options;
     this.kind = kind;
     this.namespace = options.namespace;
-    this.#transform = options.transform ?? withoutManagedFields;
-    const { transform: _, ...selection } = options;
+    // Metadata alone comes under a type of its own.
+    const type =
+      options.metadataOnly === true
+        ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
+        : { apiVersion: apiVersionOf(kind), kind: kind.kind };
+    this.store = new Store({ type, freeze });
+    this.#host = host;
+    this.#transform = transform;
+    this.#freeze = freeze;
     this.#reflector = new Reflector(client, host, kind, selection, {
       replace: (objects) => this.#replace(objects),
       set: (object) => this.#set(object),
       remove: (object) => this.#remove(object),
       progress: (resourceVersion) => this.#progress(resourceVersion),
+      stage: () => this.#stage(),
+      setRaw: (bytes, scan) => this.#setRaw(bytes, scan),
+      removeRaw: (scan) => this.#removeNamed(scan.key(), scan.uidText()),
     });
   }
 
@@ -83,7 +99,7 @@ export class Informer {
   /** A new handler is told of all present objects at once. Call the returned function to end it. */
   addHandler(handler: InformerHandler): () => void {
     this.#handlers.add(handler);
-    for (const object of this.store.values()) handler.onAdd?.(object);
+    if (handler.onAdd !== undefined) for (const object of this.store.lazyValues()) handler.onAdd(object);
     return () => void this.#handlers.delete(handler);
   }
 
@@ -119,15 +135,50 @@ export class Informer {
 
   #set(object: Stored<KubeObject>): void {
     const key = storeKey(object.metadata);
-    let before = this.store.get(key);
-    if (before !== undefined && isSameOrOlder(object, before)) return;
-    // A namesake with another UID is a stranger: the old object went away.
-    if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
-      this.#drop(key);
-      before = undefined;
-    }
-    const next = deepFreeze(this.#transform(object));
+    if (!this.#makeWay(key, object.metadata)) return;
+    const before = this.store.lazy(key);
+    const next = (this.#transform ?? withoutManagedFields)(object);
+    if (this.#freeze) deepFreeze(next);
     this.store.set(key, next);
+    this.#tell(before, next);
+  }
+
+  #setRaw(bytes: Uint8Array, scan: ObjectScan): void {
+    const key = scan.key();
+    const version = { uid: scan.uidText(), resourceVersion: scan.resourceVersionText() };
+    if (!this.#makeWay(key, version)) return;
+    const kept = this.#converted(bytes);
+    if (kept === bytes || scan.scan(kept)) this.#showStaged(key, this.store.stage(kept, scan));
+  }
+
+  /** What is stored of bytes: a transform gets the decoded object, and what it returns becomes bytes again. */
+  #converted(bytes: Uint8Array): Uint8Array {
+    if (this.#transform === undefined) return bytes;
+    return encoder.encode(JSON.stringify(this.#transform(decode(bytes))));
+  }
+
+  /** Shows bytes of a list; an object that is newer than the list stays. */
+  #showRaw(key: string, slot: number): void {
+    if (this.#makeWay(key, this.store.stagedVersion(slot))) this.#showStaged(key, slot);
+    else this.store.release(slot);
+  }
+
+  #showStaged(key: string, slot: number): void {
+    const before = this.store.lazy(key);
+    const next = this.store.showStaged(key, slot);
+    this.#tell(before, next);
+  }
+
+  /** Whether an object of this version is to be shown. A namesake with another UID is a stranger: the old object went away. */
+  #makeWay(key: string, next: ObjectVersion): boolean {
+    const before = this.store.versionOf(key);
+    if (before === undefined) return true;
+    if (compareResourceVersions(next.resourceVersion, before.resourceVersion) <= 0) return false;
+    if (before.uid !== next.uid) this.#drop(key);
+    return true;
+  }
+
+  #tell(before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
     for (const handler of this.#handlers) {
       if (before === undefined) handler.onAdd?.(next);
       else handler.onUpdate?.(before, next);
@@ -135,21 +186,41 @@ export class Informer {
   }
 
   #remove(object: Stored<KubeObject>): void {
-    const key = storeKey(object.metadata);
+    this.#removeNamed(storeKey(object.metadata), object.metadata.uid);
+  }
+
+  #removeNamed(key: string, uid: string): void {
     // A namesake that is newer than this deletion stays.
-    if (this.store.get(key)?.metadata.uid === object.metadata.uid) this.#drop(key);
+    if (this.store.versionOf(key)?.uid === uid) this.#drop(key);
   }
 
   #drop(key: string): void {
-    const object = this.store.get(key);
+    const object = this.store.lazy(key);
     if (object === undefined) return;
     this.store.delete(key);
     for (const handler of this.#handlers) handler.onDelete?.(object);
   }
+
+  #stage(): StagedList {
+    const { store } = this;
+    return new StagedList({
+      clock: this.#host.clock,
+      store,
+      convert: (bytes) => this.#converted(bytes),
+      decode,
+      showRaw: (key, slot) => this.#showRaw(key, slot),
+      show: (object) => this.#set(object),
+      drop: (key) => this.#drop(key),
+    });
+  }
 }
 
-function isSameOrOlder(object: Stored<KubeObject>, old: Stored<KubeObject>): boolean {
-  return compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion) <= 0;
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+function decode(bytes: Uint8Array): Stored<KubeObject> {
+  // The parsing border: a server's list of a kind holds objects of the kind.
+  return JSON.parse(decoder.decode(bytes)) as Stored<KubeObject>;
 }
 
 function withoutManagedFields(object: Stored<KubeObject>): Stored<KubeObject> {

@@ -1,22 +1,32 @@
 /** Follows the objects of one kind on the server: a complete list, then every change, for as long as it runs. */
 import {
-  failure,
+  ApiError,
   isApiError,
   isExpired,
-  isStatus,
-  ApiError,
+  isNotFound,
   type KubeObject,
-  type WatchFrame,
+  type RawFrame,
+  type WatchEventType,
 } from "@setpoint/apimachinery";
-import type { Client, KindRef, SelectorOptions, Stored } from "@setpoint/client";
+import type { Client, KindRef, ObjectScan, SelectorOptions, Stored } from "@setpoint/client";
 import { sleep, type Host } from "@setpoint/host";
+import { ReflectorMetrics } from "./reflector-metrics.ts";
+import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
 import { compareResourceVersions } from "./resource-version.ts";
+import { type SyncMethod, SyncPlan } from "./sync-plan.ts";
+import { TimeSlices } from "./time-slices.ts";
+import { type FrameListener, followFrames, followRawFrames } from "./watch-frames.ts";
+import { Watchdog } from "./watchdog.ts";
 
 /** A server sends a bookmark about once a minute; a stream that is silent for longer than two of them is broken. */
 const silenceMsMax = 150_000;
 /** The first wait after an error, doubled up to the largest; half of it is jitter. */
 const backoffMsFirst = 500;
 const backoffMsMax = 30_000;
+/** How often is asked whether a kind that the server does not serve has come. */
+const unservedMsMax = 10_000;
+/** What a server means that says 429 without a time: its cache of a kind is being filled. */
+const retryAfterSecondsDefault = 1;
 /** A stream that lived for so long was well; the back-off begins anew after it. */
 const healthyStreamMs = 10_000;
 /** Errors in a row after which they are logged as warnings. */
@@ -24,20 +34,10 @@ const errorsBeforeWarning = 3;
 /** Watches end by themselves after 5–10 minutes, so that load spreads over servers that come back; as client-go. */
 const watchSecondsMin = 300;
 
-const initialEventsEnd = "k8s.io/initial-events-end";
-
-/** What follows a reflector. Calls come in order and never from two streams at once. */
-export interface ReflectorTarget {
-  /** The complete set at this revision; what it lacks is gone. */
-  replace(objects: readonly Stored<KubeObject>[], resourceVersion: string): void;
-  set(object: Stored<KubeObject>): void;
-  remove(object: Stored<KubeObject>): void;
-  /** All changes up to this revision have been told. */
-  progress(resourceVersion: string): void;
-}
-
 export interface ReflectorOptions extends Omit<SelectorOptions, "signal"> {
   readonly metadataOnly?: boolean;
+  /** How the present objects are fetched; default: `list` where answers come as bytes, else `watchList`. */
+  readonly sync?: SyncMethod;
 }
 
 /**
@@ -49,24 +49,29 @@ export class Reflector {
   readonly #client: Client;
   readonly #host: Host;
   readonly #kind: KindRef;
-  readonly #options: ReflectorOptions;
+  readonly #selection: Omit<ReflectorOptions, "sync">;
   readonly #target: ReflectorTarget;
+  readonly #plan: SyncPlan;
+  readonly #metrics: ReflectorMetrics;
   /** Everything up to here has been told; empty before the first list, and when a new list is due. */
   #resumeFrom = "";
   #newest = "0";
-  #usesWatchList = true;
   #silentStreams = 0;
   #errors = 0;
+  #isWaitingSaid = false;
   #lastFrameMs: number | undefined;
   #stream: AbortController | undefined;
   #relist = false;
 
   constructor(client: Client, host: Host, kind: KindRef, options: ReflectorOptions, target: ReflectorTarget) {
+    const { sync = client.raw === undefined ? "watchList" : "list", ...selection } = options;
     this.#client = client;
     this.#host = host;
     this.#kind = kind;
-    this.#options = options;
+    this.#selection = selection;
     this.#target = target;
+    this.#plan = new SyncPlan(sync);
+    this.#metrics = new ReflectorMetrics(host.metrics, kind);
   }
 
   /** Milliseconds since the server last said anything; undefined before it ever did. */
@@ -91,8 +96,7 @@ export class Reflector {
       } catch (error) {
         if (signal.aborted) return;
         if (this.#host.clock.monotonic() - startedMs >= healthyStreamMs) this.#errors = 0;
-        this.#note(error);
-        await this.#backOff(signal);
+        await this.#recover(error, signal);
       }
     }
   }
@@ -100,31 +104,88 @@ export class Reflector {
   async #runStream(signal: AbortSignal): Promise<void> {
     if (this.#relist) this.#resumeFrom = "";
     this.#relist = false;
-    if (this.#resumeFrom === "" && !this.#usesWatchList) await this.#list(signal);
+    if (this.#resumeFrom === "") {
+      this.#metrics.listed(this.#plan.method);
+      if (this.#plan.method !== "watchList") await this.#list(signal);
+    }
     await this.#watch(signal);
   }
 
-  /** A consistent list, in pages. */
+  /** A consistent list: the newest that the server has. */
   async #list(signal: AbortSignal): Promise<void> {
-    const list = await this.#client.listAll<KubeObject>(this.#kind, { ...this.#options, signal });
-    this.#replace(
-      list.items.map((item) => withTypeOf(item, this.#kind)),
-      list.resourceVersion,
-    );
+    const { method } = this.#plan;
+    try {
+      if (this.#client.raw !== undefined) return await this.#listRaw(signal);
+      const pageSize = method === "pages" ? {} : { pageSize: 0 };
+      const list = await this.#client.listAll<KubeObject>(this.#kind, { ...this.#selection, ...pageSize, signal });
+      this.#replace(list.items, list.resourceVersion);
+    } catch (error) {
+      // Too much for one answer: the server's time was over, or the connection did not last so long.
+      if (method === "list" && !signal.aborted && !isPassing(error)) this.#plan.fallBack();
+      throw error;
+    }
+  }
+
+  async #listRaw(signal: AbortSignal): Promise<void> {
+    const staged = this.#target.stage();
+    try {
+      const resourceVersion = await this.#stagePages(staged, signal);
+      await this.#replaceRaw(staged, resourceVersion);
+    } catch (error) {
+      staged.discard();
+      throw error;
+    }
+  }
+
+  /** Resolves to the revision of the list. */
+  async #stagePages(staged: StagedObjects, signal: AbortSignal): Promise<string> {
+    const slices = new TimeSlices(this.#host.clock);
+    const limit = this.#plan.method === "pages" ? { limit: pageSize } : {};
+    let page: { readonly resourceVersion?: string; readonly continue?: string } = {};
+    do {
+      const next = page.continue === undefined ? {} : { continue: page.continue };
+      const list = await this.#client.raw?.list(this.#kind, { ...this.#selection, ...limit, ...next, signal });
+      if (list === undefined) return "";
+      for await (const batch of list.batches) {
+        signal.throwIfAborted();
+        this.#lastFrameMs = this.#host.clock.monotonic();
+        for (const bytes of batch) {
+          staged.add(bytes);
+          if (slices.isOver()) await slices.pause();
+        }
+      }
+      page = list.metadata();
+    } while (page.continue !== undefined && page.continue !== "");
+    return page.resourceVersion ?? "";
   }
 
   #replace(objects: readonly Stored<KubeObject>[], resourceVersion: string): void {
-    if (compareResourceVersions(resourceVersion, this.#newest) < 0)
-      throw new Error(`the list is of revision ${resourceVersion}, older than ${this.#newest}, which was seen already`);
-    this.#target.replace(objects, resourceVersion);
+    this.#assertNotOlder(resourceVersion);
+    this.#target.replace(
+      objects.map((item) => withTypeOf(item, this.#kind)),
+      resourceVersion,
+    );
     this.#advance(resourceVersion);
     this.#silentStreams = 0;
+  }
+
+  async #replaceRaw(staged: StagedObjects, resourceVersion: string): Promise<void> {
+    this.#assertNotOlder(resourceVersion);
+    await staged.commit();
+    this.#advance(resourceVersion);
+    this.#silentStreams = 0;
+  }
+
+  #assertNotOlder(resourceVersion: string): void {
+    if (compareResourceVersions(resourceVersion, this.#newest) < 0)
+      throw new Error(`the list is of revision ${resourceVersion}, older than ${this.#newest}, which was seen already`);
   }
 
   #advance(resourceVersion: string): void {
     this.#resumeFrom = resourceVersion;
     this.#newest = resourceVersion;
     this.#lastFrameMs = this.#host.clock.monotonic();
+    this.#isWaitingSaid = false;
     this.#target.progress(resourceVersion);
   }
 
@@ -132,19 +193,18 @@ export class Reflector {
     signal.throwIfAborted();
     const stream = new AbortController();
     this.#stream = stream;
-    const watchdog = new Watchdog(this.#host.clock, () => {
+    const watchdog = new Watchdog(this.#host.clock, silenceMsMax, () => {
       this.#silentStreams++;
       // A server that ignores `sendInitialEvents` never says that they have ended.
-      if (this.#resumeFrom === "") this.#usesWatchList = false;
+      if (this.#resumeFrom === "") this.#plan.fallBack();
       stream.abort(new Error(`the watch was silent for ${silenceMsMax / 1_000} s`));
     });
     // Not `AbortSignal.any`, whose signal looks at its sources whenever it is asked, which is at every frame.
     const onAbort = (): void => stream.abort(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const frames = await this.#openWatch(stream.signal);
-      const initial = this.#resumeFrom === "" ? new Map<string, Stored<KubeObject>>() : undefined;
-      await this.#consume(frames, initial, watchdog, stream.signal);
+      await this.#follow(this.#listener(watchdog, stream.signal), stream.signal);
+      stream.signal.throwIfAborted();
     } finally {
       watchdog.stop();
       signal.removeEventListener("abort", onAbort);
@@ -154,60 +214,107 @@ export class Reflector {
     }
   }
 
-  async #openWatch(signal: AbortSignal): Promise<AsyncIterable<WatchFrame>> {
+  async #follow(listener: FrameListener, signal: AbortSignal): Promise<void> {
+    const isInitial = this.#resumeFrom === "";
+    const options = this.#watchOptions(signal);
+    const { raw } = this.#client;
+    try {
+      if (raw === undefined) {
+        const frames = await this.#client.watch(this.#kind, options);
+        return await followFrames(frames, isInitial, listener);
+      }
+      const frames = await raw.watch(this.#kind, options);
+      return await this.#followRaw(frames, isInitial ? this.#target.stage() : undefined, listener);
+    } catch (error) {
+      if (isInitial && isRefusal(error)) this.#plan.fallBack();
+      throw error;
+    }
+  }
+
+  async #followRaw(
+    frames: AsyncIterable<readonly RawFrame[]>,
+    staged: StagedObjects | undefined,
+    listener: FrameListener,
+  ): Promise<void> {
+    try {
+      await followRawFrames(frames, staged, listener);
+    } finally {
+      if (this.#resumeFrom === "") staged?.discard();
+    }
+  }
+
+  #watchOptions(signal: AbortSignal): Parameters<Client["watch"]>[1] {
     const isInitial = this.#resumeFrom === "";
     const timeoutSeconds = watchSecondsMin + this.#host.random.int(watchSecondsMin);
     const start = isInitial ? { sendInitialEvents: true } : { resourceVersion: this.#resumeFrom };
     // An answer not older than what was seen: another server of the cluster may lag behind.
     const notOlder = isInitial && this.#newest !== "0" ? { resourceVersion: this.#newest } : {};
-    try {
-      return await this.#client.watch(this.#kind, { ...this.#options, ...start, ...notOlder, timeoutSeconds, signal });
-    } catch (error) {
-      if (isInitial && isRefusal(error)) this.#usesWatchList = false;
-      throw error;
-    }
+    return { ...this.#selection, ...start, ...notOlder, timeoutSeconds, signal };
   }
 
-  async #consume(
-    frames: AsyncIterable<WatchFrame>,
-    initial: Map<string, Stored<KubeObject>> | undefined,
-    watchdog: Watchdog,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let collecting = initial;
-    for await (const frame of frames) {
-      signal.throwIfAborted();
-      watchdog.reset();
-      if (frame.type === "ERROR") throw errorOf(frame);
-      // The parsing border: all frames but errors carry objects of the watched kind.
-      const object = frame.object as Stored<KubeObject>;
-      if (collecting === undefined) this.#tell(frame.type, object);
-      else if (frame.type !== "BOOKMARK") collect(collecting, frame.type, object);
-      else if (object.metadata.annotations?.[initialEventsEnd] === "true") {
-        this.#replace([...collecting.values()], object.metadata.resourceVersion);
-        collecting = undefined;
-      }
-    }
-    signal.throwIfAborted();
+  #listener(watchdog: Watchdog, signal: AbortSignal): FrameListener {
+    return {
+      heard: () => {
+        signal.throwIfAborted();
+        watchdog.reset();
+      },
+      tell: (type, object) => this.#tell(type, object),
+      tellRaw: (type, bytes, scan) => this.#tellRaw(type, bytes, scan),
+      complete: (objects, resourceVersion) => this.#replace(objects, resourceVersion),
+      completeRaw: (staged, resourceVersion) => this.#replaceRaw(staged, resourceVersion),
+    };
   }
 
-  #tell(type: WatchFrame["type"], object: Stored<KubeObject>): void {
+  #tell(type: WatchEventType, object: Stored<KubeObject>): void {
     const { resourceVersion } = object.metadata;
-    // Seen already: streams that overlap after a resume, or a server that repeats itself.
-    if (compareResourceVersions(resourceVersion, this.#newest) < 0) return;
+    if (this.#isSeen(resourceVersion)) return;
     if (type === "DELETED") this.#target.remove(object);
     else if (type !== "BOOKMARK") this.#target.set(object);
+    this.#told(resourceVersion);
+  }
+
+  #tellRaw(type: WatchEventType, bytes: Uint8Array, scan: ObjectScan): void {
+    const resourceVersion = scan.resourceVersionText();
+    if (this.#isSeen(resourceVersion)) return;
+    if (type === "DELETED") this.#target.removeRaw(scan);
+    else this.#target.setRaw(bytes, scan);
+    this.#told(resourceVersion);
+  }
+
+  /** Streams that overlap after a resume, or a server that repeats itself. */
+  #isSeen(resourceVersion: string): boolean {
+    return compareResourceVersions(resourceVersion, this.#newest) < 0;
+  }
+
+  #told(resourceVersion: string): void {
     this.#silentStreams = 0;
     this.#advance(resourceVersion);
   }
 
-  #note(error: unknown): void {
+  /** Decides where the next stream begins, and waits until it may. */
+  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
+    const { log, clock, random } = this.#host;
+    const resource = this.#kind.plural;
+    this.#metrics.broke(error);
     if (isExpired(error)) this.#resumeFrom = "";
     // Silent twice from the same place: whatever it is that this stream does not tell, a list does.
     if (this.#silentStreams > 1) this.#resumeFrom = "";
+    if (isApiError(error) && (error.code === 429 || isNotFound(error))) {
+      const isUnserved = error.code === 404;
+      // The kind's next life has its own history.
+      if (isUnserved) this.#resumeFrom = "";
+      if (!this.#isWaitingSaid)
+        log.info(isUnserved ? "Waiting for a kind that is not served" : "Waiting for the server's cache", { resource });
+      this.#isWaitingSaid = true;
+      const waitMs = isUnserved
+        ? Math.min(backoffMsFirst * 2 ** this.#errors++, unservedMsMax)
+        : (error.status.details?.retryAfterSeconds ?? retryAfterSecondsDefault) * 1_000;
+      return sleep(clock, waitMs * (1 + random.next() / 4), signal).catch(() => {});
+    }
     // One cut stream is daily life; several in a row are for a person to see.
     const level = this.#errors < errorsBeforeWarning ? "debug" : "warn";
-    this.#host.log[level]("Watch ended", { resource: this.#kind.plural, resumeFrom: this.#resumeFrom, error });
+    log[level]("Watch ended", { resource, resumeFrom: this.#resumeFrom, error });
+    return this.#backOff(signal);
   }
 
   async #backOff(signal: AbortSignal): Promise<void> {
@@ -216,62 +323,23 @@ export class Reflector {
   }
 }
 
+/** As client-go's pager. */
+const pageSize = 500;
+
 /** Answers that say "not now" or "not you", after which the same request may succeed. */
-const passingCodes: ReadonlySet<number> = new Set([401, 403, 410, 429]);
+const passingCodes: ReadonlySet<number> = new Set([401, 403, 404, 410, 429]);
+
+function isPassing(error: unknown): boolean {
+  return isApiError(error) && (passingCodes.has(error.code) || error.code === 503);
+}
 
 /** Whether the server understood the request and does not want it, so that asking otherwise may help. */
 function isRefusal(error: unknown): boolean {
-  return isApiError(error) && error.code >= 400 && error.code < 500 && !passingCodes.has(error.code);
-}
-
-function collect(objects: Map<string, Stored<KubeObject>>, type: WatchFrame["type"], object: Stored<KubeObject>): void {
-  const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
-  if (type === "DELETED") objects.delete(key);
-  else objects.set(key, object);
-}
-
-function errorOf(frame: WatchFrame): ApiError {
-  return new ApiError(
-    isStatus(frame.object) ? frame.object : failure(500, "InternalError", "the watch ended with an error"),
-  );
+  return error instanceof ApiError && error.code >= 400 && error.code < 500 && !passingCodes.has(error.code);
 }
 
 /** Items of a typed list carry neither apiVersion nor kind. */
 function withTypeOf(object: Stored<KubeObject>, kind: KindRef): Stored<KubeObject> {
   if (object.kind !== undefined && object.apiVersion !== undefined) return object;
   return { ...object, apiVersion: kind.group === "" ? kind.version : `${kind.group}/${kind.version}`, kind: kind.kind };
-}
-
-/** Calls back when it was not reset for too long. */
-class Watchdog {
-  readonly #clock: Host["clock"];
-  readonly #bark: () => void;
-  #lastMs: number;
-  #timer: ReturnType<Host["clock"]["setTimer"]>;
-
-  constructor(clock: Host["clock"], bark: () => void) {
-    this.#clock = clock;
-    this.#bark = bark;
-    this.#lastMs = clock.monotonic();
-    this.#timer = this.#arm(silenceMsMax);
-  }
-
-  /** Only notes the time: a timer for every frame would cost more than the frame. */
-  reset(): void {
-    this.#lastMs = this.#clock.monotonic();
-  }
-
-  stop(): void {
-    this.#timer.cancel();
-  }
-
-  #arm(delayMs: number): ReturnType<Host["clock"]["setTimer"]> {
-    return this.#clock.setTimer(() => this.#check(), delayMs, { unref: true });
-  }
-
-  #check(): void {
-    const silentMs = this.#clock.monotonic() - this.#lastMs;
-    if (silentMs >= silenceMsMax) this.#bark();
-    else this.#timer = this.#arm(silenceMsMax - silentMs);
-  }
 }

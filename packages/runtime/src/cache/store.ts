@@ -1,8 +1,12 @@
 import type { KubeObject } from "@setpoint/apimachinery";
-import type { Stored } from "@setpoint/client";
+import type { ObjectScan, Stored } from "@setpoint/client";
+import { DecodedObjects } from "./decoded-objects.ts";
+import { deepFreeze } from "./freeze.ts";
+import { lazyObject } from "./lazy-object.ts";
+import { RawObjects, type RawPlace, type TypeFields } from "./raw-objects.ts";
+import { type IndexFunction, StoreIndex } from "./store-index.ts";
 
-/** Values under which an object is found. */
-export type IndexFunction = (object: Stored<KubeObject>) => readonly string[];
+export type { IndexFunction } from "./store-index.ts";
 
 /** The built-in index: objects by the UID of their controlling owner. */
 export const ownerIndex = "setpoint.dev/owner";
@@ -19,97 +23,208 @@ export function controllerOf(
   return object.metadata.ownerReferences?.find((each) => each.controller === true);
 }
 
-class Index {
-  readonly #valuesOf: IndexFunction;
-  readonly #keys = new Map<string, Set<string>>();
-
-  constructor(valuesOf: IndexFunction) {
-    this.#valuesOf = valuesOf;
-  }
-
-  add(key: string, object: Stored<KubeObject>): void {
-    for (const value of this.#valuesOf(object)) {
-      const keys = this.#keys.get(value);
-      if (keys === undefined) this.#keys.set(value, new Set([key]));
-      else keys.add(key);
-    }
-  }
-
-  remove(key: string, object: Stored<KubeObject>): void {
-    for (const value of this.#valuesOf(object)) {
-      const keys = this.#keys.get(value);
-      keys?.delete(key);
-      if (keys?.size === 0) this.#keys.delete(value);
-    }
-  }
-
-  find(value: string): Iterable<string> {
-    return this.#keys.get(value) ?? [];
-  }
+export interface StoreOptions {
+  /** The type of objects that come as bytes; items of a list do not name it. */
+  readonly type?: TypeFields;
+  /** Whether objects that are decoded here are frozen; default true. */
+  readonly freeze?: boolean;
 }
 
-const namespaceIndex = "setpoint.dev/namespace";
+/** An object's identity and revision, which is what most looks at a cache are about. */
+export interface ObjectVersion {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
 
-/** The objects of one informer by key, with indexes. Its objects are shared: whoever reads them never changes them. */
+/** An object as it came, or the number of its bytes. */
+type Entry = Stored<KubeObject> | number;
+
+/**
+ * The objects of one informer by key, with indexes. Its objects are shared: whoever reads them never changes them. Objects that
+ * came as bytes stay bytes, and are decoded when they are read; equal reads need not give the same object.
+ */
 export class Store {
-  readonly #objects = new Map<string, Stored<KubeObject>>();
-  readonly #indexes = new Map<string, Index>();
+  readonly #entries = new Map<string, Entry>();
+  readonly #indexes = new Map<string, StoreIndex>();
+  readonly #owners: StoreIndex = new StoreIndex(ownerUids);
+  readonly #raw: RawObjects;
+  readonly #decoded: DecodedObjects = new DecodedObjects();
+  readonly #freeze: boolean;
+  #namespaces: Map<string, Set<string>> | undefined;
 
-  constructor() {
-    this.addIndex(ownerIndex, (object) => {
-      const owner = controllerOf(object);
-      return owner === undefined ? [] : [owner.uid];
-    });
-    this.addIndex(namespaceIndex, (object) => [object.metadata.namespace ?? ""]);
+  constructor(options: StoreOptions = {}) {
+    this.#raw = new RawObjects(options.type ?? { apiVersion: "", kind: "" });
+    this.#freeze = options.freeze ?? true;
+    this.#indexes.set(ownerIndex, this.#owners);
   }
 
   get size(): number {
-    return this.#objects.size;
+    return this.#entries.size;
+  }
+
+  /** Bytes of JSON that are kept for objects that came as bytes. */
+  get bytes(): number {
+    return this.#raw.liveBytes;
   }
 
   /** Adds an index over present and future objects; the same name twice keeps the first. */
   addIndex(name: string, valuesOf: IndexFunction): void {
     if (this.#indexes.has(name)) return;
-    const index = new Index(valuesOf);
-    for (const [key, object] of this.#objects) index.add(key, object);
+    const index = new StoreIndex(valuesOf);
+    for (const [key, entry] of this.#entries) index.add(key, this.#lazy(entry));
     this.#indexes.set(name, index);
   }
 
-  get(key: string): Stored<KubeObject> | undefined {
-    return this.#objects.get(key);
+  has(key: string): boolean {
+    return this.#entries.has(key);
   }
 
-  values(): IterableIterator<Stored<KubeObject>> {
-    return this.#objects.values();
+  get(key: string): Stored<KubeObject> | undefined {
+    const entry = this.#entries.get(key);
+    return typeof entry === "number" ? this.#decode(entry, true) : entry;
+  }
+
+  /** UID and revision of an object, without decoding it. */
+  versionOf(key: string): ObjectVersion | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (typeof entry !== "number") return entry.metadata;
+    return this.stagedVersion(entry);
+  }
+
+  /** An object that is decoded when a field of it is read, its metadata apart from the rest. */
+  lazy(key: string): Stored<KubeObject> | undefined {
+    const entry = this.#entries.get(key);
+    return entry === undefined ? undefined : this.#lazy(entry);
+  }
+
+  stagedVersion(slot: number): ObjectVersion {
+    return { uid: this.#raw.uid(slot), resourceVersion: this.#raw.resourceVersion(slot) };
+  }
+
+  *lazyValues(): IterableIterator<Stored<KubeObject>> {
+    for (const entry of this.#entries.values()) yield this.#lazy(entry);
+  }
+
+  *values(): IterableIterator<Stored<KubeObject>> {
+    // Whoever goes through all of them must not drive out what is read often.
+    for (const entry of this.#entries.values()) yield typeof entry === "number" ? this.#decode(entry, false) : entry;
   }
 
   keys(): IterableIterator<string> {
-    return this.#objects.keys();
+    return this.#entries.keys();
   }
 
   inNamespace(namespace: string): readonly Stored<KubeObject>[] {
-    return this.byIndex(namespaceIndex, namespace);
+    this.#namespaces ??= this.#readNamespaces();
+    return this.#objects(this.#namespaces.get(namespace) ?? []);
   }
 
   byIndex(name: string, value: string): readonly Stored<KubeObject>[] {
+    return this.#objects(this.#indexes.get(name)?.find(value) ?? []);
+  }
+
+  set(key: string, object: Stored<KubeObject>): void {
+    this.delete(key);
+    this.#entries.set(key, object);
+    this.#noteNamespace(key);
+    for (const index of this.#indexes.values()) index.add(key, object);
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#namespaces?.get(namespaceOf(key))?.delete(key);
+    this.#unindex(key, entry);
+    if (typeof entry === "number") this.release(entry);
+  }
+
+  /** Takes an object's bytes over without showing them yet; `scan` has just read them. */
+  stage(bytes: Uint8Array, scan: ObjectScan): number {
+    return this.#raw.add(bytes, scan);
+  }
+
+  /** Gives up bytes that are not shown (any more). */
+  release(slot: number): void {
+    this.#decoded.delete(slot);
+    this.#raw.release(slot);
+  }
+
+  /** Shows staged bytes under a key; returns the object as its indexes saw it. */
+  showStaged(key: string, slot: number): Stored<KubeObject> {
+    const before = this.#entries.get(key);
+    const object = this.#lazy(slot);
+    if (before === undefined) this.#noteNamespace(key);
+    else this.#unindex(key, before);
+    this.#entries.set(key, slot);
+    if (typeof before === "number") this.release(before);
+    for (const index of this.#indexes.values())
+      if (index !== this.#owners || this.#raw.hasOwners(slot)) index.add(key, object);
+    return object;
+  }
+
+  #unindex(key: string, entry: Entry): void {
+    if (this.#indexes.size === 1 && typeof entry === "number" && !this.#raw.hasOwners(entry)) return;
+    const object = this.#lazy(entry);
+    for (const index of this.#indexes.values()) index.remove(key, object);
+  }
+
+  #objects(keys: Iterable<string>): readonly Stored<KubeObject>[] {
     const found: Stored<KubeObject>[] = [];
-    for (const key of this.#indexes.get(name)?.find(value) ?? []) {
-      const object = this.#objects.get(key);
+    for (const key of keys) {
+      const object = this.get(key);
       if (object !== undefined) found.push(object);
     }
     return found;
   }
 
-  set(key: string, object: Stored<KubeObject>): void {
-    this.delete(key);
-    this.#objects.set(key, object);
-    for (const index of this.#indexes.values()) index.add(key, object);
+  #decode(slot: number, isKept: boolean): Stored<KubeObject> {
+    const known = this.#decoded.get(slot);
+    if (known !== undefined) return known;
+    const object = this.#frozen(this.#raw.decode(this.#raw.place(slot)));
+    if (isKept) this.#decoded.add(slot, object, this.#raw.length(slot));
+    return object;
   }
 
-  delete(key: string): void {
-    const object = this.#objects.get(key);
-    if (object === undefined) return;
-    this.#objects.delete(key);
-    for (const index of this.#indexes.values()) index.remove(key, object);
+  #lazy(entry: Entry): Stored<KubeObject> {
+    if (typeof entry !== "number") return entry;
+    const known = this.#decoded.get(entry);
+    if (known !== undefined) return known;
+    // The place outlives the entry: handlers are told of what an object was before.
+    const place: RawPlace = this.#raw.place(entry);
+    return lazyObject({
+      metadata: () => this.#frozen(this.#raw.decodeMetadata(place)),
+      whole: () => this.#frozen(this.#raw.decode(place)),
+    });
   }
+
+  #frozen<T>(value: T): T {
+    return this.#freeze ? deepFreeze(value) : value;
+  }
+
+  /** Made when it is first asked for: many kinds are never listed by namespace. */
+  #readNamespaces(): Map<string, Set<string>> {
+    this.#namespaces = new Map();
+    for (const key of this.#entries.keys()) this.#noteNamespace(key);
+    return this.#namespaces;
+  }
+
+  #noteNamespace(key: string): void {
+    if (this.#namespaces === undefined) return;
+    const namespace = namespaceOf(key);
+    const keys = this.#namespaces.get(namespace);
+    if (keys === undefined) this.#namespaces.set(namespace, new Set([key]));
+    else keys.add(key);
+  }
+}
+
+function namespaceOf(key: string): string {
+  const slash = key.indexOf("/");
+  return slash === -1 ? "" : key.slice(0, slash);
+}
+
+function ownerUids(object: Stored<KubeObject>): readonly string[] {
+  const owner = controllerOf(object);
+  return owner === undefined ? [] : [owner.uid];
 }

@@ -1,0 +1,39 @@
+import { isExpired } from "@setpoint/apimachinery";
+import type { KindRef } from "@setpoint/client";
+import type { Counter, Metrics } from "@setpoint/host";
+import type { SyncMethod } from "./sync-plan.ts";
+
+/** The label value of a kind: `widgets.example.com`, as in CRD names. */
+export function resourceName({ plural, group }: KindRef): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+/** Counts what a reflector goes through. */
+export class ReflectorMetrics {
+  readonly #kind: string;
+  readonly #lists: Counter;
+  readonly #reconnects: Counter;
+  readonly #gaps: Counter;
+
+  constructor(metrics: Metrics, kind: KindRef) {
+    this.#kind = resourceName(kind);
+    this.#lists = metrics.counter(
+      "setpoint_cache_lists_total",
+      "Complete lists that were begun, by the way they came.",
+    );
+    this.#reconnects = metrics.counter("setpoint_watch_breaks_total", "Streams that ended with an error.");
+    this.#gaps = metrics.counter(
+      "setpoint_watch_gaps_total",
+      "Streams that could not be resumed and led to a new list.",
+    );
+  }
+
+  listed(method: SyncMethod): void {
+    this.#lists.add(1, { kind: this.#kind, method });
+  }
+
+  broke(error: unknown): void {
+    this.#reconnects.add(1, { kind: this.#kind });
+    if (isExpired(error)) this.#gaps.add(1, { kind: this.#kind });
+  }
+}

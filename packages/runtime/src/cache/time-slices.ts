@@ -1,0 +1,30 @@
+import type { Clock } from "@setpoint/host";
+
+/** Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. */
+const sliceMsMax = 6;
+/** Steps between two looks at the clock. */
+const stepsBetweenLooks = 32;
+
+/** Cuts long work into slices. */
+export class TimeSlices {
+  readonly #clock: Clock;
+  #startedMs: number;
+  #steps = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedMs = clock.monotonic();
+  }
+
+  /** Whether to wait for `pause` before the next step. */
+  isOver(): boolean {
+    if (++this.#steps % stepsBetweenLooks !== 0) return false;
+    return this.#clock.monotonic() - this.#startedMs > sliceMsMax;
+  }
+
+  /** Resolves when everything else that is ready has had its turn. */
+  async pause(): Promise<void> {
+    await new Promise<void>((resolve) => this.#clock.defer(resolve));
+    this.#startedMs = this.#clock.monotonic();
+  }
+}

@@ -1,7 +1,10 @@
 /** Runs controllers against any Kubernetes API; see the package's README. */
 
 // declaring controllers
-export { controller, watching } from "./controller/controller.ts";
+export { controller, pureController, watching } from "./controller/controller.ts";
+export type { Asked, ObjectsByKind, PureForm } from "./controller/pure-form.ts";
+export type { RelatedSelector } from "./controller/related-selector.ts";
+export { completeConditions, conditionsOf } from "./controller/conditions.ts";
 export type {
   CacheReader,
   ControllerDefinition,
@@ -13,6 +16,7 @@ export type {
   ControllerOptions,
   Desired,
   DesiredOptions,
+  Finalized,
   OwnedKinds,
   OwnedObjects,
   PlannedOptions,
@@ -103,10 +107,28 @@ export { Informer } from "./cache/informer.ts";
 export type { InformerHandler, InformerOptions, Transform } from "./cache/informer.ts";
 export { InformerFactory } from "./cache/informer-factory.ts";
 export { compareResourceVersions } from "./cache/resource-version.ts";
-export type { ObjectVersion, StoreOptions } from "./cache/store.ts";
-export type { IndexFunction } from "./cache/store-index.ts";
+export type { IndexFunction, ObjectVersion, StoreOptions } from "./cache/store.ts";
 export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
 export type { Priority } from "./queue/priority.ts";
 export type { RateLimit, WorkQueueOptions } from "./queue/work-queue.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export { LeaderElector } from "./leader/leader-elector.ts";
+
+// webhooks
+export type {
+  AdmissionContext,
+  AdmissionOperation,
+  WebhookDefinition,
+  WebhookInit,
+  WebhookRole,
+} from "./webhook/webhook-definition.ts";
+export { webhooks } from "./webhook/webhook-definition.ts";
+export type { ConvertibleKind } from "./webhook/answer-conversion.ts";
+export { isConvertible } from "./webhook/answer-conversion.ts";
+export type {
+  WebhookHandler,
+  WebhookHandlerOptions,
+  WebhookRequest,
+  WebhookResponse,
+} from "./webhook/webhook-handler.ts";
+export { conversionPath, createWebhookHandler, webhookPath } from "./webhook/webhook-handler.ts";

@@ -1,0 +1,183 @@
+/** Answers the calls of API servers: which function, how long, how many at once, counted under controller-runtime's names. */
+import type { Clock, Logger, Metrics } from "@setpoint/host";
+import type { KindRef } from "@setpoint/client";
+import { answerAdmission, NotAReview } from "./answer-admission.ts";
+import { answerConversion, isConvertible } from "./answer-conversion.ts";
+import type { WebhookDefinition, WebhookRole } from "./webhook-definition.ts";
+
+export interface WebhookHandlerOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly webhooks: readonly WebhookDefinition[];
+  /** Kinds whose objects are converted between versions, as far as they have several. */
+  readonly kinds: readonly KindRef[];
+  /** Calls at once; more are told to come back. Default 200. */
+  readonly concurrentMax?: number;
+}
+
+export interface WebhookRequest {
+  readonly path: string;
+  /** How long the caller waits, from its URL. */
+  readonly timeoutSeconds: number | undefined;
+  /** The decoded body. */
+  readonly body: unknown;
+}
+
+export interface WebhookResponse {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface WebhookHandler {
+  /** Resolves with an answer for every request. */
+  handle(request: WebhookRequest): Promise<WebhookResponse>;
+}
+
+/** Where a webhook is served, and what configurations call. */
+export function webhookPath(role: WebhookRole, { group, plural }: KindRef): string {
+  return `/${role}/${group === "" ? "core" : group}/${plural}`;
+}
+
+export const conversionPath = "/convert";
+
+const concurrentMaxDefault = 200;
+/** The answer has to arrive while the API server still waits for it. */
+const timeShare = 0.9;
+const timeoutSecondsDefault = 10;
+
+type Answer = (body: unknown, signal: AbortSignal) => Promise<unknown>;
+
+export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
+  const { clock, log, concurrentMax = concurrentMaxDefault } = options;
+  const answers = answersOf(options);
+  const meter = new WebhookMeter(options);
+  let underWay = 0;
+  return {
+    async handle({ path, timeoutSeconds = timeoutSecondsDefault, body }) {
+      const answer = answers.get(path);
+      if (answer === undefined) return refused(404, `Cannot answer "${path}": no webhook is served there`);
+      if (underWay >= concurrentMax) {
+        meter.count(path, 429);
+        return refused(429, `Cannot answer "${path}": ${concurrentMax} calls are under way already`);
+      }
+      underWay++;
+      const measured = meter.begin(path);
+      const deadline = new Deadline(clock, timeoutSeconds * 1000 * timeShare);
+      const response = await answered(path, log, () => deadline.race(answer(body, deadline.signal)));
+      deadline.cancel();
+      underWay--;
+      measured(response.status);
+      return response;
+    },
+  };
+}
+
+function answersOf({ webhooks, kinds, log }: WebhookHandlerOptions): ReadonlyMap<string, Answer> {
+  const answers = new Map<string, Answer>();
+  for (const definition of webhooks) {
+    for (const role of ["validate", "mutate"] as const) {
+      if (definition.operations[role].length === 0) continue;
+      const path = webhookPath(role, definition.kind);
+      const own = log.with({ webhook: path });
+      answers.set(path, (body, signal) => answerAdmission(definition, role, body, { log: own, signal }));
+    }
+  }
+  const convertible = kinds.filter(isConvertible);
+  if (convertible.length > 0) answers.set(conversionPath, async (body) => answerConversion(convertible, body));
+  return answers;
+}
+
+async function answered(path: string, log: Logger, answer: () => Promise<unknown>): Promise<WebhookResponse> {
+  try {
+    return { status: 200, body: await answer() };
+  } catch (error) {
+    if (error instanceof NotAReview) return refused(400, error.message);
+    if (error instanceof TooLate) return refused(504, `Cannot answer "${path}": ${error.message}`);
+    log.error("Webhook failed", { webhook: path, error });
+    const why = error instanceof Error ? error.message : String(error);
+    return refused(500, `Cannot answer "${path}": ${why}`);
+  }
+}
+
+function refused(status: number, message: string): WebhookResponse {
+  return { status, body: { kind: "Status", apiVersion: "v1", status: "Failure", message, code: status } };
+}
+
+class TooLate extends Error {}
+
+/** Gives up an answer that comes too late to count; the author's function learns it by its signal. */
+class Deadline {
+  readonly #abort = new AbortController();
+  readonly #late = Promise.withResolvers<never>();
+  readonly #timer: { cancel(): void };
+
+  constructor(clock: Clock, timeMs: number) {
+    this.#late.promise.catch(() => {});
+    this.#timer = clock.setTimer(() => {
+      const late = new TooLate(`the function took longer than ${Math.round(timeMs)} ms`);
+      this.#abort.abort(late);
+      this.#late.reject(late);
+    }, timeMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([work, this.#late.promise]);
+  }
+
+  cancel(): void {
+    this.#timer.cancel();
+  }
+}
+
+const latencyBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** controller-runtime's metrics of webhooks. */
+class WebhookMeter {
+  readonly #clock: Clock;
+  readonly #total;
+  readonly #latency;
+  readonly #inFlight;
+  readonly #underWay = new Map<string, number>();
+
+  constructor({ clock, metrics }: WebhookHandlerOptions) {
+    this.#clock = clock;
+    this.#total = metrics.counter(
+      "controller_runtime_webhook_requests_total",
+      "Total number of admission requests by HTTP status code.",
+    );
+    this.#latency = metrics.histogram(
+      "controller_runtime_webhook_latency_seconds",
+      "Histogram of the latency of processing admission requests",
+      latencyBuckets,
+    );
+    this.#inFlight = metrics.gauge(
+      "controller_runtime_webhook_requests_in_flight",
+      "Current number of admission requests being served.",
+    );
+  }
+
+  count(webhook: string, code: number): void {
+    this.#total.add(1, { webhook, code: String(code) });
+  }
+
+  #change(webhook: string, by: number): void {
+    const now = (this.#underWay.get(webhook) ?? 0) + by;
+    this.#underWay.set(webhook, now);
+    this.#inFlight.set(now, { webhook });
+  }
+
+  begin(webhook: string): (code: number) => void {
+    const start = this.#clock.monotonic();
+    this.#change(webhook, 1);
+    return (code) => {
+      this.#change(webhook, -1);
+      this.#latency.observe((this.#clock.monotonic() - start) / 1000, { webhook });
+      this.count(webhook, code);
+    };
+  }
+}

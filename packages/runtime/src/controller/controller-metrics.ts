@@ -10,6 +10,7 @@ export interface ControllerMetrics {
   started(activeCount: number): void;
   ended(end: RunEnd, durationMs: number, activeCount: number): void;
   failed(isTerminal: boolean): void;
+  timedOut(): void;
 }
 
 /** The metrics of one controller, under controller-runtime's names. */
@@ -23,6 +24,10 @@ export function createControllerMetrics(metrics: Metrics, controller: string, co
   const terminal = metrics.counter(
     "controller_runtime_terminal_reconcile_errors_total",
     "Total number of terminal reconciliation errors per controller",
+  );
+  const timeouts = metrics.counter(
+    "controller_runtime_reconcile_timeouts_total",
+    "Total number of reconciliation timeouts per controller",
   );
   const duration = metrics.histogram(
     "controller_runtime_reconcile_time_seconds",
@@ -40,6 +45,7 @@ export function createControllerMetrics(metrics: Metrics, controller: string, co
       duration.observe(durationMs / 1_000, labels);
       active.set(activeCount, labels);
     },
+    timedOut: () => timeouts.add(1, labels),
     failed: (isTerminal) => (isTerminal ? terminal : errors).add(1, labels),
   };
 }

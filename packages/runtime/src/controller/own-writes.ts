@@ -37,24 +37,35 @@ export interface BarrierPorts {
 export class OwnWrites {
   readonly #cache: ControllerCache;
   readonly #writes = new Map<string, OwnWrite>();
+  /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
+  readonly #marks = new Set<string>();
 
   constructor(cache: ControllerCache) {
     this.#cache = cache;
   }
 
   written(kind: KindRef, object: Stored<KubeObject>): void {
-    const { name, namespace } = object.metadata;
+    const { name, namespace, resourceVersion } = object.metadata;
+    this.#marks.add(resourceVersion);
     this.#note({ kind, name, namespace, state: "written", object });
   }
 
   deleted(kind: KindRef, object: KubeObject): void {
     const { name, namespace, uid } = object.metadata;
+    if (uid !== undefined) this.#marks.add(uid);
     if (name !== undefined) this.#note({ kind, name, namespace, state: "deleted", uid });
   }
 
   unknown(kind: KindRef, object: KubeObject): void {
     const { name, namespace } = object.metadata;
     if (name !== undefined) this.#note({ kind, name, namespace, state: "unknown" });
+  }
+
+  /** Whether the cache shows in this object nothing but a write of this run. */
+  isEcho({ metadata: { resourceVersion, uid } }: KubeObject): boolean {
+    return (
+      (resourceVersion !== undefined && this.#marks.has(resourceVersion)) || (uid !== undefined && this.#marks.has(uid))
+    );
   }
 
   /** The object as the cache has it, or as this run has written it if that is newer. */

@@ -1,6 +1,6 @@
 /** Which refusals of a run are the user's to see, and which of them only a change can end. */
 import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError } from "@setpoint/apimachinery";
-import { errNotOwned, isTerminalError } from "../errors.ts";
+import { errNotOwned, errWriteBudget, isTerminalError } from "../errors.ts";
 import { minutes } from "./result.ts";
 
 /** Why an object cannot be brought to what its spec says, as a condition has it. */
@@ -22,6 +22,7 @@ export const refusalReasons = [
   "QuotaExceeded",
   "Forbidden",
   "Terminal",
+  "WriteBudget",
 ] as const;
 
 export type RefusalReason = (typeof refusalReasons)[number];
@@ -35,6 +36,7 @@ export function refusalOf(error: unknown, isWrite: (error: object) => boolean): 
   const message = error instanceof Error ? error.message : String(error);
   if (isTerminalError(error)) return { reason: "Terminal", message, until: "change" };
   if (isSetpointError(error, errNotOwned)) return { reason: "NotOwned", message, until: "look" };
+  if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };
   if (!isApiError(error) || !isWrite(error)) return undefined;
   if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message, until: "change" };
   if (isInvalid(error)) return { reason: isImmutable(error) ? "ImmutableField" : "Rejected", message, until: "change" };

@@ -129,6 +129,11 @@ export class WorkQueue {
     return longest === undefined ? undefined : { key: longest.key, sinceMs: longest.startedMs };
   }
 
+  /** Whether the key was taken and is not done. */
+  isRunning(key: string): boolean {
+    return this.#entries.get(key)?.isRunning ?? false;
+  }
+
   /** Called whenever a key becomes ready. */
   onReady(callback: () => void): void {
     this.#onReady = callback;

@@ -1,0 +1,165 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
+import { sleep, type Clock, type Host, type Logger, type Random } from "@setpoint/host";
+import { isTemporaryError, isTerminalError } from "../errors.ts";
+
+/** Between the runs of a daemon that throws: doubled from the first to the largest. */
+const restartDelayMsFirst = 1_000;
+const restartDelayMsMax = 60_000;
+/** How long is waited for a daemon that was told to stop. */
+const stopMsMax = 10_000;
+
+export interface DaemonContext<T extends KubeObject = KubeObject> {
+  /** Aborts when the object goes, is being deleted or is paused, and when the manager stops. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Writes check the lease; they are none of a reconcile's, so better `wake()` and let it write. */
+  readonly client: Client;
+  /** The object as the cache shows it now. */
+  current(this: void): Stored<T>;
+  /** Runs the object's reconcile. */
+  wake(this: void): void;
+}
+
+/**
+ * Runs beside an object for as long as it is there. Returning ends it for this object; what it throws is logged and starts it
+ * again: after a back-off, after a `TemporaryError`'s delay, or never after a `TerminalError`.
+ */
+export type Daemon<T extends KubeObject = KubeObject> = (object: Stored<T>, context: DaemonContext<T>) => Promise<void>;
+
+export interface DaemonRunnerOptions {
+  readonly daemons: Readonly<Record<string, Daemon>>;
+  readonly client: Client;
+  readonly host: Host;
+  readonly log: Logger;
+  readonly controller: string;
+  find(key: string): Stored<KubeObject> | undefined;
+  wake(key: string): void;
+}
+
+interface Companions {
+  readonly uid: string;
+  readonly stopper: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
+/**
+ * The daemons of all objects of a controller.
+ *
+ * Guarantees: at most one of a name runs for an object; those of a namesake begin after those of its predecessor have ended, or
+ * have ignored their signal for too long.
+ */
+export class DaemonRunner {
+  readonly #options: DaemonRunnerOptions;
+  readonly #running = new Map<string, Companions>();
+  /** Those that were told to stop and have not ended yet. */
+  readonly #stopping = new Map<string, Promise<void>>();
+
+  constructor(options: DaemonRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Objects whose daemons run. */
+  get count(): number {
+    return this.#running.size;
+  }
+
+  /** Starts the object's daemons unless they run. */
+  ensure(key: string, object: Stored<KubeObject>): void {
+    const { uid } = object.metadata;
+    const known = this.#running.get(key);
+    if (known?.uid === uid) return;
+    if (known !== undefined) void this.stop(key);
+    const stopper = new AbortController();
+    const before = this.#stopping.get(key);
+    const ended = Promise.all(
+      Object.entries(this.#options.daemons).map(([name, daemon]) =>
+        this.#keep(name, daemon, key, object, stopper, before),
+      ),
+    );
+    this.#running.set(key, { uid, stopper, ended });
+    this.#count();
+  }
+
+  /** Tells the daemons of a key to stop; resolves when they have, or have had time enough. */
+  async stop(key: string): Promise<void> {
+    const known = this.#running.get(key);
+    if (known === undefined) return this.#stopping.get(key);
+    this.#running.delete(key);
+    this.#count();
+    const stopping = this.#end(key, known).finally(() => {
+      if (this.#stopping.get(key) === stopping) this.#stopping.delete(key);
+    });
+    this.#stopping.set(key, stopping);
+    return stopping;
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((key) => this.stop(key)));
+    await Promise.all(this.#stopping.values());
+  }
+
+  async #end(key: string, { stopper, ended }: Companions): Promise<void> {
+    const { host, log } = this.#options;
+    stopper.abort(new Error("the object is gone, paused or somebody else's, or the manager stops"));
+    const limit = new AbortController();
+    const late = sleep(host.clock, stopMsMax, limit.signal).then(
+      () => true,
+      () => false,
+    );
+    if (await Promise.race([ended.then(() => false), late]))
+      log.warn("Daemon did not stop in time", { object: key, waitedMs: stopMsMax });
+    limit.abort();
+  }
+
+  async #keep(
+    name: string,
+    daemon: Daemon,
+    key: string,
+    object: Stored<KubeObject>,
+    { signal }: AbortController,
+    before: Promise<void> | undefined,
+  ): Promise<void> {
+    const { client, host, find, wake } = this.#options;
+    const { clock, random } = host;
+    const log = this.#options.log.with({ object: key, daemon: name });
+    const current = (): Stored<KubeObject> => find(key) ?? object;
+    const context = { signal, log, clock, random, client, current, wake: () => wake(key) };
+    await before;
+    for (let failures = 0; !signal.aborted; failures++) {
+      try {
+        await daemon(current(), context);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const delayMs = this.#note(error, failures, log);
+        if (delayMs === undefined) return;
+        await sleep(clock, delayMs, signal).catch(() => {});
+      }
+    }
+  }
+
+  /** When to start again; undefined for never. */
+  #note(error: unknown, failures: number, log: Logger): number | undefined {
+    const { host, controller } = this.#options;
+    host.metrics
+      .counter("setpoint_daemon_failures_total", "Failures of daemons of a controller's objects.")
+      .add(1, { controller });
+    if (isTerminalError(error)) {
+      log.error("Daemon has ended for good", { error });
+      return undefined;
+    }
+    const fullMs = Math.min(restartDelayMsFirst * 2 ** failures, restartDelayMsMax);
+    const delayMs = isTemporaryError(error) ? error.delayMs : fullMs * (0.5 + host.random.next() / 2);
+    log.warn("Daemon failed and is started again", { error, retryDelayMs: Math.round(delayMs) });
+    return delayMs;
+  }
+
+  #count(): void {
+    this.#options.host.metrics
+      .gauge("setpoint_daemon_objects", "Objects whose daemons run.")
+      .set(this.#running.size, { controller: this.#options.controller });
+  }
+}

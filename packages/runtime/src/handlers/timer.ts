@@ -1,0 +1,31 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import { sleep } from "@setpoint/host";
+import { checkMs } from "../controller/check-number.ts";
+import type { Daemon } from "./daemons.ts";
+
+export interface TimerOptions {
+  /** Before the first call; default: the interval. */
+  readonly initialDelayMs?: number;
+}
+
+/**
+ * A daemon that calls a function again and again, with the object as it is then:
+ * `daemons: { probe: timer(seconds(30), async (member, { wake }) => …) }`. The pause is counted from the end of a call, so calls
+ * never overlap.
+ */
+export function timer<T extends KubeObject>(
+  intervalMs: number,
+  tick: Daemon<T>,
+  options: TimerOptions = {},
+): Daemon<T> {
+  checkMs("timer()", "interval", intervalMs);
+  const { initialDelayMs = intervalMs } = options;
+  return async (_object, context) => {
+    const { clock, signal } = context;
+    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, signal);
+    for (;;) {
+      await tick(context.current(), context);
+      await sleep(clock, intervalMs, signal);
+    }
+  };
+}

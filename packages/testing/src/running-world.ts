@@ -8,7 +8,9 @@ import type { ProgramModel } from "./program-model.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import type { SimulatedOperator } from "./simulated-operator.ts";
 import { unsettledReason } from "./settled.ts";
+import { type StallWatch, stallWatch } from "./stall-watch.ts";
 import { lineOf, type Trace, type TraceEntry } from "./trace.ts";
+import { WorldGuard } from "./world-guard.ts";
 import type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
 
 export interface WorldParts {
@@ -21,6 +23,8 @@ export interface WorldParts {
   /** The kinds that the operators reconcile. */
   readonly kinds: readonly KindRef[];
   readonly models: readonly ProgramModel[];
+  /** How long one step may take, in milliseconds of real time. */
+  readonly stallMsMax: number;
 }
 
 const withinDefaultMs = 120_000;
@@ -33,10 +37,18 @@ const linesMax = 12;
 
 export class RunningWorld implements World {
   readonly #parts: WorldParts;
+  readonly #guard = new WorldGuard();
+  readonly #stalls: StallWatch;
   #mapper: RestMapper | undefined;
 
   constructor(parts: WorldParts) {
     this.#parts = parts;
+    this.#stalls = stallWatch(parts.stallMsMax);
+  }
+
+  /** Runs something as a part of the world: it and all that comes of it see nothing real. */
+  enter<T>(run: () => T): T {
+    return this.#guard.enter(run);
   }
 
   get host(): SimulatedHost {
@@ -64,8 +76,9 @@ export class RunningWorld implements World {
     const watched = promise.finally(() => (isDone = true));
     // Its rejection is the caller's as soon as time has passed.
     watched.catch(() => {});
-    if (!(await this.host.clock.run(within, () => isDone)))
-      throw this.#error(`A promise is still pending after ${seconds(within)} of virtual time`);
+    const isInTime = await this.#advance(within, () => isDone);
+    this.#assertGuarded();
+    if (!isInTime) throw this.#error(`A promise is still pending after ${seconds(within)} of virtual time`);
     return watched;
   }
 
@@ -110,7 +123,7 @@ export class RunningWorld implements World {
   }
 
   async run(milliseconds: number): Promise<void> {
-    await this.host.clock.run(milliseconds);
+    await this.#advance(milliseconds);
     this.#assertSafe();
   }
 
@@ -126,7 +139,7 @@ export class RunningWorld implements World {
       if (reason === "") return;
       if (!isSilent || leftMs <= 0)
         throw this.#error(`Not settled after ${seconds(within)} of virtual time: ${reason}`);
-      await clock.run(lookMs);
+      await this.#advance(lookMs);
     }
   }
 
@@ -198,7 +211,7 @@ export class RunningWorld implements World {
   async restartOperator(): Promise<void> {
     for (const operator of this.#parts.operators) {
       operator.kill();
-      operator.start();
+      this.enter(() => operator.start());
     }
     await this.wait(Promise.all(this.#parts.operators.map(({ ready }) => ready)));
   }
@@ -220,13 +233,27 @@ export class RunningWorld implements World {
     await this.#parts.server[Symbol.asyncDispose]();
   }
 
+  /** Lets time pass, as `VirtualClock.run`. What runs meanwhile sees nothing real and may not run for ever. */
+  #advance(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
+    const isOver = (): boolean => {
+      this.#stalls.step();
+      return this.#guard.violations.length > 0 || this.#guard.leave(done);
+    };
+    return this.#stalls.watched(() => this.#guard.enter(() => this.host.clock.run(limitMs, isOver)));
+  }
+
+  #assertGuarded(): void {
+    const [violation] = this.#guard.violations;
+    if (violation !== undefined) throw new Error(violation);
+  }
+
   /** Runs until nothing has been written for a while and no operator has anything to do. */
   #silence(limitMs: number): Promise<boolean> {
     const { clock } = this.host;
     const { operators, trace } = this.#parts;
     let writtenMs = clock.monotonic();
     let looked = trace.entries.length;
-    return clock.run(limitMs, () => {
+    return this.#advance(limitMs, () => {
       for (; looked < trace.entries.length; looked++) {
         const entry = trace.entries[looked];
         if (entry?.kind === "write") writtenMs = entry.atMs;
@@ -257,6 +284,7 @@ export class RunningWorld implements World {
   }
 
   #assertSafe(): void {
+    this.#assertGuarded();
     const violations = this.#parts.models.flatMap((model) => model.violations ?? []);
     if (violations.length > 0) throw this.#error(`A safety rule was broken: ${violations.join("; ")}`);
   }

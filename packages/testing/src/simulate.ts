@@ -1,6 +1,7 @@
 import type { Transport, UserInfo } from "@setpoint/apimachinery";
 import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
+import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import type { Fault } from "./faults/fault.ts";
@@ -34,6 +35,8 @@ export interface SimulateOptions {
    * (`observed`), for many runs that look at nothing else.
    */
   readonly controllers?: "all" | "observed";
+  /** How long one step of the world may take, in milliseconds of real time, before it is taken for an endless loop; default 10,000. */
+  readonly stallMsMax?: number;
   /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
   readonly watchLagMsMax?: number;
   /** Processes of each operator; default 1. With more of them they elect a leader, unless `leaderElection` is false. */
@@ -52,6 +55,8 @@ export interface Watching {
 
 const nodesDefault = 3;
 const startMsMax = 60_000;
+const stallMsMaxDefault = 10_000;
+
 /** The parts that every world has. */
 interface Ground {
   readonly host: SimulatedHost;
@@ -62,19 +67,33 @@ interface Ground {
 
 /** Builds a world; it resolves when everything runs and is in sync. */
 export function simulate(options: SimulateOptions): Promise<World> {
-  return simulateWatched(options, { board: new FaultBoard(options.faults) });
+  return simulateWatched(options, { board: new FaultBoard(options.faults) }).then(({ world }) => world);
+}
+
+/** A world and what only those see who look at it from the outside. */
+export interface WatchedWorld {
+  readonly world: RunningWorld;
+  readonly board: FaultBoard;
+  readonly striker: WorldStriker;
+  readonly storage: SimulatedApiServer["storage"];
+  readonly contents: SimulatedApiServer["contents"];
+  readonly controllers: readonly ControllerDefinition[];
+  /** The names of the operators' processes, as in the trace. */
+  readonly operators: readonly string[];
 }
 
 /** As `simulate`, for those who look over everybody's shoulders. */
-export async function simulateWatched(options: SimulateOptions, watching: Watching): Promise<RunningWorld> {
-  const { models = [] } = options;
+export async function simulateWatched(options: SimulateOptions, watching: Watching): Promise<WatchedWorld> {
+  const { models = [], seed } = options;
+  if (!Number.isSafeInteger(seed))
+    throw new Error(`Cannot simulate without a seed: "seed" is ${String(seed)}, and everything follows from a whole number`);
   const nodeNames = Array.from({ length: options.nodes ?? nodesDefault }, (_, index) => `node-${index}`);
   const described = (options.operators ?? []).map(describe);
   const { contents, startMs } = await startState({
     operators: described.map(({ operator }) => operator),
     nodeNames,
   });
-  const host = simulatedHost(options.seed, startMs);
+  const host = simulatedHost(seed, startMs);
   const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents), watching };
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
@@ -89,9 +108,15 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     operators,
     kinds: described.flatMap(({ operator }) => operator.controllers.map(({ kind }) => kind)),
     models,
+    stallMsMax: options.stallMsMax ?? stallMsMaxDefault,
   });
-  await world.wait(startEverything(ground, nodes, operators), { within: startMsMax });
+  const observers = options.controllers === "observed" ? described.map(({ operator }) => operator) : undefined;
+  await world.wait(
+    world.enter(() => startEverything(ground, nodes, operators, observers)),
+    { within: startMsMax },
+  );
   const { board } = watching;
+  const controllers = described.flatMap(({ operator }) => operator.controllers);
   const striker = new WorldStriker({
     client: clientOf(ground, "somebody"),
     host,
@@ -99,11 +124,13 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     nodeNames,
     models,
     operators,
-    controllers: described.flatMap(({ operator }) => operator.controllers),
+    controllers,
   });
   board.onStep = (fault) => striker.strike(fault);
   board.arm(host.clock);
-  return world;
+  const names = operators.map(({ name }) => name);
+  const { storage, contents: stored } = ground.server;
+  return { world, board, striker, storage, contents: stored, controllers, operators: names };
 }
 
 function clientOf(ground: Ground, name: string): Client {
@@ -168,9 +195,10 @@ async function startEverything(
   ground: Ground,
   nodes: NodeModel,
   operators: readonly SimulatedOperator[],
+  observers: readonly Operator[] | undefined,
 ): Promise<void> {
   const transport = transportOf(ground, participant(ground, "controllers"), clusterAdmin);
-  await Promise.all([startBuiltInControllers(transport, ground.host), nodes.start()]);
+  await Promise.all([startBuiltInControllers(transport, ground.host, observers), nodes.start()]);
   for (const operator of operators) operator.start();
   await Promise.all(operators.map(({ ready }) => ready));
 }

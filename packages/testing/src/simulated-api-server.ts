@@ -14,6 +14,7 @@ import {
   defaultAdmission,
   RbacAuthorizer,
   serveCustomResources,
+  type Storage,
   type StorageContents,
   withCrdStrategy,
 } from "@setpoint/apiserver";
@@ -22,6 +23,8 @@ import type { Host } from "@setpoint/host";
 /** The server, as its different users see it. */
 export interface SimulatedApiServer extends AsyncDisposable {
   transportAs(user: UserInfo): Transport;
+  /** For those who look at what is stored without asking. */
+  readonly storage: Pick<Storage, "get" | "list" | "watch" | "revision">;
   /** Everything that is stored now. */
   contents(): StorageContents;
 }
@@ -44,6 +47,7 @@ export async function startSimulatedApiServer(host: Host, contents?: StorageCont
   if (contents === undefined) await bootstrap({ storage, host });
   return {
     transportAs: (user) => server.transport(user),
+    storage,
     contents: () => storage.contents(),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

@@ -10,6 +10,11 @@ interface PendingTimer extends Timer {
   isCancelled: boolean;
 }
 
+/** Taken when the module is loaded: a world may take it away from everybody else. */
+const nextTurn = setImmediate;
+/** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
+const stepsAtOnceMax = 100_000;
+
 /** 2026-01-01T00:00:00Z: an arbitrary but fixed start, so that timestamps repeat. */
 const epochMs = 1_767_225_600_000;
 
@@ -64,6 +69,7 @@ export class VirtualClock implements Clock {
    */
   async run(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
     const deadlineMs = this.#nowMs + limitMs;
+    let steps = 0;
     for (;;) {
       await this.settle();
       if (done()) return true;
@@ -73,6 +79,8 @@ export class VirtualClock implements Clock {
         return false;
       }
       this.#timers.shift();
+      steps = next.dueMs > this.#nowMs ? 0 : steps + 1;
+      if (steps > stepsAtOnceMax) throw standstill(this.#nowMs);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.callback();
     }
@@ -80,13 +88,20 @@ export class VirtualClock implements Clock {
 
   /** Does everything that is ready now, without moving time. */
   async settle(): Promise<void> {
-    for (;;) {
+    for (let steps = 0; ; steps++) {
+      if (steps > stepsAtOnceMax) throw standstill(this.#nowMs);
       // A macrotask boundary: all promise reactions that are ready have run after it.
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => nextTurn(resolve));
       const deferred = this.#deferred;
       if (deferred.length === 0) return;
       this.#deferred = [];
       for (const callback of deferred) callback();
     }
   }
+}
+
+function standstill(nowMs: number): Error {
+  return new Error(
+    `Cannot go on: ${stepsAtOnceMax} steps at ${nowMs / 1_000} s of virtual time, and it does not pass; something waits for 0 ms again and again`,
+  );
 }

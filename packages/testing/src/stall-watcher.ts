@@ -1,0 +1,55 @@
+/**
+ * The thread that notices a world in which time stands still: code that never yields leaves no turn in which its own thread could
+ * notice anything. It looks where that code is, ends it, and tells.
+ */
+import { Session } from "node:inspector";
+import { parentPort, workerData } from "node:worker_threads";
+import type { Stall, StallWatcherData } from "./stall-watch.ts";
+
+const { shared, stallMsMax, lookMs } = workerData as StallWatcherData;
+const framesMax = 8;
+
+let lastStep = -1;
+let sinceMs = 0;
+
+setInterval(() => {
+  const isRunning = Atomics.load(shared, 0) === 1;
+  const step = Atomics.load(shared, 1);
+  sinceMs = isRunning && step === lastStep ? sinceMs + lookMs : 0;
+  lastStep = step;
+  if (sinceMs < stallMsMax) return;
+  sinceMs = 0;
+  endWhatRuns();
+}, lookMs);
+
+interface Frame {
+  readonly functionName: string;
+  readonly location: { readonly scriptId: string; readonly lineNumber: number };
+}
+
+interface Script {
+  readonly scriptId: string;
+  readonly url: string;
+}
+
+function endWhatRuns(): void {
+  const session = new Session();
+  session.connectToMainThread();
+  const urls = new Map<string, string>();
+  session.on("Debugger.scriptParsed", ({ params }: { readonly params: Script }) => {
+    urls.set(params.scriptId, params.url.replace("file://", ""));
+  });
+  session.once("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
+    const frames = params.callFrames.slice(0, framesMax).map((frame) => textOf(frame, urls));
+    const stall: Stall = { afterMs: stallMsMax, frames };
+    parentPort?.postMessage(stall);
+    // Asked for now, done when the thread goes on.
+    session.post("Runtime.terminateExecution");
+    session.post("Debugger.resume", () => session.post("Debugger.disable", () => session.disconnect()));
+  });
+  session.post("Debugger.enable", () => session.post("Debugger.pause"));
+}
+
+function textOf({ functionName, location }: Frame, urls: ReadonlyMap<string, string>): string {
+  return `${functionName || "(anonymous)"} (${urls.get(location.scriptId) ?? "?"}:${location.lineNumber + 1})`;
+}

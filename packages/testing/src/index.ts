@@ -11,6 +11,46 @@ export { conditionOf } from "./settled.ts";
 /** For choices of a test that follow from a seed, too. */
 export { seededRandom } from "@setpoint/host/simulated";
 
+// faults
+export type {
+  ChildChoice,
+  EventSite,
+  Fault,
+  FaultKind,
+  ObservationFault,
+  ProcessFault,
+  StepSite,
+  TimeSite,
+  WorldFault,
+  WriteFault,
+  WriteSite,
+} from "./faults/fault.ts";
+export { describeFault, faultNames, isHostile } from "./faults/fault.ts";
+
+// stories
+export type { Setting, Story, StoryInit, StoryStep, Subject } from "./explore/story.ts";
+export { apply, happens, patch, remove, run, story } from "./explore/story.ts";
+
+// exploring
+export type { Exploration, ExploreOptions, Failure, FinishedRun } from "./explore/explore.ts";
+export { explore } from "./explore/explore.ts";
+export type { KindCoverage, StoryCoverage } from "./explore/coverage.ts";
+export { coverageOf, coverageTable } from "./explore/coverage.ts";
+export type { RunReport, Schedule } from "./explore/run-schedule.ts";
+
+export { runText } from "./explore/run-text.ts";
+export { runPage } from "./explore/run-page.ts";
+
+// laws
+export type { LawOptions } from "./laws/reconciler-laws.ts";
+export { reconcilerLaws, replaySchedule, reproLine } from "./laws/reconciler-laws.ts";
+
+// oracles
+export type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "./oracles/oracle.ts";
+export { invariant } from "./oracles/oracle.ts";
+export { allOracles } from "./oracles/all-oracles.ts";
+export type { Passage, Sighting } from "./onlooker.ts";
+
 // models of programs
 export type { Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
 

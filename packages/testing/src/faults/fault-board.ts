@@ -6,6 +6,7 @@ import {
   type Fault,
   type ObservationFault,
   type ProcessFault,
+  durationOf,
   siteName,
   type WorldFault,
   type WriteFault,
@@ -32,6 +33,12 @@ export interface RecordedEvent {
   readonly resourceVersion: string;
 }
 
+/** A fault that has struck. */
+export interface Struck {
+  readonly fault: Fault;
+  readonly atMs: number;
+}
+
 const writeKinds: ReadonlySet<string> = new Set(["A1", "A2", "A3", "A6", "B1", "B2", "B3", "B4", "B5", "B6"]);
 const observationKinds: ReadonlySet<string> = new Set("C1 C3 C4 C5 C6 C7 C8 C10 C11 C13".split(" "));
 
@@ -50,7 +57,7 @@ export function isStepFault(fault: Fault): fault is StepFault {
 export class FaultBoard {
   readonly writes: RecordedWrite[] = [];
   readonly events: RecordedEvent[] = [];
-  readonly struck: Fault[] = [];
+  readonly struck: Struck[] = [];
   startedMs = 0;
   /** Called for every fault that strikes between two steps. */
   onStep: (fault: StepFault) => void = () => {};
@@ -58,6 +65,8 @@ export class FaultBoard {
   readonly #bySite = new Map<string, Fault[]>();
   readonly #counts = new Map<string, number>();
   #isArmed = false;
+  #clock: Clock | undefined;
+  #overMs = 0;
 
   constructor(faults: readonly Fault[] = []) {
     this.#faults = faults;
@@ -70,6 +79,7 @@ export class FaultBoard {
   /** The story begins: sites are counted from here, and nothing strikes before. */
   arm(clock: Clock): void {
     this.#isArmed = true;
+    this.#clock = clock;
     this.startedMs = clock.monotonic();
     for (const fault of this.#faults)
       if (isStepFault(fault) && "atMs" in fault.at) clock.setTimer(() => this.strike(fault), fault.at.atMs);
@@ -105,8 +115,14 @@ export class FaultBoard {
     return seen.at(-1 - back)?.resourceVersion;
   }
 
+  /** Whether everything that strikes at a moment has struck, and whatever takes a while is over. */
+  isOver(nowMs: number): boolean {
+    return nowMs >= this.#overMs;
+  }
+
   strike(fault: Fault): void {
-    this.struck.push(fault);
+    this.struck.push({ fault, atMs: this.#clock?.monotonic() ?? 0 });
+    this.#overMs = Math.max(this.#overMs, (this.#clock?.monotonic() ?? 0) + durationOf(fault));
     if (isStepFault(fault)) this.onStep(fault);
   }
 

@@ -174,3 +174,9 @@ export function siteName(site: WriteSite | EventSite | TimeSite): string {
   if ("write" in site) return `${site.by}: ${site.write} #${site.nth}`;
   return `${site.by}: event of ${site.event} #${site.nth}`;
 }
+
+/** How long a fault goes on by itself, in milliseconds. */
+export function durationOf(fault: Fault): number {
+  const { forMs = 0, lateMs = 0, backMs = 0 } = fault as { forMs?: number; lateMs?: number; backMs?: number };
+  return forMs + lateMs + backMs;
+}

@@ -8,6 +8,7 @@ import type { NodeModel } from "../node-model.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { SimulatedOperator } from "../simulated-operator.ts";
 import { operatorNamespace } from "../users.ts";
+import { foreignKey } from "./foreign-key.ts";
 import type { ChildChoice, Fault } from "./fault.ts";
 import type { StepFault } from "./fault-board.ts";
 
@@ -27,7 +28,6 @@ const somebodyElse = "somebody-else";
 /** Whoever waits for something to be gone looks again this often, and not longer than that. */
 const goneLookMs = 100;
 const goneLooksMax = 600;
-const foreignKey = "somebody.example.com/note";
 
 export class WorldStriker {
   readonly #options: StrikerOptions;

@@ -1,0 +1,38 @@
+/** Which cells (site × fault) were visited. */
+import { type FaultKind, faultNames } from "../faults/fault.ts";
+
+export interface KindCoverage {
+  readonly kind: FaultKind;
+  readonly cells: number;
+  readonly visited: number;
+  /** Cells whose fault really struck; a site may not come up when the run goes otherwise. */
+  readonly struck: number;
+  readonly failed: number;
+}
+
+export interface StoryCoverage {
+  readonly story: string;
+  readonly kinds: readonly KindCoverage[];
+}
+
+export function coverageOf(coverage: readonly StoryCoverage[]): { readonly cells: number; readonly visited: number } {
+  const kinds = coverage.flatMap(({ kinds }) => kinds);
+  return {
+    cells: kinds.reduce((sum, { cells }) => sum + cells, 0),
+    visited: kinds.reduce((sum, { visited }) => sum + visited, 0),
+  };
+}
+
+/** A table for a person. */
+export function coverageTable(coverage: readonly StoryCoverage[]): string {
+  return coverage
+    .flatMap(({ story, kinds }) => [
+      story,
+      ...kinds.map(({ kind, cells, visited, struck, failed }) => {
+        const share = cells === 0 ? 100 : Math.floor((visited / cells) * 100);
+        const counts = `${visited}/${cells} cells ${`${share}`.padStart(3)} %, ${struck} struck, ${failed} failed`;
+        return `  ${kind.padEnd(4)}${faultNames[kind].padEnd(44)}${counts}`;
+      }),
+    ])
+    .join("\n");
+}

@@ -1,0 +1,166 @@
+/** What is stored at the end of a run, without that which chance and time decide, so that two runs can be compared. */
+import { createHash } from "node:crypto";
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+import type { StorageContents } from "@setpoint/apiserver";
+import { foreignKey } from "../faults/foreign-key.ts";
+import { sitePattern } from "../faults/site-pattern.ts";
+
+/** By kind and canonical name (`Pod default/orders-*`), the canonical texts of the objects, in order. */
+export type EndState = ReadonlyMap<string, readonly Json[]>;
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** Not an operator's work: the control plane's own, and what is only about the way. */
+const leftOut =
+  /^\/(events|namespaces|nodes|serviceaccounts|componentstatuses)$|^\/(events\.k8s\.io|coordination\.k8s\.io|apiextensions\.k8s\.io|apiregistration\.k8s\.io|rbac\.authorization\.k8s\.io|scheduling\.k8s\.io|flowcontrol\.apiserver\.k8s\.io|discovery\.k8s\.io)\//;
+const leftOutMetadata = new Set([
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "generation",
+  "managedFields",
+  "selfLink",
+]);
+const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+const differencesMax = 6;
+/** Characters of a value in a sentence, from shortly before the place that differs. */
+const contextLength = 40;
+const textMax = 100;
+
+export function endState(contents: StorageContents): EndState {
+  const state = new Map<string, Json[]>();
+  for (const { prefix, object } of contents.entries) {
+    if (leftOut.test(prefix)) continue;
+    const key = `${object.kind} ${sitePattern(placeOf(object))}`;
+    state.set(key, [...(state.get(key) ?? []), canonical(object, "", object.metadata.generation)]);
+  }
+  for (const objects of state.values()) objects.sort(byText);
+  return new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function hashOf(state: EndState): string {
+  return createHash("sha256")
+    .update(JSON.stringify([...state]))
+    .digest("hex");
+}
+
+/** Paths (`Pod.spec.nodeName`) that differ between runs which nothing struck, for which chance alone is the reason. */
+export function chancePaths(states: readonly EndState[]): ReadonlySet<string> {
+  const paths = new Set<string>();
+  const [first, ...others] = states;
+  for (const other of others)
+    for (const [key, objects] of first ?? []) {
+      const [kind = ""] = key.split(" ");
+      const same = other.get(key) ?? [];
+      for (const [index, object] of objects.entries())
+        for (const { path } of differing(object, same[index] ?? null, kind)) paths.add(path);
+    }
+  return paths;
+}
+
+/** Sentences about what differs; none when the states are alike but for these paths. */
+export function differences(state: EndState, reference: EndState, chance: ReadonlySet<string>): readonly string[] {
+  const found: string[] = [];
+  for (const key of new Set([...reference.keys(), ...state.keys()])) {
+    const [kind = ""] = key.split(" ");
+    const now = (state.get(key) ?? []).map((each) => without(each, kind, chance)).sort(byText);
+    const then = (reference.get(key) ?? []).map((each) => without(each, kind, chance)).sort(byText);
+    if (now.length !== then.length) found.push(`${key}: ${then.length} in the run without faults, ${now.length} now`);
+    else for (const [index, object] of now.entries()) found.push(...fieldDifferences(key, object, then[index] ?? null));
+  }
+  return found.slice(0, differencesMax);
+}
+
+function fieldDifferences(key: string, now: Json, then: Json): readonly string[] {
+  return differing(now, then, "").map(({ path, a, b }) => {
+    const [first, second] = distinctTexts(a, b);
+    return `${key}: ${path.replace(/^\./, "")} is ${first}, and ${second} without faults`;
+  });
+}
+
+/** Both texts from shortly before the place where they differ. */
+function distinctTexts(a: Json, b: Json): readonly [string, string] {
+  const [first, second] = [JSON.stringify(a), JSON.stringify(b)];
+  let at = 0;
+  while (at < first.length && first[at] === second[at]) at++;
+  const from = Math.max(0, at - contextLength);
+  const cut = (text: string): string =>
+    `${from > 0 ? "…" : ""}${text.slice(from, at + textMax)}${text.length > at + textMax ? "…" : ""}`;
+  return [cut(first), cut(second)];
+}
+
+/** A place at which two values differ; elements of lists are `*`. */
+interface Differing {
+  readonly path: string;
+  readonly a: Json;
+  readonly b: Json;
+}
+
+function differing(a: Json, b: Json, path: string): readonly Differing[] {
+  if (isRecord(a) && isRecord(b))
+    return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
+      differing(a[key] ?? null, b[key] ?? null, `${path}.${key}`),
+    );
+  if (isList(a) && isList(b) && a.length === b.length) {
+    const found = a.flatMap((each, index) => differing(each, b[index] ?? null, `${path}.*`));
+    return found.filter((each, index) => found.findIndex((other) => other.path === each.path) === index);
+  }
+  return JSON.stringify(a) === JSON.stringify(b) ? [] : [{ path, a, b }];
+}
+
+function without(value: Json, at: string, paths: ReadonlySet<string>): Json {
+  if (paths.size === 0) return value;
+  if (isList(value)) return sortedIfNamed(value.map((each) => without(each, `${at}.*`, paths)));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) =>
+      paths.has(`${at}.${key}`) ? [] : [[key, without(each, `${at}.${key}`, paths)]],
+    ),
+  );
+}
+
+function canonical(value: unknown, key: string, generation: number | undefined): Json {
+  if (Array.isArray(value)) return sortedIfNamed(value.map((each) => canonical(each, key, generation)));
+  if (key === "nodeName") return "(node)";
+  // How often a spec was changed on the way is not a matter of the end.
+  if (key === "observedGeneration" && value === generation) return "(current)";
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => !isLeftOut(key, name))
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, each]) => [sitePattern(name), canonical(each, name, generation)]),
+    );
+  if (typeof value === "string") return timestamp.test(value) ? "(time)" : sitePattern(value);
+  return typeof value === "number" || typeof value === "boolean" ? value : null;
+}
+
+function isLeftOut(key: string, name: string): boolean {
+  if (key === "metadata") return leftOutMetadata.has(name);
+  if (key === "ownerReferences") return name === "uid";
+  // What a foreign hand added stays, and is no difference.
+  return name === foreignKey;
+}
+
+/** The order of what has generated names is chance. */
+function sortedIfNamed(list: Json[]): Json[] {
+  return JSON.stringify(list).includes("*") ? list.sort(byText) : list;
+}
+
+function byText(a: Json, b: Json): number {
+  const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function placeOf({ metadata: { name = "", namespace } }: UnstructuredObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function isRecord(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

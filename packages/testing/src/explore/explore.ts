@@ -1,0 +1,253 @@
+/** Runs stories under every single fault, then under pairs and swarms of them, for as long as it is given. */
+import { SetpointError } from "@setpoint/apimachinery";
+import type { Clock } from "@setpoint/host";
+import { seededRandom } from "@setpoint/host/simulated";
+import { systemClock } from "@setpoint/host/system";
+import type { Fault, FaultKind } from "../faults/fault.ts";
+import { allOracles } from "../oracles/all-oracles.ts";
+import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
+import type { KindCoverage, StoryCoverage } from "./coverage.ts";
+import { chancePaths } from "./end-state.ts";
+import { faultMenu } from "./fault-menu.ts";
+import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
+import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
+import { shrink } from "./shrink.ts";
+import { settingOf, type Story, type StoryInit, storyOf, type Subject } from "./story.ts";
+
+export interface ExploreOptions {
+  /** What is explored: an operator, or what makes a setting anew for each run. */
+  readonly subject: Subject;
+  readonly worlds: readonly StoryInit[];
+  /** Everything follows from it. */
+  readonly seed: number;
+  /** Real time after which no new run begins; default: none. */
+  readonly seconds?: number;
+  /** Which faults strike; default: all that a conforming cluster may show. */
+  readonly faults?: readonly FaultKind[];
+  /** Default: `allOracles`. The setting's own are always asked too. */
+  readonly oracles?: readonly Oracle[];
+  /** Pairs of faults, after all single ones; default 0. */
+  readonly pairs?: number;
+  /** Random schedules with several faults, after that; default 0. */
+  readonly swarm?: number;
+  /** How long a world may take to settle, in milliseconds of virtual time; default five minutes. */
+  readonly withinMs?: number;
+  /** How long it must be quiet after each run; default ten minutes. The run without faults must be quiet for a day. */
+  readonly quietMs?: number;
+  /** Changes of the spec that are made and taken back at each step (E6). */
+  readonly flips?: readonly Readonly<Record<string, unknown>>[];
+  /** Different failures after which it ends; default 3. */
+  readonly failuresMax?: number;
+  /** Of all schedules, only each `of`-th from `index` on: for several processes. */
+  readonly shard?: { readonly index: number; readonly of: number };
+  /** Cells that need not be visited again. */
+  readonly visited?: ReadonlySet<string>;
+  /** Called after each run. */
+  readonly onRun?: (run: FinishedRun) => void;
+  /** Only for the time budget. */
+  readonly clock?: Clock;
+}
+
+export interface FinishedRun {
+  readonly story: string;
+  readonly cell: string;
+  readonly broken: readonly BrokenRule[];
+}
+
+export interface Failure {
+  /** The smallest schedule that still breaks the rule. */
+  readonly report: RunReport;
+  readonly rule: BrokenRule;
+  /** Faults before shrinking. */
+  readonly faultsBefore: number;
+  /** Runs that broke the same rule in the same way. */
+  alike: number;
+}
+
+export interface Exploration {
+  readonly schedules: number;
+  readonly failures: readonly Failure[];
+  readonly coverage: readonly StoryCoverage[];
+  /** Whether everything that was asked for was run, and nothing was cut off by the time. */
+  readonly isComplete: boolean;
+  /** Real time, in milliseconds. */
+  readonly tookMs: number;
+}
+
+const withinDefaultMs = 300_000;
+const quietDefaultMs = 600_000;
+const dayMs = 86_400_000;
+const failuresDefault = 3;
+const nodesDefault = 3;
+const shrinkRunsMax = 60;
+const swarmFaultsMax = 6;
+/** Runs without faults from other seeds, which show what is chance. */
+const chanceRuns = 2;
+
+export function explore(options: ExploreOptions): Promise<Exploration> {
+  if (typeof options.seed !== "number" || !Number.isSafeInteger(options.seed))
+    throw new SetpointError(
+      "ERR_NO_SEED",
+      `Cannot explore: the seed is ${String(options.seed)}, and everything follows from it; pass a whole number as \`seed\``,
+    );
+  if (options.worlds.length === 0)
+    throw new SetpointError("ERR_NO_WORLD", "Cannot explore: `worlds` is empty; pass at least one object or story");
+  return new Explorer(options).run();
+}
+
+interface Explored {
+  readonly story: Story;
+  readonly reference: Reference;
+  readonly faults: readonly Fault[];
+  readonly counts: Map<FaultKind, { cells: number; visited: number; struck: number; failed: number }>;
+}
+
+class Explorer {
+  readonly #options: ExploreOptions;
+  readonly #oracles: readonly Oracle[];
+  readonly #clock: Clock;
+  readonly #startedMs: number;
+  readonly #failures: Failure[] = [];
+  #schedules = 0;
+
+  constructor(options: ExploreOptions) {
+    this.#options = options;
+    this.#oracles = options.oracles ?? allOracles;
+    this.#clock = options.clock ?? systemClock;
+    this.#startedMs = this.#clock.monotonic();
+  }
+
+  async run(): Promise<Exploration> {
+    const explored: Explored[] = [];
+    for (const init of this.#options.worlds) {
+      const each = await this.#reference(storyOf(init));
+      if (each !== undefined) explored.push(each);
+    }
+    for (const each of explored) await this.#singles(each);
+    for (const each of explored) await this.#several(each);
+    const coverage = explored.map(({ story, counts }) => ({ story: story.name, kinds: kindsOf(counts) }));
+    return {
+      schedules: this.#schedules,
+      failures: this.#failures,
+      coverage,
+      isComplete: !this.#isOver && explored.length === this.#options.worlds.length,
+      tookMs: this.#clock.monotonic() - this.#startedMs,
+    };
+  }
+
+  get #isOver(): boolean {
+    const { seconds = Infinity, failuresMax = failuresDefault } = this.#options;
+    return this.#failures.length >= failuresMax || this.#clock.monotonic() - this.#startedMs >= seconds * 1_000;
+  }
+
+  /** The runs without faults, and what could strike them; undefined when they break a rule already. */
+  async #reference(story: Story): Promise<Explored | undefined> {
+    const { seed, quietMs, subject, flips = [], faults: kinds } = this.#options;
+    const first = await this.#run({ seed, story, faults: [] }, undefined, quietMs ?? dayMs);
+    if (first.broken.length > 0) return void (await this.#fail(first, undefined));
+    const again = await this.#run({ seed, story, faults: [] }, undefined, quietMs ?? dayMs);
+    if (again.traceHash !== first.traceHash) return void this.#notDeterministic(first);
+    const others = [];
+    for (let run = 1; run <= chanceRuns; run++)
+      others.push(await this.#run({ seed: seed + run, story, faults: [] }, undefined));
+    const chance = chancePaths([first, ...others].map(({ end }) => end.state));
+    const { nodes = nodesDefault } = settingOf(subject);
+    const faults = faultMenu(first.writes, first.events, {
+      ...(kinds === undefined ? {} : { kinds }),
+      owned: first.owned,
+      hasPods: first.owned.some(({ plural }) => plural === "pods"),
+      flips,
+      nodes,
+    });
+    const counts: Explored["counts"] = new Map();
+    for (const { kind } of faults) {
+      const { cells = 0 } = counts.get(kind) ?? {};
+      counts.set(kind, { cells: cells + 1, visited: 0, struck: 0, failed: 0 });
+    }
+    return { story, reference: { ...first.end, chance }, faults, counts };
+  }
+
+  async #singles(explored: Explored): Promise<void> {
+    const { seed, shard = { index: 0, of: 1 }, visited } = this.#options;
+    const order = interleaved(explored.faults, seededRandom(seed));
+    for (const [index, fault] of order.entries()) {
+      if (this.#isOver) return;
+      const count = explored.counts.get(fault.kind);
+      if (count === undefined || index % shard.of !== shard.index) continue;
+      count.visited++;
+      if (visited?.has(`${explored.story.name} ${cellOf(fault)}`) === true) continue;
+      const report = await this.#judged({ seed, story: explored.story, faults: [fault] }, explored, cellOf(fault));
+      if (report.struck.length > 0) count.struck++;
+      if (report.broken.length > 0) count.failed++;
+    }
+  }
+
+  /** Pairs and swarms: each from its own seed, so that a run can be had again. */
+  async #several(explored: Explored): Promise<void> {
+    const { seed, pairs = 0, swarm = 0, shard = { index: 0, of: 1 } } = this.#options;
+    if (explored.faults.length === 0) return;
+    for (let number = shard.index; number < pairs + swarm; number += shard.of) {
+      if (this.#isOver) return;
+      const random = seededRandom(seed + 1 + number);
+      const faults =
+        number < pairs
+          ? [explored.faults[random.int(explored.faults.length)], explored.faults[random.int(explored.faults.length)]]
+          : swarmOf(explored.faults, random, swarmFaultsMax);
+      const planned = faults.filter((fault) => fault !== undefined);
+      const runSeed = number < pairs ? seed : seed + number;
+      await this.#judged({ seed: runSeed, story: explored.story, faults: planned }, explored, `several ${number}`);
+    }
+  }
+
+  async #judged(schedule: Schedule, { reference, story }: Explored, cell: string): Promise<RunReport> {
+    const report = await this.#run(schedule, reference);
+    this.#options.onRun?.({ story: story.name, cell, broken: report.broken });
+    if (report.broken.length > 0) await this.#fail(report, reference);
+    return report;
+  }
+
+  #run(schedule: Schedule, reference: Reference | undefined, quietMs?: number): Promise<RunReport> {
+    this.#schedules++;
+    return runSchedule(this.#options.subject, schedule, {
+      oracles: this.#oracles,
+      withinMs: this.#options.withinMs ?? withinDefaultMs,
+      quietMs: quietMs ?? this.#options.quietMs ?? quietDefaultMs,
+      ...(reference === undefined ? {} : { reference }),
+    });
+  }
+
+  async #fail(report: RunReport, reference: Reference | undefined): Promise<void> {
+    const [rule] = report.broken;
+    if (rule === undefined) return;
+    const known = this.#failures.find((each) => isAlike(each, report, rule));
+    if (known !== undefined) return void known.alike++;
+    const smallest = await shrink(report, {
+      oracle: rule.oracle,
+      runsMax: shrinkRunsMax,
+      run: (schedule) => this.#run(schedule, reference),
+    });
+    const broken = smallest.broken.find(({ oracle }) => oracle === rule.oracle) ?? rule;
+    this.#failures.push({ report: smallest, rule: broken, faultsBefore: report.schedule.faults.length, alike: 1 });
+  }
+
+  #notDeterministic(report: RunReport): void {
+    const sentence =
+      "two runs from the same seed differ: something depends on real time, real chance, or on memory that outlives a run";
+    const rule = { oracle: "repeats", sentence, atMs: 0 };
+    this.#failures.push({ report, rule, faultsBefore: 0, alike: 1 });
+  }
+}
+
+/** The same rule, broken by the same kinds of faults in the same story. */
+function isAlike({ rule, report: known }: Failure, report: RunReport, broken: BrokenRule): boolean {
+  const kinds = ({ schedule }: RunReport): string => schedule.faults.map(({ kind }) => kind).join();
+  return (
+    rule.oracle === broken.oracle &&
+    known.schedule.story.name === report.schedule.story.name &&
+    (kinds(known) === kinds(report) || report.schedule.faults.length > 1)
+  );
+}
+
+function kindsOf(counts: Explored["counts"]): readonly KindCoverage[] {
+  return [...counts].map(([kind, count]) => ({ kind, ...count }));
+}

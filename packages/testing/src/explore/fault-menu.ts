@@ -1,0 +1,100 @@
+/** Every fault that could have struck a run: its cells are what coverage counts. */
+import type { KindRef } from "@setpoint/client";
+import type { Fault, FaultKind, ObservationFault, StepSite, WriteFault } from "../faults/fault.ts";
+import type { RecordedEvent, RecordedWrite } from "../faults/fault-board.ts";
+
+const seconds = 1_000;
+const minutes = 60 * seconds;
+const hours = 60 * minutes;
+
+export interface MenuOptions {
+  /** Absent: all that are legal. */
+  readonly kinds?: readonly FaultKind[];
+  /** What the operators own: that which may be deleted and edited by hand. */
+  readonly owned: readonly KindRef[];
+  /** Whether there are processes in pods. */
+  readonly hasPods: boolean;
+  /** Changes of the spec that are made and taken back. */
+  readonly flips: readonly Readonly<Record<string, unknown>>[];
+  readonly nodes: number;
+}
+
+/** The faults of one run, without those that a run cannot tell from another one. */
+export function faultMenu(
+  writes: readonly RecordedWrite[],
+  events: readonly RecordedEvent[],
+  options: MenuOptions,
+): readonly Fault[] {
+  const { kinds } = options;
+  const all = [
+    ...writes.flatMap(writeFaults),
+    ...events.flatMap(observationFaults),
+    ...writes.flatMap(({ site }, index) => stepFaults(site, index, options)),
+  ];
+  return all.filter(({ kind }) => (kinds === undefined ? kind !== "C13" : kinds.includes(kind)));
+}
+
+function writeFaults({ site: at, isCall, verb }: RecordedWrite): readonly WriteFault[] {
+  const always: readonly WriteFault[] = [
+    { kind: "A1", at },
+    { kind: "A2", at },
+    { kind: "A3", at },
+    { kind: "B1", at },
+    { kind: "B2", at },
+    { kind: "B3", at, lateMs: 2 * seconds },
+  ];
+  const first: readonly WriteFault[] = at.nth === 1 ? [{ kind: "A6", at, every: 2, times: 6 }] : [];
+  if (isCall) return [...always, ...first];
+  const refused: readonly WriteFault[] = [
+    { kind: "B5", at, status: 429, times: 2 },
+    { kind: "B5", at, status: 500, times: 2 },
+    { kind: "B5", at, status: 503, times: 2 },
+  ];
+  // A deletion by UID never conflicts with another writer.
+  const conflict: readonly WriteFault[] = verb === "DELETE" ? [] : [{ kind: "B4", at, times: 3 }];
+  const quota: readonly WriteFault[] = verb === "POST" ? [{ kind: "B6", at, forMs: 20 * seconds }] : [];
+  return [...always, ...first, ...refused, ...conflict, ...quota];
+}
+
+function observationFaults({ site: at, type }: RecordedEvent): readonly ObservationFault[] {
+  const always: readonly ObservationFault[] = [
+    { kind: "C1", at, forMs: 5 * seconds },
+    { kind: "C3", at, back: 3, forMs: 5 * seconds },
+    { kind: "C4", at, forMs: 5 * seconds },
+    { kind: "C5", at, forMs: 20 * seconds },
+    { kind: "C6", at, compacted: false },
+    { kind: "C6", at, compacted: true },
+    { kind: "C8", at, times: 2 },
+    { kind: "C10", at },
+    { kind: "C13", at },
+  ];
+  const first: readonly ObservationFault[] = at.nth === 1 ? [{ kind: "C7", at, forMs: 160 * seconds }] : [];
+  const deletion: readonly ObservationFault[] = type === "DELETED" ? [{ kind: "C11", at, forMs: 10 * seconds }] : [];
+  return [...always, ...first, ...deletion];
+}
+
+/** Ranks go round, so that over all steps each child is struck. */
+function stepFaults(at: StepSite, rank: number, { owned, hasPods, flips, nodes }: MenuOptions): readonly Fault[] {
+  const children = owned.flatMap(({ plural: resource }): readonly Fault[] => [
+    { kind: "E1", at, child: { resource, rank } },
+    { kind: "E2", at, child: { resource, rank }, own: false },
+    { kind: "E2", at, child: { resource, rank }, own: true },
+  ]);
+  const pods: readonly Fault[] = hasPods
+    ? [
+        { kind: "E8", at, rank },
+        { kind: "E9", at, rank: rank % nodes, backMs: 2 * minutes },
+      ]
+    : [];
+  return [
+    { kind: "D1", at, forMs: 20 * seconds },
+    { kind: "D2", at, delayMs: 4 * seconds, forMs: minutes },
+    { kind: "D3", at, forMs: 5 * seconds },
+    { kind: "D3", at, forMs: minutes },
+    { kind: "D4", at, byMs: hours },
+    { kind: "D4", at, byMs: -hours },
+    ...children,
+    ...pods,
+    ...flips.map((patch): Fault => ({ kind: "E6", at, patch, backMs: 3 * seconds })),
+  ];
+}

@@ -1,0 +1,142 @@
+/** One run: a story, a seed, and the faults that strike it. */
+import { durationOf, type Fault } from "../faults/fault.ts";
+import {
+  FaultBoard,
+  isObservationFault,
+  type RecordedEvent,
+  type RecordedWrite,
+  type Struck,
+} from "../faults/fault-board.ts";
+import { sitePattern } from "../faults/site-pattern.ts";
+import type { KindRef } from "@setpoint/client";
+import type { Passage, Sighting } from "../onlooker.ts";
+import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts";
+import { simulateWatched } from "../simulate.ts";
+import { lineOf } from "../trace.ts";
+import { endState } from "./end-state.ts";
+import { Recorder } from "./recorder.ts";
+import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
+
+export interface Schedule {
+  readonly seed: number;
+  readonly story: Story;
+  readonly faults: readonly Fault[];
+}
+
+export interface RunOptions {
+  readonly oracles: readonly Oracle[];
+  /** How long the world may take to settle after a step and after the last fault has ended, in milliseconds of virtual time. */
+  readonly withinMs: number;
+  /** How long it must be quiet afterwards. */
+  readonly quietMs: number;
+  readonly reference?: Reference;
+}
+
+/** Everything that is known of a run. */
+export interface RunReport {
+  readonly schedule: Schedule;
+  readonly broken: readonly BrokenRule[];
+  readonly struck: readonly Struck[];
+  readonly writes: readonly RecordedWrite[];
+  readonly events: readonly RecordedEvent[];
+  readonly passages: readonly Passage[];
+  readonly sightings: readonly Sighting[];
+  readonly end: Ending;
+  /** What the operators own. */
+  readonly owned: readonly KindRef[];
+  readonly traceHash: string;
+  /** When the story began and when it ended, in virtual time. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+const hourMs = 3_600_000;
+/** Longer than the longest pause between two attempts to watch. */
+const backOffMs = 40_000;
+/** Lines of a trace in a sentence. */
+const linesMax = 8;
+
+/** Throws when the world cannot be built; all else is in the report. */
+export async function runSchedule(subject: Subject, schedule: Schedule, options: RunOptions): Promise<RunReport> {
+  const { operators, models = [], oracles = [], ...rest } = settingOf(subject);
+  const board = new FaultBoard(schedule.faults);
+  const recorder = new Recorder([...options.oracles, ...oracles]);
+  const leaderElection = rest.leaderElection ?? (board.needsLease || (rest.replicas ?? 1) > 1);
+  const watched = await simulateWatched(
+    { ...rest, leaderElection, seed: schedule.seed, operators, models },
+    { board, onlooker: recorder },
+  );
+  await using world = watched.world;
+  recorder.begin({ ...watched, host: world.host, models });
+  const startedMs = board.startedMs;
+  const unsettled = await tell(schedule, options.withinMs, watched);
+  const from = recorder.passages.length;
+  if (unsettled === undefined) await world.host.clock.run(options.quietMs);
+  const loud = recorder.passages.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
+  const state = endState(watched.contents());
+  const summary = summaryOf(recorder.passages, watched.operators);
+  const end: Ending = { state, summary };
+  const broken = recorder.end({
+    faults: schedule.faults,
+    unsettled,
+    loud: loud.slice(0, linesMax).map(lineOf),
+    end,
+    reference: options.reference,
+    quietHours: options.quietMs / hourMs,
+  });
+  return {
+    schedule,
+    broken,
+    struck: board.struck,
+    writes: board.writes,
+    events: board.events,
+    passages: recorder.passages,
+    sightings: recorder.sightings,
+    end,
+    owned: [...new Set(watched.controllers.flatMap(({ owns }) => owns))],
+    traceHash: world.traceHash(),
+    startedMs,
+    endedMs: world.host.clock.monotonic(),
+  };
+}
+
+type Watched = Awaited<ReturnType<typeof simulateWatched>>;
+
+/** Why it is not settled, if it is not. */
+async function tell({ story, faults }: Schedule, withinMs: number, watched: Watched): Promise<string | undefined> {
+  const { world, striker, board } = watched;
+  const within = withinMs + Math.max(0, ...faults.map(durationOf));
+  for (const step of story.steps) {
+    try {
+      await play(world, step);
+      if (step.kind !== "run") await world.settled({ within });
+    } catch (error) {
+      return `after "${describeStep(step)}": ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+  try {
+    await world.until("the last fault is over", () => !striker.isBusy && board.isOver(world.host.clock.monotonic()), {
+      within: hourMs,
+    });
+    // Whoever was cut off asks again only after a while.
+    if (faults.some(isObservationFault)) await world.run(backOffMs);
+    await world.settled({ within });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+}
+
+/** What operators created and deleted, and how often. */
+function summaryOf(passages: readonly Passage[], operators: readonly string[]): ReadonlyMap<string, number> {
+  const summary = new Map<string, number>();
+  for (const { who, kind, what, status, request } of passages) {
+    if (kind !== "write" || !operators.includes(who)) continue;
+    const isCreation = status === 201;
+    const isDeletion = request?.method === "DELETE" && (status === 200 || status === 202);
+    if (!isCreation && !isDeletion) continue;
+    const key = `${isCreation ? "create" : "delete"} ${sitePattern(what.replace(/^[A-Z]+ /, ""))}`;
+    summary.set(key, (summary.get(key) ?? 0) + 1);
+  }
+  return summary;
+}

@@ -1,0 +1,23 @@
+import { bounded, declaredRights, keepsSecrets, oneWriter, ownNamespaces } from "./bound-oracles.ts";
+import type { Oracle } from "./oracle.ts";
+import { converges, operandsIntact, sameEnd, sameWork, staysQuiet } from "./outcome-oracles.ts";
+import { deletesByUid, foreignFields, honestStatus, nothingAfterCleanup, singleController } from "./safety-oracles.ts";
+
+/** What every operator must keep. Leave one out by its name: `allOracles.filter(({ name }) => name !== "no work twice")`. */
+export const allOracles: readonly Oracle[] = [
+  converges,
+  staysQuiet,
+  sameEnd,
+  sameWork,
+  operandsIntact,
+  deletesByUid,
+  singleController,
+  nothingAfterCleanup,
+  foreignFields,
+  honestStatus,
+  bounded,
+  declaredRights,
+  ownNamespaces,
+  oneWriter,
+  keepsSecrets,
+];

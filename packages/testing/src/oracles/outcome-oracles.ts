@@ -1,0 +1,79 @@
+/** Rules about how a run ends. */
+import { differences } from "../explore/end-state.ts";
+import type { Fault } from "../faults/fault.ts";
+import type { Oracle } from "./oracle.ts";
+
+/** ESR, first half: after the last fault the world settles in time. */
+export const converges: Oracle = {
+  name: "converges",
+  judge: () => ({
+    ended: ({ unsettled }) => (unsettled?.includes("A safety rule was broken") === true ? undefined : unsettled),
+  }),
+};
+
+/** ESR, second half: once settled, nobody writes and nobody reads. */
+export const staysQuiet: Oracle = {
+  name: "stays quiet",
+  judge: () => ({
+    ended: ({ loud, quietHours }) =>
+      loud.length === 0 ? undefined : `requests in ${quietHours} hours at rest:\n${loud.join("\n")}`,
+  }),
+};
+
+/** Sieve's differential oracle: the same end as without faults. */
+export const sameEnd: Oracle = {
+  name: "same end as without faults",
+  judge: () => ({
+    ended(end) {
+      const { reference, unsettled } = end;
+      if (reference === undefined || unsettled !== undefined || end.faults.some(leavesMarks)) return undefined;
+      const found = differences(end.end.state, reference.state, reference.chance);
+      return found.length === 0 ? undefined : found.join("\n");
+    },
+  }),
+};
+
+/** Nothing is created or deleted that a run without faults does not. */
+export const sameWork: Oracle = {
+  name: "no work twice",
+  judge: () => ({
+    ended(end) {
+      const { reference, faults, unsettled } = end;
+      if (reference === undefined || unsettled !== undefined || faults.some(changesTheWorld)) return undefined;
+      const more = [...end.end.summary].filter(
+        ([key, count]) => !key.includes("/events/") && count > (reference.summary.get(key) ?? 0),
+      );
+      if (more.length === 0) return undefined;
+      return more
+        .map(([key, count]) => `${key}: ${reference.summary.get(key) ?? 0} times without faults, ${count} times now`)
+        .join("\n");
+    },
+  }),
+};
+
+/** The models of operands say that none of their rules was broken: nothing acknowledged is lost, no majority taken away. */
+export const operandsIntact: Oracle = {
+  name: "operands intact",
+  judge: (view) => ({
+    passed() {
+      for (const model of view.models) {
+        const [violation] = model.violations ?? [];
+        if (violation !== undefined) return violation;
+      }
+      return undefined;
+    },
+    ended() {
+      return view.models.flatMap((model) => model.violations ?? [])[0];
+    },
+  }),
+};
+
+/** Whether people or machines have changed something that an operator need not, or cannot, restore as it was. */
+function changesTheWorld({ kind }: Fault): boolean {
+  return kind.startsWith("E");
+}
+
+/** A claim that is in use stays, and says for ever that it is to be deleted. */
+function leavesMarks(fault: Fault): boolean {
+  return fault.kind === "E1" && fault.child.resource === "persistentvolumeclaims";
+}

@@ -1,6 +1,7 @@
 /** The `setpoint` command: finds the subcommand, runs it, and turns errors into one sentence. */
 import { isSetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command, type Output } from "./command.ts";
+import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
 import { generate } from "./commands/generate.ts";
 import { manifests } from "./commands/manifests.ts";
@@ -13,7 +14,7 @@ import { up } from "./commands/up.ts";
 import { version } from "./commands/version.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-const commands: readonly Command[] = [up, run, plan, record, replay, manifests, create, generate, version, node];
+const commands: readonly Command[] = [up, run, plan, record, replay, manifests, bundle, create, generate, version, node];
 
 const processOutput: Output = {
   out: (text) => void process.stdout.write(text),

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { parse } from "yaml";
+import { bundle } from "../commands/bundle.ts";
+import { sampleOf } from "./sample-object.ts";
+
+const candy = fileURLToPath(new URL("../../../../examples/candy/candy.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "setpoint-bundle-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const written = { out: "", err: "" };
+  const output = {
+    out: (text: string) => void (written.out += text),
+    err: (text: string) => void (written.err += text),
+  };
+  return { code: await bundle.run(args, output), ...written };
+}
+
+const csvPath = join(folder, "manifests/candy-operator.clusterserviceversion.yaml");
+
+test("an operator becomes a bundle that its own check finds fit", async () => {
+  expect(await run(candy, folder, "--version", "1.2.3", "--replaces", "1.2.2")).toMatchObject({ code: 0, err: "" });
+  expect((await run("--check", folder)).out).toContain("is fit");
+  const csv = parse(readFileSync(csvPath, "utf8")) as {
+    readonly metadata: { readonly name: string };
+    readonly spec: {
+      readonly replaces: string;
+      readonly install: { readonly spec: Record<string, readonly object[]> };
+    };
+  };
+  expect(csv.metadata.name).toBe("candy-operator.v1.2.3");
+  expect(csv.spec.replaces).toBe("candy-operator.v1.2.2");
+  expect(csv.spec.install.spec["clusterPermissions"]).toMatchObject([{ serviceAccountName: "candy-operator" }]);
+});
+
+test("the check names the file and the field of what is wrong", async () => {
+  const text = readFileSync(csvPath, "utf8");
+  writeFileSync(csvPath, text.replace("version: 1.2.3", "version: new"));
+  const { code, err } = await run("--check", folder);
+  writeFileSync(csvPath, text);
+  expect(code).toBe(1);
+  expect(err).toContain('candy-operator.clusterserviceversion.yaml spec.version: "new" is not a semantic version');
+});
+
+test("an example has what its schema requires and no more", () => {
+  const schema = {
+    type: "object",
+    required: ["size", "mode", "names"],
+    properties: {
+      size: { type: "integer", minimum: 3 },
+      mode: { type: "string", enum: ["fast", "safe"] },
+      names: { type: "array", minItems: 1, items: { type: "string", minLength: 2 } },
+      note: { type: "string" },
+    },
+  };
+  expect(sampleOf(schema)).toEqual({ size: 3, mode: "fast", names: ["xx"] });
+});

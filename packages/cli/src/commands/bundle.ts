@@ -1,0 +1,61 @@
+import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { SetpointError } from "@setpoint/apimachinery";
+import { checkBundle } from "../bundle/check-bundle.ts";
+import { olmBundle } from "../bundle/olm-bundle.ts";
+import { usageError, type Command, type Output } from "../command.ts";
+import { loadOperator } from "../load-operator.ts";
+
+/** `setpoint bundle`: an operator as the Operator Lifecycle Manager takes it. */
+export const bundle: Command = {
+  name: "bundle",
+  usage: "bundle FILE DIR --version X.Y.Z [--image IMAGE] [--channel NAME] [--replaces X.Y.Z] | bundle --check DIR",
+  summary:
+    "Write a bundle for the Operator Lifecycle Manager into DIR: ClusterServiceVersion, CRDs, scorecard; or check one that is there.",
+  async run(args, output) {
+    const text = { type: "string" } as const;
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { version: text, image: text, channel: text, replaces: text, check: text },
+      allowPositionals: true,
+    });
+    if (values.check !== undefined) return check(values.check, output);
+    const [file, directory] = positionals;
+    if (directory === undefined || values.version === undefined)
+      throw new SetpointError(usageError, "Cannot write a bundle: FILE, DIR and --version are wanted");
+    const operator = await loadOperator(file, "bundle");
+    const files = olmBundle(operator, {
+      image: values.image ?? `${operator.name}-operator:${values.version}`,
+      version: values.version,
+      channel: values.channel ?? "stable",
+      ...(values.replaces === undefined ? {} : { replaces: values.replaces }),
+    });
+    const found = checkBundle(files);
+    if (found.length > 0) return refuse(found, output);
+    for (const [path, content] of files) {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), content);
+      output.out(`${join(directory, path)}\n`);
+    }
+    return 0;
+  },
+};
+
+function check(directory: string, output: Output): number {
+  const paths = globSync("{manifests,metadata}/*.yaml", { cwd: directory });
+  if (paths.length === 0)
+    throw new SetpointError(
+      "ERR_NO_BUNDLE",
+      `Cannot check "${directory}": there is neither manifests/ nor metadata/ in it`,
+    );
+  const found = checkBundle(new Map(paths.map((path) => [path, readFileSync(join(directory, path), "utf8")])));
+  if (found.length > 0) return refuse(found, output);
+  output.out(`The bundle in ${directory} is fit: ${paths.length} files\n`);
+  return 0;
+}
+
+function refuse(found: readonly string[], output: Output): number {
+  for (const sentence of found) output.err(`${sentence}\n`);
+  return 1;
+}

@@ -84,9 +84,7 @@ function guardDate(): void {
 }
 
 function guardHighResolution(): void {
-  const { bigint } = process.hrtime;
   guard(process, "hrtime", "process.hrtime()", useClock);
-  Object.defineProperty(process.hrtime, "bigint", { value: bigint, configurable: true, writable: true });
   guard(process.hrtime, "bigint", "process.hrtime.bigint()", useClock);
   guard(process, "uptime", "process.uptime()", useClock);
 }

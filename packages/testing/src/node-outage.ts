@@ -20,7 +20,7 @@ export interface NodeOutageOptions {
   readonly clock: Clock;
   readonly node: string;
   /** The pods that are bound to it, as far as is known. */
-  pods(): readonly Stored<Pod>[];
+  readonly pods: () => readonly Stored<Pod>[];
 }
 
 /** One outage of one node, as the control plane sees it: after a while it is unreachable, later its pods are evicted. */

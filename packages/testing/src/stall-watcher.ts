@@ -3,6 +3,7 @@
  * notice anything. It looks where that code is, ends it, and tells.
  */
 import { Session } from "node:inspector";
+import timers from "node:timers";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Stall, StallWatcherData } from "./stall-watch.ts";
 
@@ -12,7 +13,7 @@ const framesMax = 8;
 let lastStep = -1;
 let sinceMs = 0;
 
-setInterval(() => {
+timers.setInterval(() => {
   const isRunning = Atomics.load(shared, 0) === 1;
   const step = Atomics.load(shared, 1);
   sinceMs = isRunning && step === lastStep ? sinceMs + lookMs : 0;
@@ -42,6 +43,7 @@ function endWhatRuns(): void {
   session.once("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
     const frames = params.callFrames.slice(0, framesMax).map((frame) => textOf(frame, urls));
     const stall: Stall = { afterMs: stallMsMax, frames };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     parentPort?.postMessage(stall);
     // Asked for now, done when the thread goes on.
     session.post("Runtime.terminateExecution");

@@ -23,7 +23,7 @@ const wrapping = controller(Candy, {
 });
 
 /** The server refuses to write this child. */
-function refusing(flavor: string, ...answer: Parameters<typeof refusal>): Refuse {
+function refusing(flavor: string, ...answer: readonly [number, string, string, string?]): Refuse {
   return ({ method, path }) => (method !== "GET" && path.endsWith(`lolly-${flavor}`) ? refusal(...answer) : undefined);
 }
 
@@ -131,7 +131,8 @@ test.each([
 ] as const)("%s is tried once and waits for a change", async (_what, reason, answer) => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
-  world.refuse = refusing("mint", ...answer);
+  const [code, kind, message, cause] = answer as readonly [number, string, string, string?];
+  world.refuse = refusing("mint", code, kind, message, cause);
   const manager = world.start([wrapping]);
   await world.settle(manager);
   expect(said(await world.candy(), "Stalled")).toBe(`True ${reason}: ${answer[2]}`);

@@ -2,6 +2,12 @@ import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { ListOptions, ReconcileContext } from "./reconcile-context.ts";
+import type { Daemon } from "../handlers/daemons.ts";
+import type { WriteLimits } from "../protection/write-limits.ts";
+import type { Priority } from "../queue/priority.ts";
+import type { RateLimit } from "../queue/work-queue.ts";
+import type { Source } from "../sources/source.ts";
+import type { PureForm } from "./pure-form.ts";
 import type { Result } from "./result.ts";
 
 /** Reads of the cache that a mapping function may make. */
@@ -21,6 +27,8 @@ export interface WatchDefinition<T extends KubeObject = KubeObject> extends Sele
   readonly of: KindRef<T>;
   /** Which keys a changed object wakes; asked for the old and the new state. */
   wakes?(object: Stored<T>, cache: CacheReader): readonly NamespacedName[];
+  /** Whether a change of an object is worth asking `wakes`; default: every change is. */
+  predicate?(old: Stored<T>, next: Stored<T>): boolean;
 }
 
 /** What a controller is, as data: made by `controller()`, run by `startManager()`. */
@@ -43,6 +51,22 @@ export interface ControllerDefinition {
   readonly health?: AnyConditionProtocol;
   /** Whether `reconcile` also gets objects that are being deleted. */
   readonly reconcileDeleting: boolean;
+  /** What wakes keys besides the watches of kinds. */
+  readonly sources?: readonly Source[];
+  /** Objects with the same answer share a turn; default: the namespace. */
+  readonly fairness?: (object: Stored<KubeObject>) => string;
+  /** How urgent a change of an object is; default "normal", and "low" for the first list. */
+  readonly priority?: (object: Stored<KubeObject>) => Priority;
+  readonly rateLimit?: RateLimit;
+  /** After so long a run's signal aborts. */
+  readonly timeoutMs?: number;
+  /** A key runs at least so often. */
+  readonly maxReconcileIntervalMs?: number;
+  /** What runs beside each object. */
+  readonly daemons?: Readonly<Record<string, Daemon>>;
+  readonly limits?: WriteLimits;
+  /** The function of a controller of the pure form, for whoever hosts it elsewhere. */
+  readonly pure?: PureForm;
   /** Whether a change of the reconciled object is worth a run. */
   predicate(old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
   reconcile(object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;

@@ -3,6 +3,13 @@ import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { CacheReader, Selection, WatchDefinition } from "./controller-definition.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
+import type { Daemon } from "../handlers/daemons.ts";
+import type { FieldHandlers } from "../handlers/field-handlers.ts";
+import type { WriteLimits } from "../protection/write-limits.ts";
+import type { Priority } from "../queue/priority.ts";
+import type { RateLimit } from "../queue/work-queue.ts";
+import type { Source } from "../sources/source.ts";
+import type { RelatedSelector } from "./related-selector.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
 
@@ -34,7 +41,28 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly health?: AnyConditionProtocol;
   /** Also reconcile objects that are being deleted; default false. */
   readonly reconcileDeleting?: boolean;
-  /** Whether a change of the reconciled object is worth a run; default: all but changes of the status. */
+  /** What wakes keys besides the watches of kinds: `every`, `cron`, `fromIterable`, `pushSource`. */
+  readonly sources?: readonly Source[];
+  /** Objects with the same answer share a turn, so that none of them holds up the others; default: the namespace. */
+  fairness?(object: Stored<T>): string;
+  /** How urgent a change of an object is; default "normal". What the first list shows is "low". */
+  priority?(object: Stored<T>): Priority;
+  /** How often one object may be reconciled; default: as often as it changes. */
+  readonly rateLimit?: RateLimit;
+  /** How long a run may take: then its signal aborts, and it is tried again with back-off; default: no limit. */
+  readonly timeoutMs?: number;
+  /** An object is reconciled at least so often, give or take a tenth; default: only when something changes. */
+  readonly maxReconcileIntervalMs?: number;
+  /** Called before `reconcile` when a field differs from what was handled last: `{ "spec.size": async ({ old, new: size }) => … }`. */
+  readonly onChange?: FieldHandlers<T>;
+  /** What runs beside each object for as long as it is there, by name: `{ probe: timer(seconds(30), async (object) => …) }`. */
+  readonly daemons?: Readonly<Record<string, Daemon<T>>>;
+  /** How much the controller may change or delete in a while before it has to wait; default: no limits. */
+  readonly limits?: WriteLimits;
+  /**
+   * Whether a change of the reconciled object is worth a run: `changed("spec.size")`, `anyOf(…)`, or any function; default: all
+   * but changes of the status. The begin of a deletion and the annotations of the framework are always worth one.
+   */
   predicate?(old: Stored<T>, next: Stored<T>): boolean;
   /**
    * Runs before a deleted object goes away, until it returns nothing; its presence is what adds a finalizer. A result
@@ -56,13 +84,34 @@ export interface Desired {
   readonly children: readonly KubeObject[];
   readonly status?: object;
   readonly conditions?: readonly ConditionInit[];
+  /** Ask again after so long, also when nothing has changed. */
+  readonly resyncAfterMs?: number;
+}
+
+/** What should be there while the object goes away. */
+export interface Finalized extends Desired {
+  /** Whether nothing is left to do, so that the object may go. */
+  readonly finalized: boolean;
 }
 
 /** The pure form: what should be there, given what is there. */
-export interface DesiredOptions<T extends KubeObject, O extends OwnedKinds> extends ControllerOptions<T> {
+export interface DesiredOptions<
+  T extends KubeObject,
+  O extends OwnedKinds,
+  R extends OwnedKinds = OwnedKinds,
+> extends ControllerOptions<T> {
   readonly owns?: O;
+  /** Kinds of which `customize` names objects; a change of one of these asks `desired` again. */
+  readonly related?: R;
   /** Pure: no effects, no waiting; `cache` reads the watched kinds. */
-  desired(object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader): Desired;
+  desired(object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Desired;
+  /**
+   * Asked instead of `desired` once the object is being deleted, until it says `finalized`; its presence is what adds a
+   * finalizer. Takes the place of `cleanup`.
+   */
+  finalize?(object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Finalized;
+  /** Which objects of the related kinds the answer depends on. */
+  customize?(object: Stored<T>): { readonly [Name in keyof R]?: RelatedSelector };
 }
 
 /** What each action of a plan does. Each is idempotent and says by a result when to look again; default: at once. */

@@ -1,4 +1,4 @@
-import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { CacheReader, ControllerDefinition, Selection, WatchDefinition } from "./controller-definition.ts";
 import type {
@@ -8,8 +8,13 @@ import type {
   PlannedOptions,
   ReconcileOptions,
 } from "./controller-options.ts";
+import { errControllerInvalid } from "../errors.ts";
+import { alwaysWakes } from "./always-wakes.ts";
+import { checkDefinition } from "./check-definition.ts";
 import { isWorthARun } from "./predicate.ts";
-import { reconcileDesired } from "./reconcile-desired.ts";
+import { withFieldHandlers } from "./with-field-handlers.ts";
+import type { PureForm } from "./pure-form.ts";
+import { pureFormOf, reconcilePure } from "./reconcile-desired.ts";
 import { reconcilePlanned } from "./reconcile-planned.ts";
 
 /** Keys reconciled at the same time unless the author says otherwise: enough to hide the server's latency. */
@@ -21,9 +26,9 @@ export function controller<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
 ): ControllerDefinition;
 /** The pure form: what should be there. */
-export function controller<T extends KubeObject, const O extends OwnedKinds>(
+export function controller<T extends KubeObject, const O extends OwnedKinds, const R extends OwnedKinds>(
   kind: KindRef<T>,
-  options: DesiredOptions<T, O>,
+  options: DesiredOptions<T, O, R>,
 ): ControllerDefinition;
 /** The plain form: a function with a context. */
 export function controller<T extends KubeObject>(kind: KindRef<T>, options: ReconcileOptions<T>): ControllerDefinition;
@@ -33,12 +38,38 @@ export function controller<T extends KubeObject, S, A extends object>(
 ): ControllerDefinition {
   const name = options.name ?? kind.kind.toLowerCase();
   const owns = options.owns ?? [];
-  return {
+  // The kinds of an implementation are those of the overload that was called.
+  if ("desired" in options) return pureController(kind, pureFormOf(options), options);
+  return checkDefinition({
     ...common(kind, name, options),
     // Object.values of an array is the array's elements.
     owns: Object.values(owns),
-    reconcile: reconcileOf(kind, options),
-  };
+    reconcile: withFieldHandlers(name, options.onChange, reconcileOf(kind, options)),
+  });
+}
+
+/** A controller of the pure form whose function is somewhere else, for instance behind a hook. */
+export function pureController<T extends KubeObject>(
+  kind: KindRef<T>,
+  form: PureForm,
+  options: ControllerOptions<T>,
+): ControllerDefinition {
+  const name = options.name ?? kind.kind.toLowerCase();
+  const shared = common(kind, name, options);
+  const { pure, reconcile, finalize, watches } = reconcilePure(kind, form);
+  if (finalize !== undefined && shared.hasCleanup)
+    throw new SetpointError(
+      errControllerInvalid,
+      `Cannot use controller "${name}": it has a \`cleanup\` and a \`finalize\`; one of them is enough`,
+    );
+  return checkDefinition({
+    ...shared,
+    ...(pure === undefined ? {} : { pure }),
+    ...(finalize === undefined ? {} : { hasCleanup: true, cleanup: finalize }),
+    owns: Object.values(form.owns),
+    watches: [...shared.watches, ...watches],
+    reconcile: withFieldHandlers(name, options.onChange, reconcile),
+  });
 }
 
 function common<T extends KubeObject>(
@@ -55,21 +86,42 @@ function common<T extends KubeObject>(
     fieldManager: options.fieldManager ?? name,
     finalizer: options.finalizer ?? `${kind.group === "" ? "setpoint.dev" : kind.group}/${name}`,
     hasCleanup: options.cleanup !== undefined,
-    keepsLedger: options.ledger ?? false,
+    keepsLedger: options.ledger ?? options.onChange !== undefined,
     ...(options.health === undefined ? {} : { health: options.health }),
     reconcileDeleting: options.reconcileDeleting ?? false,
+    ...pacing(options),
     // The manager hands a definition only objects of its own kind.
-    predicate: (old, next) => options.predicate?.(old as Stored<T>, next as Stored<T>) ?? isWorthARun(old, next),
+    predicate: (old, next) =>
+      options.predicate === undefined
+        ? isWorthARun(old, next)
+        : alwaysWakes(old, next) || options.predicate(old as Stored<T>, next as Stored<T>),
     cleanup: async (object, context) => options.cleanup?.(object as Stored<T>, context),
+  };
+}
+
+/** What wakes keys and holds them back. The functions get only objects of the controller's kind. */
+function pacing<T extends KubeObject>(options: ControllerOptions<T>): Partial<ControllerDefinition> {
+  const { sources, rateLimit, timeoutMs, maxReconcileIntervalMs, limits } = options;
+  const daemons = options.daemons as ControllerDefinition["daemons"];
+  const fairness = options.fairness as ControllerDefinition["fairness"];
+  const priority = options.priority as ControllerDefinition["priority"];
+  return {
+    ...(sources === undefined ? {} : { sources }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxReconcileIntervalMs === undefined ? {} : { maxReconcileIntervalMs }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(daemons === undefined ? {} : { daemons }),
+    ...(fairness === undefined ? {} : { fairness }),
+    ...(priority === undefined ? {} : { priority }),
   };
 }
 
 function reconcileOf<T extends KubeObject, S, A extends object>(
   kind: KindRef<T>,
-  options: PlannedOptions<T, S, A> | DesiredOptions<T, OwnedKinds> | ReconcileOptions<T>,
+  options: PlannedOptions<T, S, A> | ReconcileOptions<T>,
 ): ControllerDefinition["reconcile"] {
   if ("plan" in options) return reconcilePlanned(kind, options);
-  if ("desired" in options) return reconcileDesired(kind, options);
   return (object, context) => options.reconcile(object as Stored<T>, context);
 }
 
@@ -80,7 +132,7 @@ function reconcileOf<T extends KubeObject, S, A extends object>(
 export function watching<T extends KubeObject>(
   kind: KindRef<T>,
   wakes: (object: Stored<T>, cache: CacheReader) => readonly NamespacedName[],
-  selection: Selection = {},
+  options: Selection & Pick<WatchDefinition<T>, "predicate"> = {},
 ): WatchDefinition<T> {
-  return { of: kind, wakes, ...selection };
+  return { of: kind, wakes, ...options };
 }

@@ -1,0 +1,96 @@
+/** Which objects of another kind an object depends on: said by the author's function, object by object. */
+import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
+import { errControllerInvalid } from "../errors.ts";
+import type { CacheReader, WatchDefinition } from "./controller-definition.ts";
+import type { OwnedKinds } from "./controller-options.ts";
+import type { ObjectsByKind } from "./pure-form.ts";
+
+/** Objects of one related kind; of those that have all of it. */
+export interface RelatedSelector {
+  /** Default: the namespace of the object; an object in a namespace cannot look into another one. */
+  readonly namespace?: string;
+  readonly names?: readonly string[];
+  /** Labels that must all have these values. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** What each object depends on, kept from its last run: who is woken by a change follows from it. */
+export class RelatedObjects {
+  readonly #kind: KindRef;
+  readonly #kinds: OwnedKinds;
+  readonly #selectors = new Map<
+    string,
+    { readonly key: NamespacedName; readonly by: Readonly<Record<string, RelatedSelector>> }
+  >();
+
+  constructor(kind: KindRef, kinds: OwnedKinds) {
+    this.#kind = kind;
+    this.#kinds = kinds;
+  }
+
+  /** The related objects of an object, by the name of their kind. */
+  of(object: Stored<KubeObject>, by: Readonly<Record<string, RelatedSelector>>, cache: CacheReader): ObjectsByKind {
+    const { name, namespace, uid } = object.metadata;
+    const key = namespace === undefined ? { name } : { name, namespace };
+    for (const [kindName, selector] of Object.entries(by)) this.#check(object, kindName, selector);
+    this.#selectors.set(uid, { key, by });
+    return Object.fromEntries(
+      Object.entries(this.#kinds).map(([kindName, kind]) => {
+        const selector = by[kindName];
+        const all = selector === undefined ? [] : cache.list(kind);
+        return [kindName, all.filter((each) => selector !== undefined && isSelected(each, selector, kind, key))];
+      }),
+    );
+  }
+
+  /** Watches that wake the objects which depend on what has changed. */
+  watches(): readonly WatchDefinition[] {
+    return Object.entries(this.#kinds).map(([kindName, kind]) => ({
+      of: kind,
+      wakes: (related, cache) => this.#dependents(kindName, kind, related, cache),
+    }));
+  }
+
+  #dependents(
+    kindName: string,
+    kind: KindRef,
+    related: Stored<KubeObject>,
+    cache: CacheReader,
+  ): readonly NamespacedName[] {
+    const woken: NamespacedName[] = [];
+    for (const [uid, { key, by }] of this.#selectors) {
+      const selector = by[kindName];
+      if (selector === undefined || !isSelected(related, selector, kind, key)) continue;
+      // What is gone is forgotten when it would be woken.
+      if (cache.get(this.#kind, key.name, key.namespace)?.metadata.uid === uid) woken.push(key);
+      else this.#selectors.delete(uid);
+    }
+    return woken;
+  }
+
+  #check(object: Stored<KubeObject>, kindName: string, { namespace }: RelatedSelector): void {
+    const what = `Cannot relate ${object.kind} "${object.metadata.name}" to "${kindName}"`;
+    if (this.#kinds[kindName] === undefined)
+      throw new SetpointError(errControllerInvalid, `${what}: the controller has no related kind of this name`);
+    const own = object.metadata.namespace;
+    if (own !== undefined && namespace !== undefined && namespace !== own)
+      throw new SetpointError(
+        errControllerInvalid,
+        `${what}: an object in namespace "${own}" cannot look into namespace "${namespace}"`,
+      );
+  }
+}
+
+function isSelected(
+  object: Stored<KubeObject>,
+  { namespace, names, labels = {} }: RelatedSelector,
+  kind: KindRef,
+  parent: NamespacedName,
+): boolean {
+  const { metadata } = object;
+  const place = namespace ?? parent.namespace;
+  if (kind.namespaced && place !== undefined && metadata.namespace !== place) return false;
+  if (names !== undefined && !names.includes(metadata.name)) return false;
+  return Object.entries(labels).every(([label, value]) => metadata.labels?.[label] === value);
+}

@@ -1,0 +1,110 @@
+/** A controller declared in YAML, as Metacontroller's CompositeController. */
+import { isJsonObject, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+import type { KindRef, RestMapper } from "@setpoint/client";
+import type { ChildUpdate, ControllerDefinition } from "@setpoint/runtime";
+import type { HookCaller } from "./hook-caller.ts";
+import { hookController } from "./hook-controller.ts";
+
+/** A declared controller that cannot be used. */
+export const errCompositeController = "ERR_COMPOSITE_CONTROLLER";
+
+export interface CompositeControllerOptions {
+  /** What the server serves: kinds are named by their resources. */
+  readonly mapper: RestMapper;
+  /** Makes a hook of an address, for instance `(url, timeoutMs) => httpHook(url, { clock, timeoutMs })`. */
+  connect(url: string, timeoutMs: number | undefined): HookCaller;
+}
+
+/**
+ * Reads a CompositeController (metacontroller.k8s.io/v1alpha1) into a controller.
+ *
+ * Caveats: children are told by their owner, so `generateSelector` makes no difference; a child kind without `updateStrategy` is
+ * changed in place, where Metacontroller leaves it alone (`OnDelete`). Errors: `ERR_COMPOSITE_CONTROLLER` for what is missing
+ * or not supported (rolling strategies, revision history), `ERR_UNKNOWN_RESOURCE` for kinds that the server does not have.
+ */
+export function readCompositeController(manifest: unknown, options: CompositeControllerOptions): ControllerDefinition {
+  const name = nameOf(manifest);
+  const fail = (problem: string): never => {
+    throw new SetpointError(errCompositeController, `Cannot use CompositeController "${name}": ${problem}`);
+  };
+  const spec = fieldsOf(fieldsOf(manifest)["spec"]);
+  const parent = fieldsOf(spec["parentResource"]);
+  if (parent["revisionHistory"] !== undefined) fail("revisionHistory is not supported");
+  const kind = kindOf(parent, options.mapper, fail);
+  const declared = listOf(spec["childResources"]).map((child) => ({
+    kind: kindOf(child, options.mapper, fail),
+    update: updateOf(child, fail),
+  }));
+  const updates = new Map(declared.map((each) => [each.kind.kind, each.update]));
+  const hooks = fieldsOf(spec["hooks"]);
+  const sync = hookOf(hooks["sync"], options) ?? fail("hooks.sync.webhook.url is missing");
+  const finalize = hookOf(hooks["finalize"], options);
+  const customize = hookOf(hooks["customize"], options);
+  const resyncPeriodSeconds = spec["resyncPeriodSeconds"];
+  const labelSelector = selectorOf(parent["labelSelector"], fail);
+  return hookController({
+    name,
+    kind,
+    children: declared.map((each) => each.kind),
+    related: listOf(spec["relatedResources"]).map((each) => kindOf(each, options.mapper, fail)),
+    sync,
+    ...(labelSelector === undefined ? {} : { select: { labelSelector } }),
+    ...(finalize === undefined ? {} : { finalize }),
+    ...(customize === undefined ? {} : { customize }),
+    ...(typeof resyncPeriodSeconds === "number" ? { resyncPeriodMs: resyncPeriodSeconds * 1_000 } : {}),
+    update: (child) => updates.get(child.kind) ?? "InPlace",
+  });
+}
+
+type Fail = (problem: string) => never;
+
+function nameOf(manifest: unknown): string {
+  const { kind, metadata } = fieldsOf(manifest) as Partial<KubeObject>;
+  if (kind === "CompositeController" && typeof metadata?.name === "string") return metadata.name;
+  throw new SetpointError(
+    errCompositeController,
+    `Cannot read a CompositeController: it is a ${typeof kind === "string" ? kind : "manifest without kind"}, or it has no name`,
+  );
+}
+
+function kindOf(rule: JsonObject, mapper: RestMapper, fail: Fail): KindRef {
+  const { apiVersion, resource } = rule;
+  if (typeof apiVersion !== "string" || typeof resource !== "string")
+    return fail("a resource needs `apiVersion` and `resource`");
+  const [version = "", group = ""] = apiVersion.split("/").toReversed();
+  return mapper.find(group === "" ? resource : `${resource}.${version}.${group}`);
+}
+
+function updateOf(child: JsonObject, fail: Fail): ChildUpdate {
+  const { method = "InPlace" } = fieldsOf(child["updateStrategy"]);
+  if (method === "InPlace" || method === "Recreate" || method === "OnDelete") return method;
+  return fail(`updateStrategy "${String(method)}" is not supported; InPlace, Recreate and OnDelete are`);
+}
+
+function hookOf(hook: unknown, { connect }: CompositeControllerOptions): HookCaller | undefined {
+  const { url, timeout } = fieldsOf(fieldsOf(hook)["webhook"]);
+  return typeof url === "string" ? connect(url, millisecondsOf(timeout)) : undefined;
+}
+
+/** A duration of whole seconds or milliseconds, as Go writes it: `10s`, `500ms`. */
+function millisecondsOf(text: unknown): number | undefined {
+  const [, count, unit] = typeof text === "string" ? (/^(\d+)(ms|s)$/.exec(text) ?? []) : [];
+  return count === undefined ? undefined : Number(count) * (unit === "s" ? 1_000 : 1);
+}
+
+function selectorOf(selector: unknown, fail: Fail): string | undefined {
+  if (selector === undefined) return undefined;
+  const { matchLabels, matchExpressions } = fieldsOf(selector);
+  if (matchExpressions !== undefined) fail("labelSelector.matchExpressions is not supported; matchLabels is");
+  return Object.entries(fieldsOf(matchLabels))
+    .map(([label, value]) => `${label}=${String(value)}`)
+    .join(",");
+}
+
+function fieldsOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}

@@ -1,0 +1,18 @@
+/** One contract, three hosts: the pure form served as HTTP hooks, called as HTTP hooks, and declared in YAML; Node only. */
+
+// calling hooks
+export type { HookControllerOptions } from "./hook-controller.ts";
+export { hookController } from "./hook-controller.ts";
+export type { HookCaller, HttpHookOptions } from "./hook-caller.ts";
+export { httpHook } from "./hook-caller.ts";
+export type { CompositeControllerOptions } from "./composite-controller.ts";
+export { readCompositeController } from "./composite-controller.ts";
+
+// serving hooks
+export type { HookServer, ServeHooksOptions } from "./serve-hooks.ts";
+export { serveHooks } from "./serve-hooks.ts";
+export type { HookName } from "./answer-hook.ts";
+export { answerHook } from "./answer-hook.ts";
+
+// the contract
+export type { ObjectsOnWire, RelatedRule, SyncRequest, SyncResponse } from "./hook-contract.ts";

@@ -8,6 +8,7 @@ import type { Onlooker, Passage, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../oracles/oracle.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { ObjectName } from "../world.ts";
+import { childKindsOf } from "./child-kinds.ts";
 
 /** What a recorder looks at, when the world is there. */
 export interface RecordedWorld {
@@ -68,7 +69,8 @@ export class Recorder implements Onlooker {
 
   #follow({ storage, controllers }: RecordedWorld): void {
     const kinds = new Map<string, KindRef>();
-    for (const { kind, owns } of controllers) for (const each of [kind, ...owns]) kinds.set(prefixOf(each), each);
+    for (const each of [...controllers.map(({ kind }) => kind), ...childKindsOf(controllers)])
+      kinds.set(prefixOf(each), each);
     for (const [prefix, kind] of kinds)
       storage.watch(prefix, storage.revision, ({ kind: event, object, previous }) => {
         const change = { kind, previous, next: event === "put" ? object : undefined };

@@ -13,6 +13,7 @@ import type { Passage, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts";
 import { simulateWatched } from "../simulate.ts";
 import { lineOf } from "../trace.ts";
+import { childKindsOf } from "./child-kinds.ts";
 import { endState } from "./end-state.ts";
 import { Recorder } from "./recorder.ts";
 import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
@@ -42,7 +43,7 @@ export interface RunReport {
   readonly passages: readonly Passage[];
   readonly sightings: readonly Sighting[];
   readonly end: Ending;
-  /** What the operators own. */
+  /** What the operators make or look after. */
   readonly owned: readonly KindRef[];
   readonly traceHash: string;
   /** When the story began and when it ended, in virtual time. */
@@ -93,7 +94,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     passages: recorder.passages,
     sightings: recorder.sightings,
     end,
-    owned: [...new Set(watched.controllers.flatMap(({ owns }) => owns))],
+    owned: childKindsOf(watched.controllers),
     traceHash: world.traceHash(),
     startedMs,
     endedMs: world.host.clock.monotonic(),

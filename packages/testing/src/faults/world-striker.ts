@@ -4,6 +4,7 @@ import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { type Host, microTimestamp, sleep } from "@setpoint/host";
 import type { ControllerDefinition } from "@setpoint/runtime";
+import { childKindsOf } from "../explore/child-kinds.ts";
 import type { NodeModel } from "../node-model.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { SimulatedOperator } from "../simulated-operator.ts";
@@ -35,11 +36,13 @@ export class WorldStriker {
 
   readonly #kinds: readonly KindRef<KubeObject>[];
   readonly #owned: readonly KindRef<KubeObject>[];
+  readonly #managers: ReadonlySet<string>;
 
   constructor(options: StrikerOptions) {
     this.#options = options;
     this.#kinds = [...new Set(options.controllers.map(({ kind }) => kind))];
-    this.#owned = [...new Set(options.controllers.flatMap(({ owns }) => owns))];
+    this.#owned = childKindsOf(options.controllers);
+    this.#managers = new Set(options.controllers.map(({ fieldManager }) => fieldManager));
   }
 
   /** Whether something that was begun is still being done. */
@@ -188,13 +191,18 @@ export class WorldStriker {
     await client.patch(PersistentVolumeClaim, keyOf(claim), { metadata: { finalizers: null } }).catch(unlessNotFound);
     await client.delete(PersistentVolumeClaim, keyOf(claim)).catch(unlessNotFound);
   }
-  /** The child of this rank among those that have a controller. */
+
+  /** The child of this rank among those that have a controller, or were written by one. */
   async #child(resource: string, rank: number): Promise<Stored<KubeObject> | undefined> {
     const kind = this.#kindOf(resource);
     if (kind === undefined) return undefined;
     const { items } = await this.#options.client.listAll<KubeObject>(kind);
     const children = items
-      .filter(({ metadata }) => metadata.ownerReferences?.some(({ controller }) => controller === true) === true)
+      .filter(
+        ({ metadata }) =>
+          metadata.ownerReferences?.some(({ controller }) => controller === true) === true ||
+          metadata.managedFields?.some(({ manager = "" }) => this.#managers.has(manager)) === true,
+      )
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     return children.length === 0 ? undefined : children[rank % children.length];
   }

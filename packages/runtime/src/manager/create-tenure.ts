@@ -53,13 +53,11 @@ function createShardMember(
     drainMsMax: (sharding.drainSeconds ?? drainSecondsDefault) * 1_000,
     marginMs: times.leaseDurationMs - times.renewDeadlineMs,
     shardBy: sharding.shardBy?.bind(sharding) ?? ((key) => key),
-    assertMember: () => member.assertHeld(),
   });
   const { name, namespace } = sharding;
   const leaseName = `${identity}-${randomSuffix(host.random, 8)}`.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
   const client = createClient(transport, clientOptionsOf(host));
-  const member = new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onGained);
-  return member;
+  return new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onGained);
 }
 
 function timesOf(sharding: ShardingOptions): {

@@ -106,7 +106,7 @@ export class ShardMember implements Tenure {
   async acquire(signal: AbortSignal): Promise<void> {
     while (this.#own === undefined || this.#view === undefined) {
       const isDone = await this.#attempt(signal, async (limit) => {
-        this.#own ?? (await this.#join(limit));
+        if (this.#own === undefined) await this.#join(limit);
         await this.#look(limit);
       });
       if (this.#view === undefined) await this.#pause(isDone, signal);

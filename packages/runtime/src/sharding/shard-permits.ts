@@ -14,8 +14,6 @@ export interface ShardPermitsOptions {
   readonly marginMs: number;
   /** What of a key decides about its owner. */
   shardBy(key: string): string;
-  /** Throws when this process is no member any more. */
-  assertMember(): void;
 }
 
 /** One run of a sharded manager. */
@@ -51,7 +49,7 @@ class ShardRun implements RunPermit {
   }
 
   assertMayWrite(): void {
-    this.#options.assertMember();
+    // Whether this process may write at all, the manager has asked.
     if (!this.#isEnded && !this.signal.aborted) return;
     const why = this.#isEnded ? "the run has ended" : "the key belongs to another member now";
     throw new SetpointError(errNotOwner, `Cannot write: ${why}`);

@@ -1,0 +1,235 @@
+/** A server, and processes beside it whose clocks may drift, which may be paused, killed and slow to be answered. */
+import {
+  createKind,
+  type ApiRequest,
+  type ApiResponse,
+  type Kind,
+  type KubeObject,
+  type Transport,
+  type WatchFrame,
+} from "@setpoint/apimachinery";
+import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
+import { createClient, type Client, type KindRef } from "@setpoint/client";
+import { sleep, type Clock, type Host, type Timer } from "@setpoint/host";
+import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
+
+export interface Candy extends KubeObject {
+  readonly spec: { readonly flavors: readonly string[]; readonly turn?: number };
+  readonly status?: { readonly wrappers?: number; readonly turn?: number; readonly by?: string };
+}
+
+export const Candy: Kind<Candy> = createKind<Candy>({
+  group: "example.com",
+  version: "v1",
+  kind: "Candy",
+  plural: "candies",
+  namespaced: true,
+});
+
+export interface Wrapper extends KubeObject {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+export const Wrapper: Kind<Wrapper> = createKind<Wrapper>({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+});
+
+const lease = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
+const event = { group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", namespaced: true };
+
+function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
+  const { group, version, plural, kind: name } = kind;
+  const status = { name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] };
+  return {
+    ...{ group, version, kind: name, resource: plural, namespaced: true },
+    ...{ listKind: `${name}List`, singular: name.toLowerCase() },
+    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
+    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
+    subresources: hasStatus ? [status] : [],
+    schema: {
+      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
+      ...{ type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    },
+    strategy: hasStatus ? { tracksGeneration: true } : {},
+    storagePrefix: `/${group}/${plural}`,
+  };
+}
+
+/** A process: what it sends and hears goes through `transport`, its time through `host`. */
+export class FleetProcess implements Clock {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly host: Host;
+  /** How long a request takes to arrive; asked for each. */
+  latencyMs: (request: ApiRequest) => number = () => 0;
+  readonly #clock: Clock;
+  readonly #rate: number;
+  readonly #startMs: number;
+  readonly #end = new AbortController();
+  readonly #timers = new Set<Timer>();
+  #paused: PromiseWithResolvers<void> | undefined;
+
+  constructor(
+    name: string,
+    host: SimulatedHost,
+    server: Transport,
+    rate: number,
+    onSent: (request: ApiRequest) => void,
+  ) {
+    this.name = name;
+    this.#clock = host.clock;
+    this.#rate = rate;
+    this.#startMs = host.clock.monotonic();
+    this.host = { ...host, clock: this, log: host.log.with({ process: name }) };
+    this.transport = { send: (request, signal) => this.#send(server, request, signal, onSent) };
+  }
+
+  get isAlive(): boolean {
+    return !this.#end.signal.aborted;
+  }
+
+  get isPaused(): boolean {
+    return this.#paused !== undefined;
+  }
+
+  kill(): void {
+    this.#end.abort(new Error("the process is dead"));
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  /** Nothing of it happens for so long; then everything that was due. */
+  pause(ms: number): void {
+    if (this.#paused !== undefined) return;
+    this.#paused = Promise.withResolvers<void>();
+    this.#clock.setTimer(() => {
+      const { resolve } = this.#paused ?? {};
+      this.#paused = undefined;
+      resolve?.();
+    }, ms);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonic(): number {
+    return this.#startMs + (this.#clock.monotonic() - this.#startMs) * this.#rate;
+  }
+
+  setTimer(callback: () => void, delayMs: number): Timer {
+    let isCancelled = !this.isAlive;
+    if (isCancelled) return { cancel() {} };
+    const timer = this.#clock.setTimer(() => {
+      this.#timers.delete(timer);
+      void this.#awake().then(() => !isCancelled && this.isAlive && callback());
+    }, delayMs / this.#rate);
+    this.#timers.add(timer);
+    return {
+      cancel: () => {
+        isCancelled = true;
+        this.#timers.delete(timer);
+        timer.cancel();
+      },
+    };
+  }
+
+  defer(callback: () => void): void {
+    this.#clock.defer(() => void this.#awake().then(() => this.isAlive && callback()));
+  }
+
+  async #awake(): Promise<void> {
+    while (this.#paused !== undefined) await this.#paused.promise;
+  }
+
+  async #send(
+    server: Transport,
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+    onSent: (request: ApiRequest) => void,
+  ): Promise<ApiResponse> {
+    if (!this.isAlive) return new Promise(() => {});
+    signal?.throwIfAborted();
+    // What is sent is on its way, also when its sender dies or gives up.
+    const latencyMs = this.latencyMs(request);
+    if (latencyMs > 0) await sleep(this.#clock, latencyMs);
+    const isWatch = request.query?.["watch"] !== undefined;
+    onSent(request);
+    const both = isWatch ? AbortSignal.any([this.#end.signal, ...(signal === undefined ? [] : [signal])]) : undefined;
+    const response = await server.send(request, both);
+    if (latencyMs > 0) await sleep(this.#clock, latencyMs);
+    await this.#awake();
+    if (!this.isAlive) return new Promise(() => {});
+    signal?.throwIfAborted();
+    return response.kind === "watch" ? { ...response, frames: this.#frames(response.frames) } : response;
+  }
+
+  async *#frames(frames: AsyncIterable<WatchFrame>): AsyncGenerator<WatchFrame> {
+    for await (const frame of frames) {
+      await this.#awake();
+      yield frame;
+    }
+  }
+}
+
+/** A request that reached the server, and who sent it when. */
+export interface Arrival {
+  readonly process: FleetProcess;
+  readonly atMs: number;
+  readonly request: ApiRequest;
+}
+
+export class Fleet implements AsyncDisposable {
+  readonly host: SimulatedHost;
+  readonly client: Client;
+  /** Told of every request when it reaches the server. */
+  onArrival: (arrival: Arrival) => void = () => {};
+  readonly #server: ReturnType<typeof createApiServer>;
+
+  constructor(seed: number) {
+    this.host = simulatedHost(seed);
+    const builtin = [served(Candy, true), served(Wrapper, false), served(lease, false), served(event, false)];
+    this.#server = createApiServer({ host: this.host, storage: createMemoryStorage(this.host), builtin });
+    this.client = createClient(this.transportOf("user"), this.host);
+  }
+
+  transportOf(username: string): Transport {
+    return this.#server.transport({ username, groups: ["system:masters"] });
+  }
+
+  process(name: string, rate = 1): FleetProcess {
+    const process: FleetProcess = new FleetProcess(name, this.host, this.transportOf(name), rate, (request) =>
+      this.onArrival({ process, atMs: this.host.clock.monotonic(), request }),
+    );
+    return process;
+  }
+
+  run(ms: number, done?: () => boolean): Promise<boolean> {
+    return this.host.clock.run(ms, done);
+  }
+
+  /** Something that needs time to pass. */
+  async wait<T>(promise: Promise<T>, limitMs = 120_000): Promise<T> {
+    let isDone = false;
+    const watched = promise.finally(() => (isDone = true));
+    watched.catch(() => {});
+    if (!(await this.run(limitMs, () => isDone))) throw new Error("a promise is still pending");
+    return watched;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#server[Symbol.asyncDispose]();
+  }
+}
+
+export function isWrite({ method }: ApiRequest): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
+export function isLeaseRequest({ path }: ApiRequest): boolean {
+  return path.startsWith("/apis/coordination.k8s.io/");
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { OwnersWorld, strike, times } from "./owners.fixture.ts";
+
+/** Deaths in all, over both worlds: `SETPOINT_DEATHS` asks for more or fewer. */
+const deaths = Number(process.env["SETPOINT_DEATHS"] ?? "1000");
+const candies = 40;
+
+async function survive(world: OwnersWorld, size: number, deathCount: number): Promise<void> {
+  await world.createCandies();
+  for (let i = 0; i < size; i++) world.start();
+  await world.fleet.run(20_000);
+  for (let death = 0, strikes = 1; death < deathCount; strikes++) {
+    await world.change(8);
+    if (strike(world)) death++;
+    await world.fleet.run(500 + world.fleet.host.random.int(9_000));
+    world.reap();
+    while (world.lives.length < size) world.start();
+    if (strikes % 25 === 0) await settle(world);
+    expect(world.violations).toEqual([]);
+  }
+  await settle(world);
+}
+
+/** In the end every change has been worked on by somebody. */
+async function settle(world: OwnersWorld): Promise<void> {
+  for (let second = 0; second < 120; second += 10) {
+    await world.fleet.run(10_000);
+    world.reap();
+    if ((await world.behind()).length === 0) return;
+  }
+  expect(await world.behind()).toEqual([]);
+}
+
+test(
+  "two replicas under random deaths and pauses: one leads at a time, and nobody writes who was deposed",
+  { timeout: 120_000 },
+  async () => {
+    await using world = new OwnersWorld(7, candies, true, ({ name }) => ({
+      leaderElection: { name: "candies", namespace: "default", identity: name, ...times },
+    }));
+    await survive(world, 2, Math.round(deaths * 0.4));
+    expect(world.writeCount).toBeGreaterThan(deaths * 0.4);
+  },
+);
+
+test(
+  "four shards under random deaths and pauses: every key has one owner an epoch, and nobody writes who was deposed",
+  { timeout: 240_000 },
+  async () => {
+    await using world = new OwnersWorld(11, candies, false, ({ name }) => ({
+      sharding: { name: "candies", namespace: "default", identity: name, drainSeconds: 3, ...times },
+    }));
+    await survive(world, 4, Math.round(deaths * 0.6));
+    expect(world.writeCount).toBeGreaterThan(deaths * 0.6);
+    const [life] = world.lives;
+    expect(life?.manager.shard()).toMatchObject({ members: expect.any(Array) });
+  },
+);

@@ -1,0 +1,167 @@
+import { controller, startManager, type Manager } from "@setpoint/runtime";
+import { expect, test } from "vitest";
+import { Candy, Fleet, isLeaseRequest, type FleetProcess } from "../manager/fleet.fixture.ts";
+
+const sharding = { name: "candies", namespace: "default" };
+
+interface Member {
+  readonly process: FleetProcess;
+  readonly manager: Manager;
+  /** Keys in the order of their runs. */
+  readonly runs: string[];
+}
+
+interface JoinOptions {
+  readonly drainSeconds?: number;
+  readonly runMs?: number;
+  shardBy?(key: string): string;
+}
+
+function join(fleet: Fleet, name: string, options: JoinOptions = {}): Member {
+  const { runMs = 0, drainSeconds = 30, shardBy } = options;
+  const process = fleet.process(name);
+  const runs: string[] = [];
+  const candies = controller(Candy, {
+    reconcile: async (candy, { status, clock, awaitChange }) => {
+      runs.push(candy.metadata.name);
+      if (runMs > 0) await new Promise<void>((resolve) => void clock.setTimer(resolve, runMs));
+      await status({ by: name, turn: candy.spec.turn ?? 0 });
+      return awaitChange();
+    },
+  });
+  const { transport, host } = process;
+  const manager = startManager({
+    ...{ transport, host, controllers: [candies] },
+    sharding: { ...sharding, identity: name, drainSeconds, ...(shardBy === undefined ? {} : { shardBy }) },
+  });
+  return { process, manager, runs };
+}
+
+async function withCandies(fleet: Fleet, count: number): Promise<readonly string[]> {
+  const names = Array.from({ length: count }, (_, i) => `candy-${i}`);
+  for (const name of names)
+    await fleet.wait(fleet.client.create(Candy, Candy({ name, namespace: "default", spec: { flavors: [] } })));
+  return names;
+}
+
+test("members divide the keys among them, and one that comes takes its share over", async () => {
+  await using fleet = new Fleet(1);
+  const names = await withCandies(fleet, 40);
+  const [a, b] = [join(fleet, "a"), join(fleet, "b")];
+  await fleet.run(10_000);
+  expect(a.manager.shard()).toMatchObject({
+    epoch: b.manager.shard()?.epoch,
+    members: expect.arrayContaining(["a", "b"]),
+  });
+  expect(a.runs.length).toBeGreaterThan(10);
+  expect(b.runs.length).toBeGreaterThan(10);
+
+  const c = join(fleet, "c");
+  await fleet.run(10_000);
+  expect(c.runs.length).toBeGreaterThan(5);
+  expect(new Set([...a.runs, ...b.runs])).toEqual(new Set(names));
+  const shares = [a, b, c].map(({ manager }) => manager.shard()?.runnableShare ?? 0);
+  expect(shares.reduce((sum, share) => sum + share)).toBeCloseTo(1);
+  for (const { manager } of [a, b, c]) await fleet.wait(manager.stop());
+});
+
+test("a member that leaves in order is replaced within two looks at the group, a dead one after its lease", async () => {
+  await using fleet = new Fleet(2);
+  await withCandies(fleet, 30);
+  const [a, b, c] = [join(fleet, "a"), join(fleet, "b"), join(fleet, "c")];
+  await fleet.run(10_000);
+  await fleet.wait(a.manager.stop());
+  await fleet.run(5_000);
+  expect((b.manager.shard()?.runnableShare ?? 0) + (c.manager.shard()?.runnableShare ?? 0)).toBeCloseTo(1);
+  b.process.kill();
+  await fleet.run(14_000);
+  expect(c.manager.shard()?.runnableShare).toBeLessThan(1);
+  await fleet.run(6_000);
+  expect(c.manager.shard()).toMatchObject({ runnableShare: 1, members: ["c"] });
+  await fleet.wait(c.manager.stop());
+});
+
+test("a running key may end before its new owner begins", async () => {
+  await using fleet = new Fleet(3);
+  await withCandies(fleet, 30);
+  const slow = join(fleet, "slow", { runMs: 8_000 });
+  await fleet.run(4_000);
+  const quick = join(fleet, "quick");
+  await fleet.run(3_000);
+  // The slow one is in the middle of its first four runs, and has not let go of anything.
+  expect(slow.runs.length).toBeGreaterThan(0);
+  expect(quick.runs).toEqual([]);
+  await fleet.run(20_000);
+  expect(quick.runs.length).toBeGreaterThan(5);
+  for (const { manager } of [slow, quick]) await fleet.wait(manager.stop());
+});
+
+test("a run that does not end is aborted after its time, and cannot write any more", async () => {
+  await using fleet = new Fleet(4);
+  await withCandies(fleet, 30);
+  const stuck = join(fleet, "stuck", { runMs: 600_000, drainSeconds: 5 });
+  await fleet.run(4_000);
+  const other = join(fleet, "other");
+  await fleet.run(20_000);
+  expect(other.runs.length).toBeGreaterThan(5);
+  const writers: string[] = [];
+  fleet.onArrival = ({ process, request }) => {
+    if (request.method === "PATCH" && !isLeaseRequest(request)) writers.push(`${process.name} ${request.path}`);
+  };
+  await fleet.run(900_000);
+  const taken = new Set(other.runs);
+  expect(writers.filter((each) => each.startsWith("stuck ") && taken.has(each.split("/").at(-2) ?? ""))).toEqual([]);
+});
+
+test("a member that renews its lease while it is being declared dead lives on", async () => {
+  await using fleet = new Fleet(5);
+  const [a, b] = [join(fleet, "a"), join(fleet, "b")];
+  await fleet.run(10_000);
+  const uidsBefore = (await fleet.wait(fleet.client.listAll(leases))).items
+    .map(({ metadata }) => metadata.uid)
+    .toSorted();
+  // The deletion is on its way for six seconds, and the paused process comes back before it arrives.
+  let deletions = 0;
+  fleet.onArrival = ({ request }) => void (request.method === "DELETE" && deletions++);
+  b.process.latencyMs = ({ method }) => (method === "DELETE" ? 6_000 : 0);
+  a.process.pause(19_000);
+  await fleet.run(40_000);
+  expect(deletions).toBe(1);
+  expect([a.manager.isLeader(), b.manager.isLeader()]).toEqual([true, true]);
+  const uids = (await fleet.wait(fleet.client.listAll(leases))).items.map(({ metadata }) => metadata.uid).toSorted();
+  expect(uids).toEqual(uidsBefore);
+});
+
+test("a member that was declared dead stops", async () => {
+  await using fleet = new Fleet(6);
+  const [a, b] = [join(fleet, "a"), join(fleet, "b")];
+  await fleet.run(10_000);
+  a.process.pause(60_000);
+  await fleet.run(70_000);
+  await expect(a.manager.done).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+  expect(b.manager.shard()).toMatchObject({ members: ["b"], runnableShare: 1 });
+});
+
+test("shardBy keeps what belongs together with one member", async () => {
+  await using fleet = new Fleet(7);
+  await withCandies(fleet, 30);
+  const [a, b] = ["a", "b"].map((name) => join(fleet, name, { shardBy: (key) => key.split("/")[0] ?? "" }));
+  await fleet.run(20_000);
+  const counts = [a, b].map((member) => new Set(member?.runs).size);
+  expect(counts.toSorted((x, y) => x - y)).toEqual([0, 30]);
+});
+
+test("options that contradict each other are refused", async () => {
+  await using fleet = new Fleet(8);
+  const { transport, host } = fleet.process("a");
+  const leaderElection = { name: "candies", namespace: "default" };
+  expect(() => startManager({ transport, host, controllers: [], sharding, leaderElection })).toThrow(
+    'Cannot start manager "setpoint": it is to lead alone (leaderElection) and to share its keys (sharding)',
+  );
+  const tooShort = { ...sharding, renewDeadlineSeconds: 15 };
+  expect(() => startManager({ transport, host, controllers: [], sharding: tooShort })).toThrow("must be shorter");
+});
+
+const leases = {
+  ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },
+};

@@ -1,6 +1,7 @@
 /** An operator's process in a world: it can crash at any write and comes back, with nothing but what is in the cluster. */
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host, Timer } from "@setpoint/host";
+import { seededRandom } from "@setpoint/host/simulated";
 import type { Manager } from "@setpoint/runtime";
 import { type Operator, runOperator } from "setpoint";
 import type { Participant, Strike } from "./participant.ts";
@@ -37,6 +38,7 @@ export interface SimulatedOperatorOptions {
 /** How long a node takes to start a process again. */
 const restartMsMin = 500;
 const restartMsMax = 5_000;
+const seedMax = 2 ** 32;
 
 export class SimulatedOperator {
   readonly #options: SimulatedOperatorOptions;
@@ -94,7 +96,8 @@ export class SimulatedOperator {
     const operator = typeof source === "function" ? source(calls) : source;
     const manager = runOperator(operator, {
       transport: pausableTransport(link.transport(transport), clock),
-      host: { ...host, clock },
+      // Its own chance: what still stirs in a process that has died must not use up that of the living.
+      host: { ...host, clock, random: seededRandom(host.random.int(seedMax)) },
       ...(leaseNamespace === undefined ? {} : { leaseNamespace }),
     });
     this.#life = { link, clock, manager };

@@ -14,7 +14,19 @@ import { up } from "./commands/up.ts";
 import { version } from "./commands/version.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
-const commands: readonly Command[] = [up, run, plan, record, replay, manifests, bundle, create, generate, version, node];
+const commands: readonly Command[] = [
+  up,
+  run,
+  plan,
+  record,
+  replay,
+  manifests,
+  bundle,
+  create,
+  generate,
+  version,
+  node,
+];
 
 const processOutput: Output = {
   out: (text) => void process.stdout.write(text),

@@ -8,10 +8,12 @@ import {
   PodDisruptionBudget,
   Role,
   RoleBinding,
+  Service,
   ServiceAccount,
 } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Operator } from "./operator.ts";
+import type { PolicyRule } from "./policy-rule.ts";
 
 export interface InstallOptions {
   readonly image: string;
@@ -19,13 +21,16 @@ export interface InstallOptions {
   readonly namespace: string;
   /** Objects that not every cluster wants. */
   readonly extras?: readonly InstallExtra[];
+  /** In place of the operator's declared rules: those that a recording has shown, for instance. */
+  readonly rules?: readonly PolicyRule[];
 }
 
 /**
  * A NetworkPolicy lets others reach the operator's health and metrics alone; what the operator may reach is left open, because
- * the address of an API server is the cluster's. A PodDisruptionBudget lets a drain take one replica at a time.
+ * the address of an API server is the cluster's. A PodDisruptionBudget lets a drain take one replica at a time. A metrics
+ * Service gives the metrics of all replicas a name; a ServiceMonitor, which the Prometheus operator has to know, finds it.
  */
-export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget";
+export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget" | "MetricsService" | "ServiceMonitor";
 
 const statusPort = 8080;
 
@@ -47,12 +52,12 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     Namespace({ name: options.namespace }),
     ...operator.crds(),
     ServiceAccount(own),
-    ClusterRole({ name, labels, rules: operator.rules }),
+    ClusterRole({ name, labels, rules: options.rules ?? operator.rules }),
     ClusterRoleBinding({ name, labels, roleRef: roleRef("ClusterRole"), subjects }),
     Role({ ...own, rules: operator.ownRules }),
     RoleBinding({ ...own, roleRef: roleRef("Role"), subjects }),
     deployment(own, options.image),
-    ...(options.extras ?? []).map((extra) => (extra === "NetworkPolicy" ? networkPolicy(own) : disruptionBudget(own))),
+    ...(options.extras ?? []).map((extra) => extraMakers[extra](own)),
   ];
 }
 
@@ -61,6 +66,13 @@ interface OwnMeta {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
 }
+
+const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta) => KubeObject>> = {
+  NetworkPolicy: networkPolicy,
+  PodDisruptionBudget: disruptionBudget,
+  MetricsService: metricsService,
+  ServiceMonitor: serviceMonitor,
+};
 
 function networkPolicy(own: OwnMeta): NetworkPolicy {
   const ports = [{ port: statusPort, protocol: "TCP" as const }];
@@ -72,6 +84,23 @@ function networkPolicy(own: OwnMeta): NetworkPolicy {
 
 function disruptionBudget(own: OwnMeta): PodDisruptionBudget {
   return PodDisruptionBudget({ ...own, spec: { maxUnavailable: 1, selector: { matchLabels: own.labels } } });
+}
+
+const metricsPort = "metrics";
+
+function metricsService(own: OwnMeta): Service {
+  const ports = [{ name: metricsPort, port: statusPort, targetPort: "status", protocol: "TCP" as const }];
+  return Service({ ...own, name: `${own.name}-metrics`, spec: { selector: own.labels, ports } });
+}
+
+function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
+  const endpoints = [{ port: metricsPort, path: "/metrics", interval: "30s" }];
+  return {
+    apiVersion: "monitoring.coreos.com/v1",
+    kind: "ServiceMonitor",
+    metadata: own,
+    spec: { selector: { matchLabels: own.labels }, endpoints },
+  };
 }
 
 function deployment(own: OwnMeta, image: string): Deployment {

@@ -91,7 +91,72 @@ test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () =
   expect(budget).toMatchObject({ kind: "PodDisruptionBudget", spec: { maxUnavailable: 1, selector: labels } });
   const { code, err } = await manifests(candy, "--with", "helm");
   expect(code).toBe(2);
-  expect(err).toMatch(/^Cannot use --with helm: wanted networkpolicy or pdb\nUsage: setpoint manifests FILE/);
+  expect(err).toMatch(
+    /^Cannot use --with helm: wanted some of networkpolicy, pdb, metrics, servicemonitor\nUsage: setpoint manifests FILE/,
+  );
+});
+
+test("a ServiceMonitor comes with the metrics Service that it finds", async () => {
+  const { out } = await manifests(candy, "--with", "servicemonitor");
+  const [service, monitor] = objects(out).slice(kinds.length);
+  const labels = { "app.kubernetes.io/name": "candy-operator" };
+  expect(service).toMatchObject({
+    kind: "Service",
+    metadata: { name: "candy-operator-metrics", labels },
+    spec: { selector: labels, ports: [{ name: "metrics", port: 8080, targetPort: "status" }] },
+  });
+  expect(monitor).toMatchObject({
+    kind: "ServiceMonitor",
+    spec: { selector: { matchLabels: labels }, endpoints: [{ port: "metrics", path: "/metrics" }] },
+  });
+});
+
+test("rights follow from a recording too: what was used is added, and what was not may be left out", async () => {
+  const recording = join(folder, "recording.jsonl");
+  const request = (n: number, method: string, path: string): object => ({
+    kind: "request",
+    n,
+    request: { method, path },
+  });
+  const answer = (n: number, status: number): object => ({ kind: "object", n, at: n, status, headers: {}, object: {} });
+  const lines = [
+    { format: "setpoint-flight/1", program: "candy", seed: 1, epochMs: 0 },
+    request(1, "GET", "/api/v1/namespaces/default/pods/web"),
+    answer(1, 200),
+    request(2, "GET", "/api/v1/configmaps"),
+    answer(2, 200),
+    request(3, "DELETE", "/api/v1/nodes/a"),
+    answer(3, 403),
+  ];
+  writeFileSync(recording, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const { out, err } = await manifests(candy, "--from-recording", recording);
+  const [role] = objects(out).filter(({ kind }) => kind === "ClusterRole");
+  expect(role?.rules).toContainEqual({ apiGroups: [""], resources: ["pods"], verbs: ["get"] });
+  expect(JSON.stringify(role?.rules)).not.toContain("nodes");
+  expect(err).toContain("Kept, though the recording did not need it: delete configmaps\n");
+  const least = objects((await manifests(candy, "--from-recording", recording, "--only-used")).out);
+  expect(least.find(({ kind }) => kind === "ClusterRole")?.rules).toEqual([
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["list"] },
+    { apiGroups: [""], resources: ["pods"], verbs: ["get"] },
+  ]);
+});
+
+test("a Helm chart has everything that people change in its values", async () => {
+  const directory = join(folder, "chart");
+  const flags = ["--image", "localhost:5000/candy:1", "--chart-version", "2.0.0", "--with", "pdb"];
+  expect(await manifests(candy, ...flags, "--output", "helm", directory)).toEqual({ code: 0, out: "", err: "" });
+  const file = (name: string): string => readFileSync(join(directory, name), "utf8");
+  expect(parse(file("Chart.yaml"))).toMatchObject({ name: "candy-operator", version: "2.0.0", appVersion: "1" });
+  expect(parse(file("values.yaml"))).toMatchObject({
+    image: { repository: "localhost:5000/candy", tag: "1" },
+    podDisruptionBudget: { enabled: true },
+    serviceMonitor: { enabled: false },
+  });
+  const deployment = file("templates/deployment.yaml");
+  for (const value of ["image.repository", "replicas", "resources", "tolerations", "affinity"])
+    expect(deployment).toContain(`.Values.${value}`);
+  const all = readdirSync(join(directory, "templates")).map((name) => file(`templates/${name}`));
+  expect(all.join("")).not.toMatch(/helm-(value|release)/);
 });
 
 test("a Kustomize base lists its files, and they hold what would be printed", async () => {
@@ -116,7 +181,9 @@ test("a wrong call is one sentence and the usage", async () => {
       [notOperator],
       `Cannot print the manifests of "${notOperator}": its default export is not an operator; export default defineOperator({ … })`,
     ],
-    [[candy, "--output", "helm"], "Cannot use --output helm: wanted yaml or kustomize"],
+    [[candy, "--output", "rpm"], "Cannot use --output rpm: wanted yaml, kustomize or helm"],
+    [[candy, "--output", "helm"], "Cannot use --output helm: the folder to write into is missing"],
+    [[candy, "--only-used"], "Cannot use --only-used: it needs --from-recording"],
     [[candy, "--output", "kustomize"], "Cannot use --output kustomize: the folder to write into is missing"],
     [[candy, "more"], "Cannot print manifests: 2 arguments are too many"],
     [[candy, "--imgae", "x"], "Cannot run \"setpoint manifests\": Unknown option '--imgae'"],

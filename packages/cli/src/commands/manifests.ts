@@ -1,74 +1,116 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
-import { installManifests, type InstallExtra } from "setpoint";
-import { usageError, type Command } from "../command.ts";
+import { installManifests, type InstallExtra, type Operator, type PolicyRule } from "setpoint";
+import { usageError, type Command, type Output } from "../command.ts";
+import { readRecording } from "../flight/recording-file.ts";
 import { loadOperator } from "../load-operator.ts";
+import { helmChart } from "../manifests/helm-chart.ts";
 import { kustomizeFiles } from "../manifests/kustomize-files.ts";
 import { manifestsYaml } from "../manifests/manifests-yaml.ts";
+import { recordedRights, rulesWithRecording } from "../manifests/recorded-rights.ts";
+
+type Form = "yaml" | "kustomize" | "helm";
 
 /** `setpoint manifests`: what installs an operator on any cluster. */
 export const manifests: Command = {
   name: "manifests",
   usage:
-    "manifests FILE [--image IMAGE] [--namespace NS] [--with networkpolicy,pdb] [--output yaml | --output kustomize DIR]",
+    "manifests FILE [--image IMAGE] [--namespace NS] [--with networkpolicy,pdb,metrics,servicemonitor] [--from-recording RECORDING [--only-used]] [--chart-version VERSION] [--output yaml | --output kustomize DIR | --output helm DIR]",
   summary:
-    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared use, Deployment; or write it into DIR.",
+    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared and recorded use, Deployment; or write it into DIR.",
   async run(args, output) {
     const { values, positionals } = parseFlags(args);
-    const [file, directory] = positionals;
-    const isKustomize = outputForm(values.output, directory, positionals.length) === "kustomize";
+    const [file, directory = ""] = positionals;
+    const form = outputForm(values.output, directory, positionals.length);
     const extras = parseExtras(values.with);
     const operator = await loadOperator(file, "print the manifests of");
     const image = values.image ?? `${operator.name}-operator:latest`;
+    const rules = rulesOf(operator, values, output);
+    if (form === "helm") {
+      const version = values["chart-version"] ?? "0.1.0";
+      writeFiles(directory, helmChart(operator, { image, extras, version, ...rules }));
+      return 0;
+    }
     const namespace = values.namespace ?? `${operator.name}-system`;
-    const objects = installManifests(operator, { image, namespace, extras });
-    if (isKustomize) writeFiles(directory ?? ".", kustomizeFiles(objects));
+    const objects = installManifests(operator, { image, namespace, extras, ...rules });
+    if (form === "kustomize") writeFiles(directory, kustomizeFiles(objects));
     else output.out(manifestsYaml(objects));
     return 0;
   },
 };
 
-function parseFlags(args: readonly string[]): {
-  readonly values: { image?: string; namespace?: string; with?: string; output?: string };
-  readonly positionals: readonly string[];
-} {
+interface Flags {
+  readonly image?: string;
+  readonly namespace?: string;
+  readonly with?: string;
+  readonly output?: string;
+  readonly "from-recording"?: string;
+  readonly "only-used"?: boolean;
+  readonly "chart-version"?: string;
+}
+
+function parseFlags(args: readonly string[]): { readonly values: Flags; readonly positionals: readonly string[] } {
   const text = { type: "string" } as const;
-  const options = { image: text, namespace: text, with: text, output: text };
+  const options = {
+    ...{ image: text, namespace: text, with: text, output: text },
+    ...{ "from-recording": text, "only-used": { type: "boolean" as const }, "chart-version": text },
+  };
   return parseArgs({ args: [...args], options, allowPositionals: true });
 }
 
-function outputForm(form: string | undefined, directory: string | undefined, count: number): "yaml" | "kustomize" {
-  if (form !== undefined && form !== "yaml" && form !== "kustomize") {
-    throw new SetpointError(usageError, `Cannot use --output ${form}: wanted yaml or kustomize`);
+function outputForm(form: string | undefined, directory: string, count: number): Form {
+  if (form !== undefined && form !== "yaml" && form !== "kustomize" && form !== "helm") {
+    throw new SetpointError(usageError, `Cannot use --output ${form}: wanted yaml, kustomize or helm`);
   }
-  const countMax = form === "kustomize" ? 2 : 1;
-  if (count > countMax) throw new SetpointError(usageError, `Cannot print manifests: ${count} arguments are too many`);
-  if (form === "kustomize" && directory === undefined) {
-    throw new SetpointError(usageError, "Cannot use --output kustomize: the folder to write into is missing");
+  const isFolder = form === "kustomize" || form === "helm";
+  if (count > (isFolder ? 2 : 1)) {
+    throw new SetpointError(usageError, `Cannot print manifests: ${count} arguments are too many`);
+  }
+  if (isFolder && directory === "") {
+    throw new SetpointError(usageError, `Cannot use --output ${form}: the folder to write into is missing`);
   }
   return form ?? "yaml";
+}
+
+/** Nothing: the rules that the operator declares. */
+function rulesOf(operator: Operator, flags: Flags, output: Output): { readonly rules?: readonly PolicyRule[] } {
+  const { "from-recording": path, "only-used": onlyUsed = false } = flags;
+  if (path === undefined) {
+    if (onlyUsed) throw new SetpointError(usageError, "Cannot use --only-used: it needs --from-recording");
+    return {};
+  }
+  const { rules, unused } = rulesWithRecording(operator, recordedRights(readRecording(path).entries), onlyUsed);
+  for (const right of unused)
+    output.err(`${onlyUsed ? "Left out" : "Kept"}, though the recording did not need it: ${right}\n`);
+  return { rules };
 }
 
 const extraNames: ReadonlyMap<string, InstallExtra> = new Map([
   ["networkpolicy", "NetworkPolicy"],
   ["pdb", "PodDisruptionBudget"],
+  ["metrics", "MetricsService"],
+  ["servicemonitor", "ServiceMonitor"],
 ]);
 
 function parseExtras(text: string | undefined): readonly InstallExtra[] {
   if (text === undefined) return [];
   const extras = new Set(text.split(",").map(parseExtra));
+  // A monitor of a Service that is not there finds nothing.
+  if (extras.has("ServiceMonitor")) extras.add("MetricsService");
   return [...extraNames.values()].filter((each) => extras.has(each));
 }
 
 function parseExtra(name: string): InstallExtra {
   const extra = extraNames.get(name);
   if (extra !== undefined) return extra;
-  throw new SetpointError(usageError, `Cannot use --with ${name}: wanted ${[...extraNames.keys()].join(" or ")}`);
+  throw new SetpointError(usageError, `Cannot use --with ${name}: wanted some of ${[...extraNames.keys()].join(", ")}`);
 }
 
 function writeFiles(directory: string, files: ReadonlyMap<string, string>): void {
-  mkdirSync(directory, { recursive: true });
-  for (const [name, text] of files) writeFileSync(join(directory, name), text);
+  for (const [name, text] of files) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
 }

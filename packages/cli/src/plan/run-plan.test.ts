@@ -151,7 +151,7 @@ test("a write that the server would refuse is part of the plan", async () => {
 test("an operator that never rests is said to be incomplete", async () => {
   let turn = 0;
   const restless = siteOperator("v1", () => `turn ${turn++}`);
-  const planned = await runPlan({ operator: restless, transport: watched, host, limitMs: 600, quietMs: 200 });
+  const planned = await runPlan({ operator: restless, transport: watched, host, limitMs: 400, quietMs: 390 });
   expect(turn).toBeGreaterThan(3);
   expect(planned.isComplete).toBe(false);
   expect(planText(planned, { operator: "sites", server: "here", colors: false })).toContain("there may be more");
@@ -163,9 +163,12 @@ test("a kind that the server does not serve yet is planned with it", async () =>
     version: "v1",
     kind: "Fresh",
     spec: z.object({}),
-    status: z.object({}),
+    status: z.object({ files: z.int() }),
   });
-  const fresh = controller(Fresh, { owns: [ConfigMap], desired: () => ({ children: [], status: {} }) });
+  const fresh = controller(Fresh, {
+    owns: { maps: ConfigMap },
+    desired: () => ({ children: [], status: { files: 0 } }),
+  });
   const planned = await plan(defineOperator({ name: "fresh", controllers: [fresh] }));
   expect(titles(planned)).toEqual(["create CustomResourceDefinition freshes.fresh.setpoint.dev"]);
   expect(planned.errors).toEqual([]);

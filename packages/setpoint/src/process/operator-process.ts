@@ -1,10 +1,13 @@
 /** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
+import { createClient, RecordedUse, useRecordingTransport } from "@setpoint/client";
 import { connect, resolveConnection } from "@setpoint/client/node";
 import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
 import { installKinds } from "./install-kinds.ts";
+import { startWebhooks } from "./operator-webhooks.ts";
+import { reportMissingRights, reportUnusedRights } from "./report-rights.ts";
 import { serveStatus } from "./status-server.ts";
 
 export interface OperatorProcessOptions {
@@ -15,6 +18,8 @@ export interface OperatorProcessOptions {
   readonly namespace?: string;
   /** Apply the CRDs of the operator first; for a desk, where nobody has installed it. */
   readonly install?: boolean;
+  /** Refuse to start when the account lacks a declared right; default: only say so. */
+  readonly requireRights?: boolean;
 }
 
 const statusPort = 8080;
@@ -32,8 +37,23 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     userAgent: `${operator.name}-operator`,
   };
   const { namespace: ownNamespace } = resolveConnection(where);
-  await using transport = connect(where);
-  if (options.install ?? !inPod) await installKinds(operator, transport, host);
+  await using connection = connect(where);
+  const use = new RecordedUse();
+  // What is never used is for whoever is writing the operator to know; a pod lives too long to say.
+  const transport = inPod ? connection : useRecordingTransport(connection, use);
+  await reportMissingRights(operator, {
+    transport: connection,
+    host,
+    isRequired: options.requireRights ?? false,
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    ...(inPod ? { ownNamespace } : {}),
+  });
+  if (options.install ?? !inPod) await installKinds(operator, connection, host);
+  await using _webhooks = await startWebhooks(operator, {
+    client: createClient(connection, host),
+    host,
+    ...(inPod ? { namespace: ownNamespace } : { server: resolveConnection(where).connection.server }),
+  });
   const identity = process.env["POD_NAME"];
   await using manager = startManager({
     transport,
@@ -59,7 +79,9 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
   isReady.catch(() => {});
   // Awaited here: what this function uses is disposed of when it returns.
-  return await untilEnd(manager, host);
+  const code = await untilEnd(manager, host);
+  if (!inPod) reportUnusedRights(operator, use, host);
+  return code;
 }
 
 async function untilEnd(manager: Manager, host: Host): Promise<number> {

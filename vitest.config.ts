@@ -19,7 +19,11 @@ export default defineConfig({
         ["packages/*/src/**/*.test.ts", "operators/*/src/**/*.test.ts", "tools/**/*.test.ts", "!**/*.scenario.test.ts"],
         20_000,
       ),
-      project("sim", ["packages/*/src/**/*.scenario.test.ts", "operators/*/src/**/*.scenario.test.ts"], 60_000),
+      project(
+        "sim",
+        ["packages/*/src/**/*.scenario.test.ts", "operators/*/src/**/*.scenario.test.ts", "examples/*/*.test.ts"],
+        60_000,
+      ),
       {
         ...project("e2e", ["e2e/**/*.test.ts"], 300_000),
         test: {

@@ -34,6 +34,9 @@ export class LeaderElector implements Tenure {
   #validUntilMs = Number.NEGATIVE_INFINITY;
   /** Our own lease as last written; undefined when it must be read first. */
   #own: Stored<Lease> | undefined;
+  /** When the last attempt began, and when its write was sent: not what is read before it counts for the lease. */
+  #attemptedMs = Number.NEGATIVE_INFINITY;
+  #writtenMs = Number.NEGATIVE_INFINITY;
   #observation: Observation | undefined;
   #holder: string | undefined;
 
@@ -84,8 +87,9 @@ export class LeaderElector implements Tenure {
   /** Renews until the lease is lost or the signal aborts. */
   async hold(signal: AbortSignal): Promise<TenureEnd> {
     for (;;) {
-      const left = Math.min(this.#periodMs, this.#validUntilMs - this.#host.clock.monotonic());
-      await sleep(this.#host.clock, Math.max(0, left), signal).catch(() => {});
+      // From start to start: a server that answers slowly must not eat the time that is left for the next attempt.
+      const dueMs = Math.min(this.#attemptedMs + this.#periodMs, this.#validUntilMs);
+      await sleep(this.#host.clock, Math.max(0, dueMs - this.#host.clock.monotonic()), signal).catch(() => {});
       if (signal.aborted) return "stopped";
       if (!this.isHeld) return "lost";
       await this.#tryOnce(signal);
@@ -116,12 +120,12 @@ export class LeaderElector implements Tenure {
 
   /** One attempt to get or keep the lease; never throws. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
-    const startMs = this.#host.clock.monotonic();
+    this.#attemptedMs = this.#host.clock.monotonic();
     try {
       const written = await this.#limited(signal, (limit) => this.#write(limit));
       this.#own = written;
       if (written === undefined) this.#validUntilMs = Number.NEGATIVE_INFINITY;
-      else this.#validUntilMs = startMs + this.#deadlineMs;
+      else this.#validUntilMs = this.#writtenMs + this.#deadlineMs;
     } catch (error) {
       // A conflict, or no answer: what the lease is now must be read.
       this.#own = undefined;
@@ -133,9 +137,10 @@ export class LeaderElector implements Tenure {
   /** Writes the lease as ours; undefined when it is somebody else's. */
   async #write(signal: AbortSignal): Promise<Stored<Lease> | undefined> {
     const { name, namespace } = this.#options;
+    const present = this.#own ?? (await this.#read(signal));
+    this.#writtenMs = this.#host.clock.monotonic();
     const now = microTimestamp(this.#host.clock);
     const mine = { holderIdentity: this.identity, leaseDurationSeconds: this.#durationSeconds, renewTime: now };
-    const present = this.#own ?? (await this.#read(signal));
     if (present === undefined)
       return this.#client.create<Lease>(
         Lease,

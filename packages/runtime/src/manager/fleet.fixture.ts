@@ -126,7 +126,7 @@ export class FleetProcess implements Clock {
     if (isCancelled) return { cancel() {} };
     const timer = this.#clock.setTimer(() => {
       this.#timers.delete(timer);
-      void this.#awake().then(() => !isCancelled && this.isAlive && callback());
+      void this.#whenAwake(() => !isCancelled && callback());
     }, delayMs / this.#rate);
     this.#timers.add(timer);
     return {
@@ -139,7 +139,12 @@ export class FleetProcess implements Clock {
   }
 
   defer(callback: () => void): void {
-    this.#clock.defer(() => void this.#awake().then(() => this.isAlive && callback()));
+    this.#clock.defer(() => void this.#whenAwake(callback));
+  }
+
+  async #whenAwake(act: () => void): Promise<void> {
+    await this.#awake();
+    if (this.isAlive) act();
   }
 
   async #awake(): Promise<void> {

@@ -99,7 +99,7 @@ test("a running key may end before its new owner begins", async () => {
 test("a run that does not end is aborted after its time, and cannot write any more", async () => {
   await using fleet = new Fleet(4);
   await withCandies(fleet, 30);
-  const stuck = join(fleet, "stuck", { runMs: 600_000, drainSeconds: 5 });
+  join(fleet, "stuck", { runMs: 600_000, drainSeconds: 5 });
   await fleet.run(4_000);
   const other = join(fleet, "other");
   await fleet.run(20_000);
@@ -130,6 +130,20 @@ test("a member that renews its lease while it is being declared dead lives on", 
   expect([a.manager.isLeader(), b.manager.isLeader()]).toEqual([true, true]);
   const uids = (await fleet.wait(fleet.client.listAll(leases))).items.map(({ metadata }) => metadata.uid).toSorted();
   expect(uids).toEqual(uidsBefore);
+});
+
+test("a server that needs three seconds for each answer costs no member its lease", async () => {
+  await using fleet = new Fleet(9);
+  const members = [join(fleet, "a"), join(fleet, "b")];
+  await fleet.run(10_000);
+  for (const { process } of members) process.latencyMs = () => 1_500;
+  let lapses = 0;
+  for (let i = 0; i < 600; i++) {
+    await fleet.run(500);
+    lapses += members.filter(({ manager }) => !manager.isLeader()).length;
+  }
+  expect(lapses).toBe(0);
+  expect(members.map(({ manager }) => manager.shard()?.members.length)).toEqual([2, 2]);
 });
 
 test("a member that was declared dead stops", async () => {

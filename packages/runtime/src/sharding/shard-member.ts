@@ -25,6 +25,8 @@ const membersMax = 64;
 const epochsMax = 32;
 /** While keys change hands the group is looked at so much more often. */
 const handoverHaste = 8;
+/** Between two looks, however slow the server is. */
+const minPauseMs = 50;
 
 export interface ShardMemberOptions {
   readonly name: string;
@@ -59,6 +61,7 @@ export class ShardMember implements Tenure {
   #isLost = false;
   #changedMs = 0;
   #isSettled = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
   #hasWarned = false;
 
   constructor(
@@ -139,7 +142,8 @@ export class ShardMember implements Tenure {
   #pause(isDone: boolean, signal: AbortSignal): Promise<void> {
     const { retryPeriodMs } = this.#options;
     const periodMs = isDone && !this.#isSettled ? retryPeriodMs / handoverHaste : retryPeriodMs;
-    return sleep(this.#host.clock, periodMs * (1 + this.#host.random.next() * 0.1), signal);
+    const dueMs = this.#lookedMs + periodMs * (1 + this.#host.random.next() * 0.1);
+    return sleep(this.#host.clock, Math.max(minPauseMs, dueMs - this.#host.clock.monotonic()), signal);
   }
 
   /** Never throws; says whether it went through. */
@@ -175,16 +179,13 @@ export class ShardMember implements Tenure {
     return { holderIdentity: identity, leaseDurationSeconds: leaseDurationMs / 1_000, renewTime };
   }
 
-  /** One look at the group and what follows from it. */
+  /** One look at the group and what follows from it. Renewing does not wait for the look: a slow server answers both late. */
   async #look(signal: AbortSignal): Promise<void> {
-    const seen = await this.#list(signal);
-    const own = seen.members.find(({ uid }) => uid === this.#own?.metadata.uid);
-    if (own === undefined) return this.#lose();
-    this.#adopt(seen);
-    const isDrained = this.permits.isDrained();
-    const acked = isDrained && this.#view !== undefined ? this.#view.epoch : this.#acked;
-    await this.#renew(own.lease, acked, signal);
+    this.#lookedMs = this.#host.clock.monotonic();
+    const [seen] = await Promise.all([this.#list(signal), this.#renew(signal)]);
+    if (!seen.members.some(({ uid }) => uid === this.#own?.metadata.uid)) this.#lose();
     if (this.#isLost) return;
+    this.#adopt(seen);
     this.#take(seen);
     await this.#removeDead(seen, signal);
     await this.#propose(seen, signal);
@@ -239,14 +240,21 @@ export class ShardMember implements Tenure {
       .observe((this.#host.clock.monotonic() - this.#changedMs) / 1_000, { group: this.#options.name });
   }
 
-  async #renew(present: Stored<Lease>, acked: number, signal: AbortSignal): Promise<void> {
+  /** Also says up to which epoch this member has let go. */
+  async #renew(signal: AbortSignal): Promise<void> {
+    const present = this.#own;
+    if (present === undefined) return;
     const startMs = this.#host.clock.monotonic();
+    const acked = this.#view !== undefined && this.permits.isDrained() ? this.#view.epoch : this.#acked;
     const annotations = { ...present.metadata.annotations, [ackedAnnotation]: String(acked) };
     const renewed = { ...present, metadata: { ...present.metadata, annotations }, spec: this.#leaseSpec() };
     try {
       this.#own = await this.#client.update<Lease>(Lease, renewed, { signal });
     } catch (error) {
       if (isNotFound(error)) return this.#lose();
+      // Somebody has touched it, or an earlier renewal without an answer has happened.
+      this.#own = await this.#client.get(Lease, { ...this.#options, name: present.metadata.name }, { signal });
+      if (this.#own.metadata.uid !== present.metadata.uid) this.#lose();
       throw error;
     }
     this.#acked = acked;

@@ -14,6 +14,14 @@ export { declareConditions } from "@setpoint/runtime";
 export type { Random } from "@setpoint/host";
 export { randomSuffix } from "@setpoint/host";
 
+// before a write is accepted
+export type { AdmissionContext, WebhookDefinition, WebhookInit } from "@setpoint/runtime";
+export { webhooks } from "@setpoint/runtime";
+export type { AdmissionPolicy, AdmissionPolicyOptions } from "./admission-policy.ts";
+export { admissionPolicy } from "./admission-policy.ts";
+export type { WebhookPlace } from "./webhook-manifests.ts";
+export { webhookConfigurations, webhooksName } from "./webhook-manifests.ts";
+
 // operators
 export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
@@ -23,3 +31,9 @@ export type { InstallExtra, InstallOptions } from "./install-manifests.ts";
 export { installManifests } from "./install-manifests.ts";
 export type { RunOptions } from "./run-operator.ts";
 export { runOperator } from "./run-operator.ts";
+
+// rights
+export type { MissingRight, WantedRules } from "./rights/check-rights.ts";
+export { findMissingRights, missingRightSentence } from "./rights/check-rights.ts";
+export type { Right } from "./rights/right.ts";
+export { missingRights, onlyUsedRights, rulesOfUse, unusedRights, withUsedRights } from "./rights/right.ts";

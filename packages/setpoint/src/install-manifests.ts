@@ -14,6 +14,7 @@ import {
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Operator } from "./operator.ts";
 import type { PolicyRule } from "./policy-rule.ts";
+import { webhookInstallation } from "./webhook-manifests.ts";
 
 export interface InstallOptions {
   readonly image: string;
@@ -26,7 +27,7 @@ export interface InstallOptions {
 }
 
 /**
- * A NetworkPolicy lets others reach the operator's health and metrics alone; what the operator may reach is left open, because
+ * A NetworkPolicy lets others reach the operator's health, metrics and webhooks alone; what the operator may reach is left open, because
  * the address of an API server is the cluster's. A PodDisruptionBudget lets a drain take one replica at a time. A metrics
  * Service gives the metrics of all replicas a name; a ServiceMonitor, which the Prometheus operator has to know, finds it.
  */
@@ -48,16 +49,18 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     kind,
     name,
   });
+  const webhooks = webhookInstallation(operator, own);
   return [
     Namespace({ name: options.namespace }),
-    ...operator.crds(),
+    ...webhooks.crds,
     ServiceAccount(own),
     ClusterRole({ name, labels, rules: options.rules ?? operator.rules }),
     ClusterRoleBinding({ name, labels, roleRef: roleRef("ClusterRole"), subjects }),
     Role({ ...own, rules: operator.ownRules }),
     RoleBinding({ ...own, roleRef: roleRef("Role"), subjects }),
     deployment(own, options.image),
-    ...(options.extras ?? []).map((extra) => extraMakers[extra](own)),
+    ...webhooks.objects,
+    ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports)),
   ];
 }
 
@@ -67,15 +70,15 @@ interface OwnMeta {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta) => KubeObject>> = {
+const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta, webhookPorts: readonly number[]) => KubeObject>> = {
   NetworkPolicy: networkPolicy,
   PodDisruptionBudget: disruptionBudget,
   MetricsService: metricsService,
   ServiceMonitor: serviceMonitor,
 };
 
-function networkPolicy(own: OwnMeta): NetworkPolicy {
-  const ports = [{ port: statusPort, protocol: "TCP" as const }];
+function networkPolicy(own: OwnMeta, webhookPorts: readonly number[]): NetworkPolicy {
+  const ports = [statusPort, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
   return NetworkPolicy({
     ...own,
     spec: { podSelector: { matchLabels: own.labels }, policyTypes: ["Ingress"], ingress: [{ ports }] },

@@ -1,8 +1,11 @@
-import type { KubeObject } from "@setpoint/apimachinery";
+import { groupResource, type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
-import type { ControllerDefinition } from "@setpoint/runtime";
+import type { ControllerDefinition, WebhookDefinition } from "@setpoint/runtime";
+import type { CrdOptions } from "@setpoint/schema";
+import type { AdmissionPolicy } from "./admission-policy.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { leaseRules, rulesOf, type WriteVerb } from "./rules-of.ts";
+import { secretRules, webhookRules } from "./webhook-rules.ts";
 
 /** An operator as data: what runs it, installs it and documents it reads this. */
 export interface Operator {
@@ -14,8 +17,12 @@ export interface Operator {
   readonly rules: readonly PolicyRule[];
   /** What it must be allowed in its own namespace: its lease. */
   readonly ownRules: readonly PolicyRule[];
-  /** The CustomResourceDefinitions of `kinds`. */
-  crds(): readonly KubeObject[];
+  /** Functions that the API server asks before it accepts a write. */
+  readonly webhooks: readonly WebhookDefinition[];
+  /** Rules that the API server itself checks. */
+  readonly policies: readonly AdmissionPolicy[];
+  /** The CustomResourceDefinitions of `kinds`; with `conversion`, kinds with several versions are served in all of them. */
+  crds(options?: CrdOptions): readonly KubeObject[];
 }
 
 export interface OperatorInit {
@@ -28,32 +35,56 @@ export interface OperatorInit {
    * applying and pruning children needs.
    */
   readonly writes?: ReadonlyMap<KindRef, readonly WriteVerb[]>;
+  /** What `webhooks(kind, …)` made, one a kind. */
+  readonly webhooks?: readonly WebhookDefinition[];
+  /** What `admissionPolicy(kind, …)` made. */
+  readonly policies?: readonly AdmissionPolicy[];
   /** Rules beyond those that follow from the controllers: whatever `ctx.client` is used for. */
   readonly permissions?: readonly PolicyRule[];
 }
 
 /** A kind that can say its own CustomResourceDefinition. */
 interface KindWithCrd extends KindRef {
-  crd(): KubeObject;
+  crd(options?: CrdOptions): KubeObject;
 }
 
 /** Puts controllers together into an operator. */
 export function defineOperator(init: OperatorInit): Operator {
   const kinds = kindsOf(init);
+  const { webhooks = [], policies = [] } = init;
+  requireOneEach(init.name, webhooks);
   return {
     name: init.name,
     controllers: init.controllers,
     kinds,
-    rules: rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),
-    ownRules: leaseRules(init.name),
-    crds: () => kinds.map((kind) => kind.crd()),
+    webhooks,
+    policies,
+    rules: [
+      ...rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),
+      ...webhookRules(init.name, webhooks, kinds),
+    ],
+    ownRules: [...leaseRules(init.name), ...secretRules(init.name, webhooks, kinds)],
+    crds: (options) => kinds.map((kind) => kind.crd(options)),
   };
+}
+
+function requireOneEach(operator: string, webhooks: readonly WebhookDefinition[]): void {
+  const seen = new Set<string>();
+  for (const { kind } of webhooks) {
+    const name = groupResource({ group: kind.group, resource: kind.plural });
+    if (seen.has(name)) {
+      const message = `Cannot define operator "${operator}": ${name} has webhooks twice, wanted one definition a kind`;
+      throw new SetpointError("ERR_WEBHOOK_INVALID", message);
+    }
+    seen.add(name);
+  }
 }
 
 function kindsOf(init: OperatorInit): readonly KindWithCrd[] {
   const all = [
     ...init.controllers.flatMap(({ kind, owns, watches }) => [kind, ...owns, ...watches.map((each) => each.of)]),
     ...(init.kinds ?? []),
+    ...(init.webhooks ?? []).map(({ kind }) => kind),
   ];
   return [...new Set(all)].filter(hasCrd);
 }

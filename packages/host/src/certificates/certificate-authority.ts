@@ -113,13 +113,13 @@ export class CertificateAuthority {
 
 /** A new authority with a new key. */
 export function createCertificateAuthority(
-  options: CertificateAuthorityOptions & { readonly commonName?: string },
+  options: CertificateAuthorityOptions & { readonly commonName?: string; readonly validityDays?: number },
 ): CertificateAuthority {
   const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = distinguishedName(options.commonName ?? "kubernetes", []);
   const constraints = asn1.sequence(asn1.boolean(true));
   const certificate = signCertificate(pair.privateKey, {
-    ...validity(options.clock, authorityValidityDays),
+    ...validity(options.clock, options.validityDays ?? authorityValidityDays),
     serial: serialNumber(options.random),
     issuer: name,
     subject: name,

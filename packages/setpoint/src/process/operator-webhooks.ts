@@ -1,0 +1,185 @@
+/** The webhooks of a running operator: listening, trusted, registered. */
+import {
+  CustomResourceDefinition,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+} from "@setpoint/api";
+import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import type { Client, KindRef } from "@setpoint/client";
+import type { Host } from "@setpoint/host";
+import type { KeyPair } from "@setpoint/host/certificates";
+import { conversionPath, createWebhookHandler } from "@setpoint/runtime";
+import type { WebhookClient } from "@setpoint/schema";
+import type { Operator } from "../operator.ts";
+import { type WebhookPlace, webhookConfigurations, webhooksName } from "../webhook-manifests.ts";
+import { needsWebhookServer } from "../webhook-rules.ts";
+import type { CertificateTimes } from "./certificate-plan.ts";
+import { processStore, secretStore } from "./certificate-store.ts";
+import { WebhookCertificates } from "./webhook-certificates.ts";
+import { startWebhookServer, type WebhookServer } from "./webhook-server.ts";
+
+export interface OperatorWebhooksOptions {
+  readonly client: Client;
+  readonly host: Host;
+  /** The operator's own namespace when it runs in a pod behind its Service; absent: on a desk, reached by an address. */
+  readonly namespace?: string;
+  /** Where to listen; in a pod all addresses, on a desk 127.0.0.1. */
+  readonly address?: string;
+  /** Default: 9443 in a pod, any free port on a desk. */
+  readonly port?: number;
+  readonly times?: CertificateTimes;
+}
+
+export interface OperatorWebhooks extends AsyncDisposable {
+  readonly port: number;
+  /** Replaces the authority before its time; calls go on meanwhile. */
+  rotate(): Promise<void>;
+}
+
+/** Kinds of the objects that are applied, by their names. */
+const registrations: Readonly<Record<string, KindRef>> = {
+  ValidatingWebhookConfiguration,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+};
+
+/**
+ * Resolves when API servers can call; undefined when the operator has nothing to be called for.
+ *
+ * Guarantees: configurations are registered after somebody listens. On a desk they are taken back at the end; in a cluster they
+ * stay, since other replicas answer.
+ */
+export async function serveOperatorWebhooks(
+  operator: Operator,
+  options: OperatorWebhooksOptions,
+): Promise<OperatorWebhooks | undefined> {
+  if (!needsWebhookServer(operator.webhooks, operator.kinds)) return undefined;
+  const { client, host, namespace, times } = options;
+  const name = webhooksName(operator);
+  const address = options.address ?? (namespace === undefined ? "127.0.0.1" : undefined);
+  const handler = createWebhookHandler({ ...host, webhooks: operator.webhooks, kinds: operator.kinds });
+  let isStarting = false;
+  const listen = Promise.withResolvers<WebhookServer>();
+  const port = options.port ?? (namespace === undefined ? 0 : undefined);
+  const where = { handler, ...(address === undefined ? {} : { address }), ...(port === undefined ? {} : { port }) };
+  const certificates = await WebhookCertificates.start({
+    host,
+    store: namespace === undefined ? processStore() : secretStore(client, host, { namespace, name }),
+    hosts: namespace === undefined ? [address ?? "127.0.0.1"] : [`${operator.name}-operator.${namespace}.svc`],
+    ...(times === undefined ? {} : { times }),
+    // Nobody is told to call before somebody listens.
+    onServing: (certificate) => {
+      if (isStarting) return void serveFrom(listen.promise, certificate);
+      isStarting = true;
+      void startWebhookServer({ ...where, certificate }).then(listen.resolve, listen.reject);
+    },
+    publish: async (bundle) => {
+      const { port: listeningPort } = await listen.promise;
+      await register(operator, client, placeOf(operator, namespace, listeningPort, bundle));
+    },
+  });
+  const listening = await listen.promise;
+  host.log.info("Listening for the API server", { port: listening.port, webhooks: operator.webhooks.length });
+  return {
+    port: listening.port,
+    rotate: () => certificates.rotate(),
+    async [Symbol.asyncDispose]() {
+      await certificates[Symbol.asyncDispose]();
+      if (namespace === undefined) await unregister(operator, client);
+      await listening[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function serveFrom(listening: Promise<WebhookServer>, certificate: KeyPair): Promise<void> {
+  (await listening).serve(certificate);
+}
+
+/** How API servers reach the operator: by its Service, or by this process's address. */
+function placeOf(
+  operator: Operator,
+  namespace: string | undefined,
+  port: number,
+  bundle: string,
+): Required<Pick<WebhookPlace, "client">> & WebhookPlace {
+  const caBundle = Buffer.from(bundle).toString("base64");
+  const client = (path: string): WebhookClient =>
+    namespace === undefined
+      ? { url: `https://127.0.0.1:${port}${path}`, caBundle }
+      : { service: { namespace, name: `${operator.name}-operator`, path, port: 443 }, caBundle };
+  return { client, ...(namespace === undefined ? {} : { ownNamespace: namespace }) };
+}
+
+async function register(operator: Operator, client: Client, place: WebhookPlace): Promise<void> {
+  const write = { fieldManager: webhooksName(operator), force: true };
+  for (const object of webhookConfigurations(operator, place)) {
+    await client.apply(registrationKind(object), object, write);
+  }
+  for (const crd of operator.crds({ conversion: place.client(conversionPath) })) {
+    if (hasConversion(crd)) await client.apply(CustomResourceDefinition, crd, write);
+  }
+}
+
+function registrationKind({ kind }: KubeObject): KindRef {
+  const found = registrations[kind];
+  if (found === undefined) throw new TypeError(`Cannot register ${kind}: it is no kind of webhook or policy`);
+  return found;
+}
+
+function hasConversion(crd: KubeObject): boolean {
+  return "spec" in crd && typeof crd.spec === "object" && crd.spec !== null && "conversion" in crd.spec;
+}
+
+/** Nobody answers any more: what was registered would only block writes. */
+async function unregister(operator: Operator, client: Client): Promise<void> {
+  const name = webhooksName(operator);
+  for (const object of webhookConfigurations(operator, { client: () => ({}) })) {
+    await client.delete(registrationKind(object), { name }).catch(ignoreMissing);
+  }
+  const write = { fieldManager: name, force: true };
+  for (const crd of operator.crds({ conversion: {} })) {
+    if (!hasConversion(crd)) continue;
+    const alone = operator.crds().find((each) => each.metadata.name === crd.metadata.name);
+    if (alone !== undefined) await client.apply(CustomResourceDefinition, alone, write);
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
+
+export interface StartWebhooksOptions extends OperatorWebhooksOptions {
+  /** On a desk: the URL of the API server, which may be too far away to call this process. */
+  readonly server?: string;
+}
+
+/** Policies and webhooks of an operator's process, as far as the API server can reach it. */
+export async function startWebhooks(
+  operator: Operator,
+  { server, ...options }: StartWebhooksOptions,
+): Promise<OperatorWebhooks | undefined> {
+  const { client, host, namespace } = options;
+  // In a cluster the installation brings them.
+  if (namespace === undefined) await applyPolicies(operator, client);
+  if (!needsWebhookServer(operator.webhooks, operator.kinds)) return undefined;
+  if (namespace === undefined && server !== undefined && !isLoopback(server)) {
+    host.log.warn("Webhooks are not registered: the API server cannot call this process", { server });
+    return undefined;
+  }
+  return serveOperatorWebhooks(operator, options);
+}
+
+function isLoopback(server: string): boolean {
+  const { hostname } = new URL(server);
+  return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
+}
+
+/** Applies the policies of an operator, which nobody has to answer for. */
+async function applyPolicies(operator: Operator, client: Client): Promise<void> {
+  for (const object of operator.policies.flatMap((each) => each.manifests())) {
+    await client.apply(registrationKind(object), object, { fieldManager: operator.name, force: true });
+  }
+}

@@ -1,16 +1,22 @@
 /** Tells users of objects what happened to them, in Events of events.k8s.io/v1. */
-import { createKind, type Kind, type KubeObject } from "@setpoint/apimachinery";
+import { createKind, isNotFound, type Kind, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
-import { microTimestamp, type Host } from "@setpoint/host";
+import { microTimestamp, type Counter, type Host } from "@setpoint/host";
+import { EventBudget } from "./event-budget.ts";
 
 /** Equal events within so long become one series; as client-go's. */
 const seriesMsMax = 360_000;
 /** Series that are remembered; the oldest is forgotten first. */
 const seriesCountMax = 4_096;
+/** A series that goes on is told at least so often: servers forget events an hour after their last change. */
+const seriesSilenceMsMax = 1_800_000;
 /** Events on their way; more are dropped, because events are help and not state. */
 const pendingMax = 100;
-/** The API's limit for `note`. */
-const noteLengthMax = 1_024;
+/** The API's limits: `note` in bytes, `reason` and `action` in characters. */
+const noteBytesMax = 1_024;
+const reasonLengthMax = 128;
+/** Leaves room for the suffix in a name of at most 253 characters. */
+const nameLengthMax = 230;
 
 interface Event extends KubeObject {
   readonly eventTime: string;
@@ -33,9 +39,9 @@ const Event: Kind<Event> = createKind<Event>({
 });
 
 interface Series {
-  readonly name: string;
-  readonly namespace: string;
+  readonly event: Event;
   readonly lastMs: number;
+  readonly writtenMs: number;
   readonly count: number;
   /** The creation, so that no count is written before it. */
   readonly created: Promise<boolean>;
@@ -47,35 +53,52 @@ export interface EventInit {
   readonly message: string;
 }
 
-/** Never throws and never makes anybody wait. */
+/**
+ * Guarantees: never throws and never makes anybody wait. An event that is equal to one of the last six minutes is counted in its
+ * series; one object causes 25 new events at once and one every five minutes after that, the rest is dropped and counted in
+ * `setpoint_events_dropped_total`.
+ */
 export class EventRecorder {
   readonly #client: Client;
   readonly #host: Host;
   readonly #instance: string;
   readonly #series = new Map<string, Series>();
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #budget = new EventBudget();
+  readonly #dropped: Counter;
 
   constructor(client: Client, host: Host, instance: string) {
     this.#client = client;
     this.#host = host;
     this.#instance = instance;
+    this.#dropped = host.metrics.counter(
+      "setpoint_events_dropped_total",
+      "Events that were not written, to spare the server.",
+    );
   }
 
   record(object: Stored<KubeObject>, controller: string, event: EventInit): void {
-    if (this.#pending.size >= pendingMax) {
-      this.#host.log.warn("Event was dropped", { reason: event.reason, pending: this.#pending.size });
-      return;
-    }
+    if (this.#pending.size >= pendingMax) return this.#drop(event, "too many are on their way");
     const key = JSON.stringify([object.metadata.uid, controller, event.type, event.reason, event.message]);
     const nowMs = this.#host.clock.monotonic();
     const before = this.#series.get(key);
-    const isSeries = before !== undefined && nowMs - before.lastMs < seriesMsMax;
-    const series = isSeries
-      ? { ...before, lastMs: nowMs, count: before.count + 1 }
-      : this.#begin(object, controller, event, nowMs);
+    if (before !== undefined && nowMs - before.lastMs < seriesMsMax) return this.#goOn(key, before, nowMs);
+    if (!this.#budget.take(object.metadata.uid, nowMs)) return this.#drop(event, "the object has had many");
+    this.#remember(key, this.#begin(object, controller, event, nowMs));
+  }
+
+  #drop({ reason }: EventInit, why: string): void {
+    this.#dropped.add();
+    this.#host.log.debug("Event was dropped", { reason, why });
+  }
+
+  /** Counts are written when they double: often enough to tell, rarely enough not to disturb. */
+  #goOn(key: string, before: Series, nowMs: number): void {
+    const count = before.count + 1;
+    const isDue = (count & (count - 1)) === 0 || nowMs - before.writtenMs >= seriesSilenceMsMax;
+    const series = { ...before, lastMs: nowMs, count, ...(isDue ? { writtenMs: nowMs } : {}) };
     this.#remember(key, series);
-    // Counts are written when they double: often enough to tell, rarely enough not to disturb.
-    if (isSeries && (series.count & (series.count - 1)) === 0) this.#track(this.#writeCount(series));
+    if (isDue) this.#track(this.#writeCount(series));
   }
 
   /** Resolves when all events are written or given up. */
@@ -83,33 +106,31 @@ export class EventRecorder {
     await Promise.all(this.#pending);
   }
 
-  #begin(object: Stored<KubeObject>, controller: string, event: EventInit, nowMs: number): Series {
+  #begin(object: Stored<KubeObject>, controller: string, init: EventInit, nowMs: number): Series {
     const { name, uid, resourceVersion } = object.metadata;
     const namespace = object.metadata.namespace ?? "default";
-    const eventName = `${name}.${this.#suffix()}`;
-    const created = this.#create({
-      ...Event({
-        name: eventName,
-        namespace,
-        eventTime: microTimestamp(this.#host.clock),
-        type: event.type,
-        reason: event.reason,
-        note: event.message.slice(0, noteLengthMax),
-        action: event.reason,
-        reportingController: controller,
-        reportingInstance: this.#instance,
-        regarding: {
-          apiVersion: object.apiVersion,
-          kind: object.kind,
-          name,
-          uid,
-          resourceVersion,
-          ...(object.metadata.namespace === undefined ? {} : { namespace }),
-        },
-      }),
+    const event = Event({
+      name: `${name.slice(0, nameLengthMax)}.${this.#suffix()}`,
+      namespace,
+      eventTime: microTimestamp(this.#host.clock),
+      type: init.type,
+      reason: init.reason.slice(0, reasonLengthMax),
+      note: cutToBytes(init.message, noteBytesMax),
+      action: init.reason.slice(0, reasonLengthMax),
+      reportingController: controller,
+      reportingInstance: this.#instance,
+      regarding: {
+        apiVersion: object.apiVersion,
+        kind: object.kind,
+        name,
+        uid,
+        resourceVersion,
+        ...(object.metadata.namespace === undefined ? {} : { namespace }),
+      },
     });
+    const created = this.#attempt(() => this.#client.create<Event>(Event, event));
     this.#track(created);
-    return { name: eventName, namespace, lastMs: nowMs, count: 1, created };
+    return { event, lastMs: nowMs, writtenMs: nowMs, count: 1, created };
   }
 
   /** The time, so that the events of an object list in their order, and some chance against equal ones. */
@@ -118,14 +139,19 @@ export class EventRecorder {
     return time + this.#host.random.uuid().slice(0, 5);
   }
 
-  async #create(event: Event): Promise<boolean> {
-    return this.#attempt(() => this.#client.create<Event>(Event, event));
-  }
-
-  async #writeCount(series: Series): Promise<void> {
-    if (!(await series.created)) return;
-    const lastObservedTime = microTimestamp(this.#host.clock);
-    await this.#attempt(() => this.#client.patch(Event, series, { series: { count: series.count, lastObservedTime } }));
+  async #writeCount({ event, count, created }: Series): Promise<void> {
+    if (!(await created)) return;
+    const series = { count, lastObservedTime: microTimestamp(this.#host.clock) };
+    const { name = "", namespace = "" } = event.metadata;
+    await this.#attempt(async () => {
+      try {
+        await this.#client.patch(Event, { name, namespace }, { series });
+      } catch (error) {
+        // The server has forgotten it, but it goes on.
+        if (!isNotFound(error)) throw error;
+        await this.#client.create<Event>(Event, { ...event, series });
+      }
+    });
   }
 
   async #attempt(write: () => Promise<unknown>): Promise<boolean> {
@@ -150,4 +176,16 @@ export class EventRecorder {
     const oldest = this.#series.keys().next();
     if (oldest.done !== true) this.#series.delete(oldest.value);
   }
+}
+
+/** The beginning of a text, of so many bytes of UTF-8 at most. */
+function cutToBytes(text: string, bytesMax: number): string {
+  // A code unit has at most three bytes.
+  if (text.length * 3 <= bytesMax) return text;
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= bytesMax) return text;
+  let end = bytesMax;
+  // Not in the middle of a character: bytes that continue one begin with 10.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return new TextDecoder().decode(bytes.subarray(0, end));
 }

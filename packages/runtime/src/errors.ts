@@ -65,3 +65,22 @@ export class TemporaryError extends SetpointError {
 export function isTemporaryError(error: unknown): error is TemporaryError {
   return isSetpointError(error, errTemporary) || isSetpointError(error, errWriteBudget);
 }
+
+/** How soon the author's code wants to be tried again; of several errors the soonest, when all of them say so. */
+export function temporaryDelayMsOf(error: unknown): number | undefined {
+  if (isTemporaryError(error)) return error.delayMs;
+  if (!(error instanceof AggregateError)) return undefined;
+  const delays = error.errors.map(temporaryDelayMsOf).filter((each) => each !== undefined);
+  return delays.length > 0 && delays.length === error.errors.length ? Math.min(...delays) : undefined;
+}
+
+/** What engines say when a frozen object is changed. */
+const frozenPattern = /read only property|object is not extensible|Cannot delete property/u;
+
+/** The error in words that help, when it comes from an attempt to change an object of the cache. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof TypeError) || !frozenPattern.test(error.message)) return error;
+  const advice = "copy what you change: `{ ...object, spec: { ...object.spec, size: 3 } }`";
+  const message = `Cannot change an object of the cache: it is shared by all who read it, and frozen; ${advice}`;
+  return new SetpointError(errCacheChanged, message, { cause: error });
+}

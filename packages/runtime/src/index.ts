@@ -47,6 +47,14 @@ export { fromIterable } from "./sources/from-iterable.ts";
 export type { PushSource } from "./sources/push-source.ts";
 export { pushSource } from "./sources/push-source.ts";
 
+// what runs beside a reconcile, and what holds it back
+export type { Daemon, DaemonContext } from "./handlers/daemons.ts";
+export type { FieldChange, FieldHandler } from "./handlers/field-handlers.ts";
+export { onChange } from "./handlers/field-handlers.ts";
+export type { TimerOptions } from "./handlers/timer.ts";
+export { timer } from "./handlers/timer.ts";
+export type { WriteLimits } from "./protection/write-limits.ts";
+
 // inside a reconcile
 export type {
   ApplyOptions,

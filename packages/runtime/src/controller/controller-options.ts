@@ -4,7 +4,7 @@ import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { CacheReader, Selection, WatchDefinition } from "./controller-definition.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { Daemon } from "../handlers/daemons.ts";
-import type { FieldHandlers } from "../handlers/field-handlers.ts";
+import type { FieldHandler } from "../handlers/field-handlers.ts";
 import type { WriteLimits } from "../protection/write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/work-queue.ts";
@@ -53,8 +53,8 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly timeoutMs?: number;
   /** An object is reconciled at least so often, give or take a tenth; default: only when something changes. */
   readonly maxReconcileIntervalMs?: number;
-  /** Called before `reconcile` when a field differs from what was handled last: `{ "spec.size": async ({ old, new: size }) => … }`. */
-  readonly onChange?: FieldHandlers<T>;
+  /** Handlers of single fields, called before `reconcile`: `[onChange("spec.size", async ({ old, new: size }) => …)]`. */
+  readonly fields?: readonly FieldHandler<T>[];
   /** What runs beside each object for as long as it is there, by name: `{ probe: timer(seconds(30), async (object) => …) }`. */
   readonly daemons?: Readonly<Record<string, Daemon<T>>>;
   /** How much the controller may change or delete in a while before it has to wait; default: no limits. */

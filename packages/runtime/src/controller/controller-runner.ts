@@ -1,23 +1,41 @@
 /** Runs one controller: changes of the caches become keys, keys become runs. */
-import { isConflict, parseApiVersion, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
+import {
+  isConflict,
+  isSetpointError,
+  parseApiVersion,
+  type KubeObject,
+  type NamespacedName,
+} from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type Client, type Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { Informer } from "../cache/informer.ts";
 import { controllerOf, storeKey } from "../cache/store.ts";
-import { isTerminalError } from "../errors.ts";
+import { TimeSlices } from "../cache/time-slices.ts";
+import { errReconcileTimeout, explained, isTemporaryError, isTerminalError, temporaryDelayMsOf } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
+import { DaemonRunner } from "../handlers/daemons.ts";
+import { Protections } from "../protection/protections.ts";
+import type { Priority } from "../queue/priority.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
+import { SourceRunner, type SourceState } from "../sources/source-runner.ts";
+import { isPaused } from "./always-wakes.ts";
 import { ControllerCache } from "./controller-cache.ts";
 import type { ControllerDefinition, WatchDefinition } from "./controller-definition.ts";
 import { createControllerMetrics, type ControllerMetrics, type RunEnd } from "./controller-metrics.ts";
 import { createRun } from "./create-context.ts";
 import { OwnWrites } from "./own-writes.ts";
+import { PausedKeys } from "./paused-keys.ts";
 import { ReconcileMemory } from "./reconcile-memory.ts";
 import { reconcileObject } from "./reconcile-object.ts";
+import { RunDeadline } from "./run-deadline.ts";
 import type { Result } from "./result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { ChangeKind, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
+import { declaresStatusField } from "./status-field.ts";
+
+/** A run that asks to be repeated so soon is counted by the protection against hot loops. */
+const soonMsMax = 60_000;
 
 export interface ControllerRunnerOptions {
   readonly definition: ControllerDefinition;
@@ -48,12 +66,23 @@ export class ControllerRunner {
   /** UIDs by key, to forget what is remembered of an object when it is gone. */
   readonly #uids = new Map<string, string>();
   readonly #processing = new Set<Promise<void>>();
+  readonly #protections: Protections;
+  readonly #daemons: DaemonRunner | undefined;
+  readonly #sources: readonly SourceRunner[];
+  /** What woke keys while they were running, to tell echoes of their writes from changes. */
+  readonly #wokenBy = new Map<string, KubeObject[]>();
+  readonly #paused: PausedKeys;
+  readonly #saysConditions: boolean;
+  /** Present objects that have an object of this controller as owner. */
+  #childCount = 0;
   #isActive = false;
   #activeSinceMs: number | undefined;
   #activeCount = 0;
+  #isPumping = false;
+  readonly #slices: TimeSlices;
 
   constructor(options: ControllerRunnerOptions) {
-    const { definition, host, factory, namespaces } = options;
+    const { definition, host, factory, namespaces, events, client } = options;
     this.#options = options;
     this.definition = definition;
     this.cache = new ControllerCache(definition, factory, namespaces);
@@ -64,8 +93,23 @@ export class ControllerRunner {
       random: host.random,
       metrics: host.metrics,
       name: definition.name,
+      ...(definition.rateLimit === undefined ? {} : { rateLimit: definition.rateLimit }),
+      ...(definition.fairness === undefined ? {} : { flowOf: (key) => this.#flowOf(key) }),
     });
+    this.#slices = new TimeSlices(host.clock);
     this.queue.onReady(() => this.#pump());
+    const shared = { definition, host, log: this.#log, events, client, controller: definition.name };
+    this.#protections = new Protections({ ...shared, childCount: () => this.#childCount });
+    this.#paused = new PausedKeys(shared);
+    const find = (key: string): Stored<KubeObject> | undefined => this.#find(key);
+    const { daemons, sources = [], kind } = definition;
+    this.#saysConditions = declaresStatusField(kind, "conditions");
+    this.#daemons =
+      daemons === undefined
+        ? undefined
+        : new DaemonRunner({ ...shared, daemons, find, wake: (key) => this.enqueue(key) });
+    const wake = (key: NamespacedName, priority?: Priority): void => this.enqueue(storeKey(key), priority);
+    this.#sources = sources.map((source) => new SourceRunner(source, { ...shared, kind, cache: this.cache, wake }));
     this.#listen();
   }
 
@@ -94,14 +138,27 @@ export class ControllerRunner {
     this.#isActive = true;
     this.#activeSinceMs = this.#options.host.clock.monotonic();
     this.#log.info("Started controller", { workers: this.definition.concurrency });
+    for (const source of this.#sources) source.start();
     this.#pump();
   }
 
-  /** Takes no more keys; resolves when the running ones have ended. */
+  /** Takes no more keys; resolves when the running ones, the sources and the daemons have ended. */
   async stop(): Promise<void> {
     this.#isActive = false;
     this.queue.close();
-    await Promise.all(this.#processing);
+    this.#protections.close();
+    await Promise.all([...this.#processing, ...this.#sources.map((source) => source.stop()), this.#daemons?.stopAll()]);
+  }
+
+  /** Whether the sources work. */
+  get sources(): readonly SourceState[] {
+    return this.#sources.map(({ state }) => state);
+  }
+
+  /** Runs a key for a reason that no watch shows. */
+  enqueue(key: string, priority?: Priority): void {
+    this.#protections.inputChanged(key);
+    this.queue.add(key, priority);
   }
 
   #listen(): void {
@@ -113,13 +170,30 @@ export class ControllerRunner {
         onUpdate: (old, next) =>
           this.definition.predicate(old, next) && this.#wake(storeKey(next.metadata), "changed", informer, next),
       });
-    for (const owned of owns) this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
+    for (const owned of owns) {
+      this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
+      if (this.definition.limits !== undefined) this.#countChildren(this.cache.of(owned).informers);
+    }
     for (const watch of watches)
       if (watch.wakes !== undefined)
-        this.#listenTo(this.cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object));
+        this.#listenTo(this.cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object), watch.predicate);
   }
 
-  #listenTo(informers: readonly Informer[], keysOf: (object: Stored<KubeObject>) => readonly string[]): void {
+  #countChildren(informers: readonly Informer[]): void {
+    const count = (object: KubeObject): number => this.#ownerKeys(object).length;
+    for (const informer of informers)
+      informer.addHandler({
+        onAdd: (object) => (this.#childCount += count(object)),
+        onDelete: (object) => (this.#childCount -= count(object)),
+        onUpdate: (old, next) => (this.#childCount += count(next) - count(old)),
+      });
+  }
+
+  #listenTo(
+    informers: readonly Informer[],
+    keysOf: (object: Stored<KubeObject>) => readonly string[],
+    isWorthIt: WatchDefinition["predicate"] = undefined,
+  ): void {
     for (const informer of informers) {
       const wake = (of: Stored<KubeObject>, change: ChangeKind, shown: Stored<KubeObject>): void => {
         for (const key of keysOf(of)) this.#wake(key, change, informer, shown);
@@ -127,16 +201,41 @@ export class ControllerRunner {
       informer.addHandler({
         onAdd: (object) => wake(object, "added", object),
         onDelete: (object) => wake(object, "deleted", object),
-        // Also the old state wakes: an owner that is no longer named has lost something.
-        onUpdate: (old, next) => (wake(old, "changed", next), wake(next, "changed", next)),
+        onUpdate: (old, next) => {
+          if (isWorthIt?.(old, next) === false) return;
+          const keys = keysOf(next);
+          for (const key of keys) this.#wake(key, "changed", informer, next);
+          // Also the old state wakes: an owner that is no longer named has lost something.
+          for (const key of without(keysOf(old), keys)) this.#wake(key, "changed", informer, next);
+        },
       });
     }
   }
 
   #wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void {
     // What the first list shows needs no cause: it was there when the program began.
-    if (informer.isSynced) this.#options.supervisor.woken(key, change, informer.kind, object);
-    this.queue.add(key);
+    if (!informer.isSynced) return this.queue.add(key, "low");
+    this.#options.supervisor.woken(key, change, informer.kind, object);
+    if (this.queue.isRunning(key)) this.#noteWokenBy(key, object);
+    else this.#protections.inputChanged(key);
+    this.queue.add(key, this.#priorityOf(key));
+  }
+
+  #noteWokenBy(key: string, object: KubeObject): void {
+    const known = this.#wokenBy.get(key);
+    if (known === undefined) this.#wokenBy.set(key, [object]);
+    else known.push(object);
+  }
+
+  #priorityOf(key: string): Priority {
+    const { priority } = this.definition;
+    const object = priority === undefined ? undefined : this.#find(key);
+    return object === undefined ? "normal" : (priority?.(object) ?? "normal");
+  }
+
+  #flowOf(key: string): string {
+    const object = this.#find(key);
+    return object === undefined ? (parseKey(key).namespace ?? "") : (this.definition.fairness?.(object) ?? "");
   }
 
   #ownerKeys(object: KubeObject): readonly string[] {
@@ -163,50 +262,134 @@ export class ControllerRunner {
   }
 
   #pump(): void {
+    // A run that is over as soon as it began comes back here: the loop that began it goes on.
+    if (this.#isPumping) return;
+    this.#isPumping = true;
     while (this.#isActive && this.#activeCount < this.definition.concurrency) {
+      if (this.#slices.isOver()) return this.#pumpLater();
       const key = this.queue.take();
-      if (key === undefined) return;
+      if (key === undefined) break;
       const processing = this.#process(key).finally(() => this.#processing.delete(processing));
       this.#processing.add(processing);
     }
+    this.#isPumping = false;
+  }
+
+  /** Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a start. */
+  #pumpLater(): void {
+    void this.#slices.pause().then(() => {
+      this.#isPumping = false;
+      this.#pump();
+    });
   }
 
   async #process(key: string): Promise<void> {
     this.#activeCount++;
+    let isFree = false;
+    const free = (): void => {
+      if (isFree) return;
+      isFree = true;
+      this.#activeCount--;
+      this.#pump();
+    };
+    let verdict: RunVerdict | undefined;
     const writes = new OwnWrites(this.cache);
     const reconcileID = this.#options.host.random.uuid();
     const log = this.#log.with({ object: key, reconcileID });
     try {
-      if (this.#options.supervisor.mayRun(key)) await this.#run(key, reconcileID, writes, log);
-      else this.#forget(key);
+      if (!this.#options.supervisor.mayRun(key)) this.#pass(key);
+      else if (this.#isDue(key)) verdict = await this.#run(key, reconcileID, writes, log, free);
     } finally {
-      this.#activeCount--;
-      this.#pump();
+      free();
     }
     // The worker is free; the key is not.
     const { client, host, signal } = this.#options;
     if (!writes.isEmpty) await writes.settled({ client, clock: host.clock, log, signal });
+    this.#afterRun(key, verdict, writes);
     this.queue.done(key);
   }
 
-  async #run(key: string, reconcileID: string, writes: OwnWrites, log: Logger): Promise<void> {
+  /** Whether the key has an object that may be reconciled now; if not, what is to be done instead is done. */
+  #isDue(key: string): boolean {
+    const object = this.#find(key);
+    const uidBefore = this.#uids.get(key);
+    if (uidBefore !== object?.metadata.uid) this.#forget(key);
+    if (object === undefined) {
+      this.#options.supervisor.passed(key);
+      return false;
+    }
+    this.#uids.set(key, object.metadata.uid);
+    if (isPaused(object)) {
+      this.#paused.pause(key, object, uidBefore === object.metadata.uid);
+      this.queue.forget(key);
+      void this.#daemons?.stop(key);
+      return false;
+    }
+    this.#paused.resume(key, object);
+    const waitMs = this.#protections.waitMs(key, object);
+    if (waitMs > 0) this.queue.addAfter(key, waitMs);
+    return waitMs <= 0;
+  }
+
+  async #run(
+    key: string,
+    reconcileID: string,
+    writes: OwnWrites,
+    log: Logger,
+    free: () => void,
+  ): Promise<RunVerdict | undefined> {
     const { clock } = this.#options.host;
     const object = this.#find(key);
-    if (object === undefined) return this.#forget(key);
-    if (this.#uids.get(key) !== object.metadata.uid) this.#forget(key);
-    this.#uids.set(key, object.metadata.uid);
+    if (object === undefined) return undefined;
+    if (this.#protections.isFighting(key)) await this.#protections.beforeRun(key, object);
+    if (object.metadata.deletionTimestamp === undefined) this.#daemons?.ensure(key, object);
+    else if (this.#daemons !== undefined) await this.#daemons.stop(key);
     const startedMs = clock.monotonic();
     this.#metrics.started(this.#activeCount);
     const supervised = this.#options.supervisor.begin(key, reconcileID);
-    const { client, signal } = supervised;
-    const ports = { ...this.#options, client, signal, cache: this.cache, writes, memory: this.#memory, log };
+    const deadline = this.#deadline(supervised.signal, log, free);
+    const ports = {
+      ...this.#options,
+      client: supervised.client,
+      signal: deadline?.signal ?? supervised.signal,
+      ...{ cache: this.cache, writes, memory: this.#memory, log, guard: this.#protections },
+    };
     const verdict = await this.#reconcile(key, object, ports);
+    deadline?.end();
     supervised.ended(verdict);
     this.#metrics.ended(verdict.end, clock.monotonic() - startedMs, this.#activeCount - 1);
+    return verdict;
+  }
+
+  #deadline(signal: AbortSignal, log: Logger, free: () => void): RunDeadline | undefined {
+    const { timeoutMs } = this.definition;
+    if (timeoutMs === undefined) return undefined;
+    const { clock } = this.#options.host;
+    const onIgnored = (): void => {
+      log.error("Reconcile does not end; its worker is given to others, its key is not");
+      free();
+    };
+    return new RunDeadline({ clock, timeoutMs, signal, onTimeout: () => this.#metrics.timedOut(), onIgnored });
+  }
+
+  /** Tells the protections whether the key ran for a reason, and what comes next. */
+  #afterRun(key: string, verdict: RunVerdict | undefined, writes: OwnWrites): void {
+    const wokenBy = this.#wokenBy.get(key);
+    if (wokenBy !== undefined) this.#wokenBy.delete(key);
+    if (verdict === undefined || verdict.end === "error") return;
+    const object = this.#find(key);
+    if (object === undefined) return;
+    const isEcho = wokenBy?.every((each) => writes.isEcho(each)) ?? true;
+    const { result } = verdict;
+    const isSoon = wokenBy !== undefined || (result?.kind === "requeueAfter" && result.delayMs < soonMsMax);
+    const againMs = this.#protections.afterRun(key, object, isEcho, isSoon);
+    if (againMs !== undefined) this.queue.addAfter(key, againMs);
   }
 
   async #reconcile(key: string, object: Stored<KubeObject>, ports: RunPorts): Promise<RunVerdict> {
     const run = createRun(object, ports);
+    const notice = this.#saysConditions ? this.#protections.conditionOf(key, object) : undefined;
+    if (notice !== undefined) run.context.condition(notice);
     try {
       const result = await reconcileObject(this.definition, object, run);
       return { end: this.#scheduleNext(key, result), result };
@@ -217,14 +400,21 @@ export class ControllerRunner {
 
   #scheduleNext(key: string, result: Result | void): RunEnd {
     this.queue.forget(key);
+    const { maxReconcileIntervalMs } = this.definition;
+    if (maxReconcileIntervalMs !== undefined) {
+      const jitter = 0.9 + this.#options.host.random.next() / 5;
+      this.queue.addAfter(key, maxReconcileIntervalMs * jitter, "low");
+    }
     if (result === undefined || result.kind === "awaitChange") return "success";
     this.queue.addAfter(key, result.delayMs);
     return result.delayMs <= 0 ? "requeue" : "requeue_after";
   }
 
-  #fail(key: string, error: unknown, { signal, log }: RunPorts): RunVerdict {
+  #fail(key: string, thrown: unknown, { signal, log }: RunPorts): RunVerdict {
+    const isLate = signal.aborted && isSetpointError(signal.reason, errReconcileTimeout);
+    const error: unknown = isLate ? signal.reason : explained(thrown);
     // Nothing is wrong with the key: the program stops, or the key is somebody else's now.
-    if (signal.aborted) return { end: "error", error };
+    if (signal.aborted && !isLate) return { end: "error", error };
     const isTerminal = isTerminalError(error);
     this.#metrics.failed(isTerminal);
     if (isTerminal) {
@@ -232,10 +422,12 @@ export class ControllerRunner {
       log.error("Reconcile failed and waits for a change", { error });
       return { end: "error", error };
     }
-    const delayMs = this.queue.addRateLimited(key);
+    const delayMs = temporaryDelayMsOf(error) ?? this.queue.addRateLimited(key);
+    if (temporaryDelayMsOf(error) !== undefined) this.queue.addAfter(key, delayMs);
     const fields = { error, retryDelayMs: Math.round(delayMs) };
     // Somebody else was faster, or the network lost an answer: daily life, and the next run looks again.
-    if (isConflict(error) || isOutcomeUnknown(error)) log.info("Reconcile will be tried again", fields);
+    if (isConflict(error) || isOutcomeUnknown(error) || isTemporaryError(error))
+      log.info("Reconcile will be tried again", fields);
     else log.error("Reconcile failed", fields);
     return { end: "error", error, retryDelayMs: delayMs };
   }
@@ -245,12 +437,27 @@ export class ControllerRunner {
     return this.cache.get(this.definition.kind, name, namespace);
   }
 
+  /** The key belongs to another process. */
+  #pass(key: string): void {
+    this.#options.supervisor.passed(key);
+    this.#forget(key);
+  }
+
   #forget(key: string): void {
     const uid = this.#uids.get(key);
     if (uid !== undefined) this.#memory.forget(uid);
     this.#uids.delete(key);
     this.queue.forget(key);
+    this.#protections.forget(key);
+    this.#paused.forget(key);
+    void this.#daemons?.stop(key);
   }
+}
+
+function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  if (keys.length === 0 || (keys.length === 1 && keys[0] === others[0])) return [];
+  const known = new Set(others);
+  return keys.filter((key) => !known.has(key));
 }
 
 function parseKey(key: string): NamespacedName {

@@ -44,7 +44,7 @@ export function controller<T extends KubeObject, S, A extends object>(
     ...common(kind, name, options),
     // Object.values of an array is the array's elements.
     owns: Object.values(owns),
-    reconcile: withFieldHandlers(name, options.onChange, reconcileOf(kind, options)),
+    reconcile: withFieldHandlers(name, options.fields, reconcileOf(kind, options)),
   });
 }
 
@@ -68,7 +68,7 @@ export function pureController<T extends KubeObject>(
     ...(finalize === undefined ? {} : { hasCleanup: true, cleanup: finalize }),
     owns: Object.values(form.owns),
     watches: [...shared.watches, ...watches],
-    reconcile: withFieldHandlers(name, options.onChange, reconcile),
+    reconcile: withFieldHandlers(name, options.fields, reconcile),
   });
 }
 
@@ -86,7 +86,7 @@ function common<T extends KubeObject>(
     fieldManager: options.fieldManager ?? name,
     finalizer: options.finalizer ?? `${kind.group === "" ? "setpoint.dev" : kind.group}/${name}`,
     hasCleanup: options.cleanup !== undefined,
-    keepsLedger: options.ledger ?? options.onChange !== undefined,
+    keepsLedger: options.ledger ?? options.fields !== undefined,
     ...(options.health === undefined ? {} : { health: options.health }),
     reconcileDeleting: options.reconcileDeleting ?? false,
     ...pacing(options),

@@ -28,5 +28,7 @@ export interface RunSupervisor {
   /** Whether this process may run the key now. A key that may not run is dropped; whoever may allows it, adds it again. */
   mayRun(key: string): boolean;
   woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void;
+  /** The key does not run: its object is gone, or it belongs to another process. */
+  passed(key: string): void;
   begin(key: string, reconcileID: string): SupervisedRun;
 }

@@ -20,17 +20,24 @@ export interface FieldChange<V> {
   readonly isFirst: boolean;
 }
 
-/** Throws when it is not done, and is called again then. Idempotent: a crash before the record repeats it. */
-export type FieldHandler<T extends KubeObject, V> = (
-  change: FieldChange<V>,
-  object: Stored<T>,
-  context: ReconcileContext,
-) => Promise<void>;
+/** The handler of one field, made by `onChange`. */
+export interface FieldHandler<T extends KubeObject = KubeObject> {
+  readonly path: string;
+  run(this: void, change: FieldChange<unknown>, object: Stored<T>, context: ReconcileContext): Promise<void>;
+}
 
-/** Handlers by the path of their field. */
-export type FieldHandlers<T extends KubeObject> = {
-  readonly [Path in ObjectPath<T>]?: FieldHandler<T, ValueAt<T, Path>>;
-};
+/**
+ * Called before `reconcile` when a field differs from what was handled last:
+ * `fields: [onChange("spec.size", async ({ old, new: size }, object, context) => …)]`. It throws when it is not done, and is called
+ * again then. Idempotent: a crash before the record repeats it.
+ */
+export function onChange<T extends KubeObject, const Path extends ObjectPath<T>>(
+  path: Path,
+  handler: (change: FieldChange<ValueAt<T, Path>>, object: Stored<T>, context: ReconcileContext) => Promise<void>,
+): FieldHandler<T> {
+  // The value at the path has the path's type, as far as the server keeps to the kind.
+  return { path, run: (change, object, context) => handler(change as FieldChange<ValueAt<T, Path>>, object, context) };
+}
 
 /** A remembered value: itself, or the fingerprint of one that is too large. */
 type Remembered = { readonly value: unknown } | { readonly print: string };
@@ -43,19 +50,19 @@ type Remembered = { readonly value: unknown } | { readonly print: string };
  * changes.
  */
 export async function runFieldHandlers(
-  handlers: Readonly<Record<string, FieldHandler<KubeObject, unknown> | undefined>>,
+  handlers: readonly FieldHandler[],
   object: Stored<KubeObject>,
   context: ReconcileContext,
   controller: string,
 ): Promise<void> {
   const annotation = `${ledgerPrefix}${controller}.fields`;
   let handled = read(object, annotation);
-  for (const [path, handler] of Object.entries(handlers)) {
+  for (const { path, run } of handlers) {
     const value = valueAt(object, path);
     const before = handled[path];
-    if (handler === undefined || isHandled(before, value)) continue;
+    if (isHandled(before, value)) continue;
     const old = before !== undefined && "value" in before ? before.value : undefined;
-    await handler({ path, old, new: value, isFirst: before === undefined }, object, context);
+    await run({ path, old, new: value, isFirst: before === undefined }, object, context);
     handled = { ...handled, [path]: remembered(value) };
     await context.patch(object, { metadata: { annotations: { [annotation]: JSON.stringify(handled) } } });
   }

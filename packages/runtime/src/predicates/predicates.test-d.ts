@@ -1,5 +1,5 @@
 import { createKind, type KubeObject } from "@setpoint/apimachinery";
-import { anyOf, changed, controller, labelsChanged } from "@setpoint/runtime";
+import { anyOf, changed, controller, labelsChanged, onChange, timer } from "@setpoint/runtime";
 import { expectTypeOf } from "vitest";
 import type { ValueAt } from "./field-path.ts";
 
@@ -15,3 +15,29 @@ controller(Box, { predicate: changed("spec.size", "spec.door.color"), reconcile:
 controller(Box, { predicate: anyOf(changed("spec.size"), labelsChanged()), reconcile: async () => {} });
 // @ts-expect-error a misspelt field
 controller(Box, { predicate: changed("spec.sise"), reconcile: async () => {} });
+
+controller(Box, {
+  fields: [
+    onChange("spec.size", async ({ old, new: size }, object) => {
+      expectTypeOf(old).toEqualTypeOf<number | undefined>();
+      expectTypeOf(size).toEqualTypeOf<number>();
+      expectTypeOf(object.spec.size).toEqualTypeOf<number>();
+    }),
+  ],
+  daemons: {
+    probe: timer(1_000, async (object, { current }) => {
+      expectTypeOf(object.spec.size).toEqualTypeOf<number>();
+      expectTypeOf(current().spec.size).toEqualTypeOf<number>();
+    }),
+  },
+  reconcile: async () => {},
+});
+controller(Box, {
+  owns: {},
+  fields: [
+    onChange("spec.door.color", async ({ new: color }) => void expectTypeOf(color).toEqualTypeOf<string | undefined>()),
+  ],
+  desired: () => ({ children: [] }),
+});
+// @ts-expect-error a misspelt field
+controller(Box, { fields: [onChange("spec.sise", async () => {})], reconcile: async () => {} });

@@ -33,6 +33,7 @@ export class Protections implements WriteGuard {
   readonly #loops: HotLoops;
   readonly #fights = new FieldFights();
   readonly #budget: WriteBudget;
+  readonly #stopCounting: () => void;
 
   constructor(options: ProtectionsOptions) {
     const { definition, host, log, childCount } = options;
@@ -40,6 +41,7 @@ export class Protections implements WriteGuard {
     this.#options = options;
     this.#loops = new HotLoops(limits.idleRunsPerMinute ?? idleRunsPerMinuteDefault);
     this.#budget = new WriteBudget({ controller: definition.name, limits, host, log, childCount });
+    this.#stopCounting = host.metrics.onExpose(() => this.#count());
   }
 
   check(write: PlannedWrite): void {
@@ -61,7 +63,11 @@ export class Protections implements WriteGuard {
   forget(key: string): void {
     this.#loops.release(key);
     this.#fights.release(key);
+  }
+
+  close(): void {
     this.#count();
+    this.#stopCounting();
   }
 
   isFighting(key: string): boolean {
@@ -129,7 +135,6 @@ export class Protections implements WriteGuard {
     host.metrics
       .counter("setpoint_protections_total", "Times that a protection has slowed down a key of a controller.")
       .add(1, { controller: definition.name, reason });
-    this.#count();
   }
 
   #count(): void {

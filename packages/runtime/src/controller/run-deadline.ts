@@ -1,0 +1,50 @@
+import { SetpointError } from "@setpoint/apimachinery";
+import type { Clock, Timer } from "@setpoint/host";
+import { errReconcileTimeout } from "../errors.ts";
+
+/** A run that was told to end has so long before its worker is given to others. */
+const graceMs = 5_000;
+
+export interface RunDeadlineOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Of the manager. */
+  readonly signal: AbortSignal;
+  /** The time is over, and the run was told to end. */
+  readonly onTimeout: () => void;
+  /** The run does not end. */
+  readonly onIgnored: () => void;
+}
+
+/** Tells a run to end when it takes too long, and gives it up when it does not listen. */
+export class RunDeadline {
+  readonly #stopper = new AbortController();
+  readonly #options: RunDeadlineOptions;
+  readonly #onAbort: () => void;
+  #timer: Timer;
+
+  constructor(options: RunDeadlineOptions) {
+    this.#options = options;
+    this.#onAbort = () => this.#stopper.abort(options.signal.reason);
+    if (options.signal.aborted) this.#onAbort();
+    options.signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#timer = options.clock.setTimer(() => this.#expire(), options.timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopper.signal;
+  }
+
+  end(): void {
+    this.#timer.cancel();
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  #expire(): void {
+    const { clock, timeoutMs, onTimeout, onIgnored } = this.#options;
+    const message = `Cannot go on with the reconcile: it has taken ${timeoutMs} ms, and no more are allowed (timeoutMs)`;
+    this.#stopper.abort(new SetpointError(errReconcileTimeout, message));
+    onTimeout();
+    this.#timer = clock.setTimer(onIgnored, graceMs);
+  }
+}

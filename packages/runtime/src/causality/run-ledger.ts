@@ -16,8 +16,17 @@ export class RunLedger {
 
   begin(key: string, reconcileID: string, causes: readonly Cause[], moreCauses: number, startedMs: number): RunRecord {
     const record: RunRecord = {
-      ...{ key, reconcileID, startedMs, causes, moreCauses, writes: [], moreWrites: 0 },
-      ...{ endedMs: undefined, end: undefined, reason: undefined, retryAtMs: undefined },
+      key,
+      reconcileID,
+      startedMs,
+      causes,
+      moreCauses,
+      writes: [],
+      moreWrites: 0,
+      endedMs: undefined,
+      end: undefined,
+      reason: undefined,
+      retryAtMs: undefined,
     };
     const forgotten = this.#ring[this.#next];
     if (forgotten !== undefined && this.#latest.get(forgotten.key) === forgotten) this.#latest.delete(forgotten.key);
@@ -53,7 +62,8 @@ export class RunLedger {
 
   /** All remembered runs of a key, the newest first. */
   of(key: string): readonly RunRecord[] {
-    return this.#ring.filter((record) => record.key === key).toSorted((a, b) => b.startedMs - a.startedMs);
+    const inOrder = [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
+    return inOrder.filter((record) => record.key === key).toReversed();
   }
 
   /** The run that made a revision, when it is remembered. */

@@ -33,7 +33,7 @@ export interface SupervisedRunner {
   readonly supervisor: ControllerSupervisor;
 }
 
-/** Keys that are looked at in one go when keys have been gained; a pause between keeps the event loop free. */
+/** Keys that are looked at in one go when keys have changed hands; a pause between keeps the event loop free. */
 const keysPerTurn = 2_000;
 
 export class ClusterCell {
@@ -100,12 +100,12 @@ export class ClusterCell {
       if (runner.definition.name === controller) runner.queue.add(storeKey(key));
   }
 
-  /** Runs all keys that this process has become the owner of. */
-  async enqueueGained(isGained: (key: string) => boolean): Promise<void> {
+  /** Looks again at keys that have changed hands: those gained run, those lost are forgotten. */
+  async enqueueChanged(isChanged: (key: string) => boolean): Promise<void> {
     let count = 0;
     for (const { runner } of this.controllers) {
       for (const key of runner.keys()) {
-        if (isGained(key)) runner.queue.add(key);
+        if (isChanged(key)) runner.queue.add(key);
         if (++count % keysPerTurn === 0) await sleep(this.#host.clock, 0);
       }
     }

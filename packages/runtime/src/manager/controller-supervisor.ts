@@ -35,6 +35,10 @@ export class ControllerSupervisor implements RunSupervisor {
     this.causes.add(key, change, kind, object, this.#options.host.clock.now());
   }
 
+  passed(key: string): void {
+    this.causes.take(key);
+  }
+
   begin(key: string, reconcileID: string): SupervisedRun {
     const { host, transport, ownership, createClient, controller } = this.#options;
     const { clock, tracer } = host;

@@ -19,7 +19,7 @@ export type ManagerTenure =
   | { readonly kind: "elected"; readonly identity: string; readonly tenure: LeaderElector }
   | { readonly kind: "sharded"; readonly identity: string; readonly tenure: ShardMember };
 
-export function createTenure(options: ManagerOptions, onGained: (slots: ReadonlySet<number>) => void): ManagerTenure {
+export function createTenure(options: ManagerOptions, onChanged: (slots: ReadonlySet<number>) => void): ManagerTenure {
   const { transport, host, leaderElection, sharding, name = "setpoint" } = options;
   if (leaderElection !== undefined && sharding !== undefined)
     throw new SetpointError(
@@ -34,7 +34,7 @@ export function createTenure(options: ManagerOptions, onGained: (slots: Readonly
   }
   if (sharding === undefined) return { kind: "alone", identity: random };
   const identity = sharding.identity ?? `${name}-${randomSuffix(host.random, 8)}`;
-  return { kind: "sharded", identity, tenure: createShardMember(options, sharding, identity, onGained) };
+  return { kind: "sharded", identity, tenure: createShardMember(options, sharding, identity, onChanged) };
 }
 
 export function tenureOf(each: ManagerTenure): Tenure | undefined {
@@ -45,7 +45,7 @@ function createShardMember(
   { transport, host }: ManagerOptions,
   sharding: ShardingOptions,
   identity: string,
-  onGained: (slots: ReadonlySet<number>) => void,
+  onChanged: (slots: ReadonlySet<number>) => void,
 ): ShardMember {
   const times = timesOf(sharding);
   const permits = new ShardPermits({
@@ -57,7 +57,7 @@ function createShardMember(
   const { name, namespace } = sharding;
   const leaseName = `${identity}-${randomSuffix(host.random, 8)}`.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
   const client = createClient(transport, clientOptionsOf(host));
-  return new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onGained);
+  return new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onChanged);
 }
 
 function timesOf(sharding: ShardingOptions): {

@@ -63,7 +63,7 @@ class RunningManager implements Manager {
     const { transport, host, clusters } = options;
     this.#options = options;
     this.#host = host;
-    this.#tenure = createTenure(options, (slots) => this.#enqueueGained(slots));
+    this.#tenure = createTenure(options, (slots) => this.#enqueueChanged(slots));
     this.#home = this.#createCell(undefined, transport, this.#aborting.signal, clusters === undefined);
     this.#others = new ClusterSet({
       log: host.log,
@@ -193,10 +193,10 @@ class RunningManager implements Manager {
     tenureOf(this.#tenure)?.assertHeld();
   }
 
-  #enqueueGained(slots: ReadonlySet<number>): void {
+  #enqueueChanged(slots: ReadonlySet<number>): void {
     if (!this.#isStarted || this.#tenure.kind !== "sharded") return;
     const { permits } = this.#tenure.tenure;
-    for (const cell of this.#cells) void cell.enqueueGained((key) => slots.has(permits.slotOf(cell.name, key)));
+    for (const cell of this.#cells) void cell.enqueueChanged((key) => slots.has(permits.slotOf(cell.name, key)));
   }
 
   async #run(): Promise<void> {

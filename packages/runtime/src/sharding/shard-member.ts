@@ -53,7 +53,7 @@ export class ShardMember implements Tenure {
   readonly #host: Host;
   readonly #options: ShardMemberOptions;
   readonly #observations = new Map<string, { readonly resourceVersion: string; readonly atMs: number }>();
-  readonly #onGained: (slots: ReadonlySet<number>) => void;
+  readonly #onChanged: (slots: ReadonlySet<number>) => void;
   #own: Stored<Lease> | undefined;
   #validUntilMs = Number.NEGATIVE_INFINITY;
   #view: ShardView | undefined;
@@ -69,13 +69,13 @@ export class ShardMember implements Tenure {
     host: Host,
     options: ShardMemberOptions,
     permits: ShardPermits,
-    onGained: (slots: ReadonlySet<number>) => void,
+    onChanged: (slots: ReadonlySet<number>) => void,
   ) {
     this.#client = client;
     this.#host = host;
     this.#options = options;
     this.permits = permits;
-    this.#onGained = onGained;
+    this.#onChanged = onChanged;
   }
 
   /** Whether this process may write at all. */
@@ -211,10 +211,12 @@ export class ShardMember implements Tenure {
       members: view.members,
     });
     const kept = view.runnable.map((isRunnable, slot) => isRunnable & (this.#view?.runnable[slot] ?? 0));
-    this.permits.update(kept);
+    const lost = this.permits.update(kept);
     this.#view = { ...view, runnable: kept };
     this.#changedMs = this.#host.clock.monotonic();
     this.#isSettled = false;
+    // Whoever asks for a lost key is told so, and forgets it.
+    if (lost.size > 0) this.#onChanged(lost);
   }
 
   /** What others have let go of may begin. */
@@ -227,7 +229,7 @@ export class ShardMember implements Tenure {
     const isEverybodySettled = isSettled && this.#acked === view.epoch && seen.epochs.length > 0;
     if (isEverybodySettled && !this.#isSettled) this.#noteHandover();
     this.#isSettled = isEverybodySettled;
-    if (gained.length > 0) this.#onGained(new Set(gained));
+    if (gained.size > 0) this.#onChanged(gained);
   }
 
   #noteHandover(): void {

@@ -106,15 +106,14 @@ export class ShardPermits {
     };
   }
 
-  /** Takes what may run from now on; returns which slots are new. */
-  update(runnable: Uint8Array): readonly number[] {
+  /** Takes what may run from now on; returns which slots may run now and could not, or the other way round. */
+  update(runnable: Uint8Array): ReadonlySet<number> {
     const nowMs = this.#options.clock.monotonic();
-    const gained: number[] = [];
-    for (let slot = 0; slot < slotCount; slot++)
-      if (runnable[slot] === 1 && this.#runnable[slot] === 0) gained.push(slot);
+    const changed = new Set<number>();
+    for (let slot = 0; slot < slotCount; slot++) if (runnable[slot] !== this.#runnable[slot]) changed.add(slot);
     this.#runnable = runnable.slice();
     for (const run of this.#runs) if (runnable[run.slot] === 0) run.lostMs ??= nowMs;
-    return gained;
+    return changed;
   }
 
   /** Whether no run of a lost key can reach the server any more; aborts those that take too long. */

@@ -37,3 +37,7 @@ export type { MissingRight, WantedRules } from "./rights/check-rights.ts";
 export { findMissingRights, missingRightSentence } from "./rights/check-rights.ts";
 export type { Right } from "./rights/right.ts";
 export { missingRights, onlyUsedRights, rulesOfUse, unusedRights, withUsedRights } from "./rights/right.ts";
+
+// taking an operator away
+export type { FinalizerPlan, HeldObject, PlanOptions } from "./remove-finalizers.ts";
+export { planFinalizerRemoval, removeFinalizers } from "./remove-finalizers.ts";

@@ -11,7 +11,7 @@ import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 const writes = new Map<KindRef, readonly WriteVerb[]>([
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
-  [PersistentVolumeClaim, ["create", "delete"]],
+  [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
 /** The operator for EtcdCluster; `gateway` is how it speaks to etcd. */

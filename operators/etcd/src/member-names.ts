@@ -20,6 +20,11 @@ export function volumeName(member: string): string {
   return `data-${member}`;
 }
 
+/** The member that a volume is for. */
+export function memberOfVolume(volume: string): string {
+  return volume.replace(/^data-/, "");
+}
+
 /** The stable name of a member in the cluster's DNS; pods come and go, the name stays. */
 export function memberHost(member: string, cluster: string, namespace: string): string {
   return `${member}.${cluster}.${namespace}.svc`;

@@ -2,8 +2,8 @@
 import type { Pod } from "@setpoint/api";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway } from "../gateway/etcd-gateway.ts";
-import { newMemberName, peerUrl } from "../member-names.ts";
-import { memberEndpoint, memberImage, memberPod } from "../resources/member-pod.ts";
+import { labels, newMemberName, peerUrl } from "../member-names.ts";
+import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { clientService, peerService } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
@@ -30,6 +30,15 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
       if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
       await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
+    },
+
+    async restoreLabels({ member }, { patch }, seen) {
+      const { pod, volume } = find(seen, member);
+      const wanted = memberLabels(seen.cluster, member);
+      if (pod !== undefined) await patch(pod, { metadata: { labels: wanted } });
+      const { [labels.cluster]: cluster, [labels.member]: name } = wanted;
+      if (volume !== undefined)
+        await patch(volume, { metadata: { labels: { [labels.cluster]: cluster, [labels.member]: name } } });
     },
 
     async deletePod({ member }, context, seen) {

@@ -4,14 +4,14 @@ import type { KubeObject, ReconcileContext } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
-import { labels, memberOfPeerUrl } from "../member-names.ts";
-import { memberEndpoint } from "../resources/member-pod.ts";
+import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
+import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
 import { clientService, peerService } from "../resources/services.ts";
 import { podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 
 export async function observe(cluster: EtcdCluster, context: ReconcileContext, gateway: EtcdGateway): Promise<Seen> {
-  const pods = byMember(context.owned(Pod));
-  const volumes = byMember(volumesOf(cluster, context));
+  const pods = byMember(context.owned(Pod), (name) => name);
+  const volumes = await withFresh(byMember(volumesOf(cluster, context), memberOfVolume), pods, cluster, context);
   const statuses = await askMembers(pods, gateway, context.signal);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
@@ -28,6 +28,7 @@ export async function observe(cluster: EtcdCluster, context: ReconcileContext, g
     members,
     ...observeServices(cluster, context),
     ...observeVersion(cluster, members),
+    mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
   };
@@ -59,15 +60,39 @@ function seenMember(name: string, parts: Parts): SeenMember {
   };
 }
 
-/** Claims are found by label, because those of a cluster that retains its volumes have no owner. */
+/** By what was written when they were made: those of a cluster that retains its volumes have no owner, and anybody edits labels. */
 function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly PersistentVolumeClaim[] {
-  const { name = "", namespace = "", uid } = cluster.metadata;
-  const claims = context.list(PersistentVolumeClaim, { namespace, labels: { [labels.cluster]: name } });
-  return claims.filter((claim) => claim.metadata.annotations?.[labels.clusterUid] === uid);
+  const { namespace = "", uid } = cluster.metadata;
+  const claims = context.list(PersistentVolumeClaim, { namespace });
+  return claims.filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
 }
 
-function byMember<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> {
-  return new Map(objects.map((object) => [object.metadata.labels?.[labels.member] ?? "", object]));
+/**
+ * A claim that a waiting pod needs and the cache does not show is asked for: whether its member is given up depends on it, and the
+ * cache of claims may lie behind that of pods.
+ */
+async function withFresh(
+  volumes: ReadonlyMap<string, PersistentVolumeClaim>,
+  pods: ReadonlyMap<string, Pod>,
+  { spec, metadata: { namespace } }: EtcdCluster,
+  context: ReconcileContext,
+): Promise<ReadonlyMap<string, PersistentVolumeClaim>> {
+  const all = new Map(volumes);
+  if (spec.volumeClaimTemplate === undefined) return all;
+  for (const [name, pod] of pods) {
+    if (all.has(name) || podState(pod) !== "starting") continue;
+    const volume = await context.fresh(PersistentVolumeClaim, volumeName(name), namespace);
+    if (volume !== undefined) all.set(name, volume);
+  }
+  return all;
+}
+
+/** By name, which nobody can change. */
+function byMember<T extends KubeObject>(
+  objects: readonly T[],
+  memberOf: (name: string) => string,
+): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [memberOf(object.metadata.name ?? ""), object]));
 }
 
 function byName(members: readonly ListedMember[]): ReadonlyMap<string, ListedMember> {
@@ -113,6 +138,17 @@ async function askQuorum(
   }
   signal.throwIfAborted();
   return undefined;
+}
+
+/** Services and people find pods and volumes by their labels. */
+function isMislabelled(cluster: EtcdCluster, { name, pod, volume }: SeenMember): boolean {
+  const wanted = memberLabels(cluster, name);
+  const differs = ({ metadata }: KubeObject, keys: readonly string[]): boolean =>
+    metadata.deletionTimestamp === undefined && keys.some((key) => metadata.labels?.[key] !== wanted[key]);
+  return (
+    (pod !== undefined && differs(pod, Object.keys(wanted))) ||
+    (volume !== undefined && differs(volume, [labels.cluster, labels.member]))
+  );
 }
 
 function observeServices(

@@ -14,6 +14,7 @@ import {
   podVersion,
   type Seen,
   type SeenMember,
+  waitsForVolume,
 } from "./seen.ts";
 
 export interface Actions {
@@ -24,6 +25,8 @@ export interface Actions {
     readonly initialCluster: readonly string[];
     readonly state: "new" | "existing";
   };
+  /** Puts the labels of a member's pod and volume back. */
+  readonly restoreLabels: { readonly member: string };
   readonly deletePod: { readonly member: string };
   readonly deleteVolume: { readonly member: string };
   readonly addLearner: Record<never, never>;
@@ -52,6 +55,9 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     );
   if (seen.servicesToApply.length > 0)
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
+  const [mislabelled] = seen.mislabelled;
+  if (mislabelled !== undefined)
+    return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);
   if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
@@ -87,12 +93,10 @@ function planFirstStart(seen: Seen): EtcdStep {
     const state = podState(member?.pod);
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
-    if (state === "missing")
-      return act(
-        "startMember",
-        { member: name, initialCluster: initial, state: "new" },
-        `first start: ${name} of ${initial.length} members`,
-      );
+    const start = { member: name, initialCluster: initial, state: "new" } as const;
+    if (state === "missing") return act("startMember", start, `first start: ${name} of ${initial.length} members`);
+    if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined)
+      return act("startMember", start, `first start: the volume of ${name} is gone, and held nothing yet`);
   }
   const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
   return wait(
@@ -205,6 +209,18 @@ function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | u
       "startMember",
       { member: name, initialCluster: joinList(seen, name), state: "existing" },
       `${name} was added to etcd and has no pod yet`,
+    );
+  if (waitsForVolume(seen, member) && !listed.started)
+    return act(
+      "startMember",
+      { member: name, initialCluster: joinList(seen, name), state: "existing" },
+      `the volume of ${name} is gone, and held nothing yet`,
+    );
+  if (waitsForVolume(seen, member))
+    return act(
+      "removeMember",
+      { member: name, id: listed.id },
+      `the volume of ${name} is gone with its data, quorum is safe: ${healthyText(seen)}`,
     );
   if (state === "missing" && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);

@@ -18,6 +18,8 @@ export interface SeenMember {
 export interface Seen {
   readonly cluster: EtcdCluster;
   readonly members: readonly SeenMember[];
+  /** Members whose pod or volume has labels that somebody has changed. */
+  readonly mislabelled: readonly string[];
   /** Whether a quorum answered; only then `listed` is known. */
   readonly quorum: boolean;
   /** The distinct cluster IDs that members report; more than one is a split brain. */
@@ -40,6 +42,11 @@ export function podState(pod: Pod | undefined): PodState {
   const phase = pod.status?.phase;
   if (phase === "Failed" || phase === "Succeeded") return "failed";
   return phase === "Running" ? "running" : "starting";
+}
+
+/** Whether the pod waits for a claim that somebody has deleted: it has never started, or never will again. */
+export function waitsForVolume({ cluster }: Seen, { pod, volume }: SeenMember): boolean {
+  return cluster.spec.volumeClaimTemplate !== undefined && volume === undefined && podState(pod) === "starting";
 }
 
 /** A voter or learner that answers and knows a leader. */

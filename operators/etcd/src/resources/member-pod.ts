@@ -24,7 +24,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
   return Pod({
     name: options.member,
     namespace,
-    labels: { ...pod?.labels, [labels.cluster]: name, [labels.member]: options.member },
+    labels: memberLabels(cluster, options.member),
     ...(pod?.annotations === undefined ? {} : { annotations: pod.annotations }),
     spec: {
       hostname: options.member,
@@ -68,6 +68,11 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
     },
     // The API types are stricter than free-form parts of the spec (affinity, tolerations), which the server checks.
   } as Parameters<typeof Pod>[0]);
+}
+
+/** What the user wants, and what Services and people find the pod by. */
+export function memberLabels(cluster: EtcdCluster, member: string): Readonly<Record<string, string>> {
+  return { ...cluster.spec.pod?.labels, [labels.cluster]: cluster.metadata.name ?? "", [labels.member]: member };
 }
 
 export function memberImage(cluster: EtcdCluster, version: string): string {

@@ -63,12 +63,32 @@ export function differences(state: EndState, reference: EndState, chance: Readon
   const found: string[] = [];
   for (const key of new Set([...reference.keys(), ...state.keys()])) {
     const [kind = ""] = key.split(" ");
-    const now = (state.get(key) ?? []).map((each) => without(each, kind, chance)).sort(byText);
-    const then = (reference.get(key) ?? []).map((each) => without(each, kind, chance)).sort(byText);
+    const wanted = reference.get(key) ?? [];
+    const types = conditionTypes(wanted);
+    const now = (state.get(key) ?? []).map((each) => without(withoutPassed(each, types), kind, chance)).sort(byText);
+    const then = wanted.map((each) => without(each, kind, chance)).sort(byText);
     if (now.length !== then.length) found.push(`${key}: ${then.length} in the run without faults, ${now.length} now`);
     else for (const [index, object] of now.entries()) found.push(...fieldDifferences(key, object, then[index] ?? null));
   }
   return found.slice(0, differencesMax);
+}
+
+function conditionTypes(objects: readonly Json[]): ReadonlySet<Json | undefined> {
+  return new Set(objects.flatMap((each) => conditionsOf(each).map((condition) => condition["type"])));
+}
+
+/** A condition that came with the fault and says that it is over is no difference. */
+function withoutPassed(object: Json, types: ReadonlySet<Json | undefined>): Json {
+  const conditions = conditionsOf(object);
+  const left = conditions.filter((each) => each["status"] !== "False" || types.has(each["type"]));
+  if (left.length === conditions.length || !isRecord(object) || !isRecord(object["status"])) return object;
+  return { ...object, status: { ...object["status"], conditions: left } };
+}
+
+function conditionsOf(object: Json): readonly { readonly [key: string]: Json }[] {
+  const status = isRecord(object) ? object["status"] : undefined;
+  const conditions = isRecord(status) ? status["conditions"] : undefined;
+  return conditions !== undefined && isList(conditions) ? conditions.filter(isRecord) : [];
 }
 
 function fieldDifferences(key: string, now: Json, then: Json): readonly string[] {
@@ -110,6 +130,7 @@ function differing(a: Json, b: Json, path: string): readonly Differing[] {
 
 function without(value: Json, at: string, paths: ReadonlySet<string>): Json {
   if (paths.size === 0) return value;
+  if (isList(value) && paths.has(`${at}.*`)) return [];
   if (isList(value)) return sortedIfNamed(value.map((each) => without(each, `${at}.*`, paths)));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
@@ -129,10 +150,16 @@ function canonical(value: unknown, key: string, generation: number | undefined):
       Object.entries(value)
         .filter(([name]) => !isLeftOut(key, name))
         .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, each]) => [sitePattern(name), canonical(each, name, generation)]),
+        .map(([name, each]) => [sitePattern(name), canonical(each, name, generation)] as const)
+        .filter(([, each]) => !isEmpty(each)),
     );
   if (typeof value === "string") return timestamp.test(value) ? "(time)" : sitePattern(value);
   return typeof value === "number" || typeof value === "boolean" ? value : null;
+}
+
+/** What is empty and what is absent are the same to Kubernetes. */
+function isEmpty(value: Json): boolean {
+  return isRecord(value) ? Object.keys(value).length === 0 : isList(value) && value.length === 0;
 }
 
 function isLeftOut(key: string, name: string): boolean {

@@ -24,7 +24,7 @@ export interface LawOptions extends Omit<ExploreOptions, "subject" | "seed"> {
 /** Real time after which no new schedule begins, unless the caller says otherwise. */
 const secondsDefault = 60;
 const withinDefaultMs = 300_000;
-const quietDefaultMs = 600_000;
+const quietDefaultMs = 180_000;
 
 /** What a failure prints, and `repro` takes. */
 interface Repro {

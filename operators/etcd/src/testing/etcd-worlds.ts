@@ -1,0 +1,37 @@
+/** What is explored of this operator, in every world. Only tests and `npm run explore` import this. */
+import { happens, type LawOptions, patch, remove, type StoryInit, story } from "@setpoint/testing";
+import { Pod } from "@setpoint/api";
+import { EtcdCluster } from "../etcd-cluster.ts";
+
+export { etcdSetting as subject } from "./etcd-setting.ts";
+
+const spec = {
+  version: "3.4.23",
+  volumeClaimTemplate: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+} satisfies Partial<EtcdCluster["spec"]>;
+
+function cluster(more: Partial<EtcdCluster["spec"]> = {}): EtcdCluster {
+  return EtcdCluster({ name: "orders", spec: { ...spec, size: 3, ...more } });
+}
+
+export const worlds: readonly StoryInit[] = [
+  story("a cluster starts", cluster()),
+  story("a cluster grows", cluster({ size: 1 }), patch(EtcdCluster, "orders", { spec: { size: 3 } })),
+  story("a cluster shrinks", cluster(), patch(EtcdCluster, "orders", { spec: { size: 1 } })),
+  story("a cluster is upgraded", cluster(), patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } })),
+  story(
+    "a member is replaced",
+    cluster(),
+    happens("the process of a member dies", async (world) => {
+      const [pod] = await world.list(Pod);
+      world.kill(pod?.metadata.name ?? "");
+    }),
+  ),
+  story("a cluster is deleted", cluster(), remove(EtcdCluster, "orders")),
+];
+
+export const options: Omit<LawOptions, "worlds"> = {
+  seed: 7,
+  // How a member joins depends on when it was started; and a replaced member is not its predecessor.
+  mayDiffer: ["Pod.spec.containers.*.args"],
+};

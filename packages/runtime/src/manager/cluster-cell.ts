@@ -96,8 +96,7 @@ export class ClusterCell {
   }
 
   enqueue(controller: string, key: NamespacedName): void {
-    for (const { runner } of this.controllers)
-      if (runner.definition.name === controller) runner.queue.add(storeKey(key));
+    for (const { runner } of this.controllers) if (runner.definition.name === controller) runner.enqueue(storeKey(key));
   }
 
   /** Looks again at keys that have changed hands: those gained run, those lost are forgotten. */

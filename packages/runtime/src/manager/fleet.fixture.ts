@@ -66,6 +66,9 @@ export class FleetProcess implements Clock {
   readonly host: Host;
   /** How long a request takes to arrive; asked for each. */
   latencyMs: (request: ApiRequest) => number = () => 0;
+  /** Called when a watch of it ends. */
+  onWatchEnd: () => void = () => {};
+  #isMute = false;
   readonly #clock: Clock;
   readonly #rate: number;
   readonly #startMs: number;
@@ -111,6 +114,11 @@ export class FleetProcess implements Clock {
       this.#paused = undefined;
       resolve?.();
     }, ms);
+  }
+
+  /** Its watches stay open and tell nothing any more. */
+  mute(): void {
+    this.#isMute = true;
   }
 
   now(): number {
@@ -174,9 +182,13 @@ export class FleetProcess implements Clock {
   }
 
   async *#frames(frames: AsyncIterable<WatchFrame>): AsyncGenerator<WatchFrame> {
-    for await (const frame of frames) {
-      await this.#awake();
-      yield frame;
+    try {
+      for await (const frame of frames) {
+        await this.#awake();
+        if (!this.#isMute) yield frame;
+      }
+    } finally {
+      this.onWatchEnd();
     }
   }
 }
@@ -195,8 +207,8 @@ export class Fleet implements AsyncDisposable {
   onArrival: (arrival: Arrival) => void = () => {};
   readonly #server: ReturnType<typeof createApiServer>;
 
-  constructor(seed: number) {
-    this.host = simulatedHost(seed);
+  constructor(seed: number, host: SimulatedHost = simulatedHost(seed)) {
+    this.host = host;
     const builtin = [served(Candy, true), served(Wrapper, false), served(lease, false), served(event, false)];
     this.#server = createApiServer({ host: this.host, storage: createMemoryStorage(this.host), builtin });
     this.client = createClient(this.transportOf("user"), this.host);

@@ -29,6 +29,8 @@ export function checkReadiness(cell: ClusterCell, clock: Clock, options: HealthO
   const checks = [
     ...cell.informers.informers.map(checkSynced),
     ...cell.controllers.map(({ runner }) => checkQueue(runner, clock, options)),
+    // A stream of the outside that is down is no reason to keep requests from this process.
+    ...cell.controllers.flatMap(({ runner }) => runner.sources.map((source) => ({ ...source, isWarning: true }))),
   ];
   return inCluster(cell, checks);
 }
@@ -50,7 +52,9 @@ function checkFreshness(informer: Informer): HealthCheck {
 }
 
 function checkSynced(informer: Informer): HealthCheck {
-  const message = informer.isSynced ? `${informer.store.size} objects` : "the first list is not complete";
+  const message = informer.isSynced
+    ? `${informer.store.size} objects`
+    : (informer.problem ?? "the first list is not complete");
   return { name: `cache ${nameOf(informer)}`, ok: informer.isSynced, message };
 }
 

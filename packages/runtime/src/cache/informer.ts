@@ -53,7 +53,7 @@ export class Informer {
       options.metadataOnly === true
         ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
         : { apiVersion: apiVersionOf(kind), kind: kind.kind };
-    this.store = new Store({ type, freeze });
+    this.store = new Store({ type, freeze, packer: host.packer });
     this.#host = host;
     this.#transform = transform;
     this.#freeze = freeze;
@@ -84,6 +84,11 @@ export class Informer {
 
   silentForMs(): number | undefined {
     return this.#reflector.silentForMs();
+  }
+
+  /** Why it cannot be filled, when a person has to do something about it. */
+  get problem(): string | undefined {
+    return this.#reflector.problem;
   }
 
   /** Runs until the signal aborts. */

@@ -12,6 +12,7 @@ import type { Client, KindRef, ObjectScan, SelectorOptions, Stored } from "@setp
 import { sleep, type Host } from "@setpoint/host";
 import { ReflectorMetrics } from "./reflector-metrics.ts";
 import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
+import { listProblemOf } from "./list-problem.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { type SyncMethod, SyncPlan } from "./sync-plan.ts";
 import { TimeSlices } from "./time-slices.ts";
@@ -59,6 +60,7 @@ export class Reflector {
   #silentStreams = 0;
   #errors = 0;
   #isWaitingSaid = false;
+  #problem: string | undefined;
   #lastFrameMs: number | undefined;
   #stream: AbortController | undefined;
   #relist = false;
@@ -77,6 +79,11 @@ export class Reflector {
   /** Milliseconds since the server last said anything; undefined before it ever did. */
   silentForMs(): number | undefined {
     return this.#lastFrameMs === undefined ? undefined : this.#host.clock.monotonic() - this.#lastFrameMs;
+  }
+
+  /** Why nothing can be heard, when a person has to do something about it. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Breaks the present stream and lists anew. */
@@ -182,6 +189,8 @@ export class Reflector {
   }
 
   #advance(resourceVersion: string): void {
+    if (this.#problem !== undefined) this.#host.log.info("Can fill a cache again", { resource: this.#kind.plural });
+    this.#problem = undefined;
     this.#resumeFrom = resourceVersion;
     this.#newest = resourceVersion;
     this.#lastFrameMs = this.#host.clock.monotonic();
@@ -299,12 +308,12 @@ export class Reflector {
     if (isExpired(error)) this.#resumeFrom = "";
     // Silent twice from the same place: whatever it is that this stream does not tell, a list does.
     if (this.#silentStreams > 1) this.#resumeFrom = "";
+    const hadProblem = this.#noteProblem(error);
     if (isApiError(error) && (error.code === 429 || isNotFound(error))) {
       const isUnserved = error.code === 404;
       // The kind's next life has its own history.
       if (isUnserved) this.#resumeFrom = "";
-      if (!this.#isWaitingSaid)
-        log.info(isUnserved ? "Waiting for a kind that is not served" : "Waiting for the server's cache", { resource });
+      if (!this.#isWaitingSaid && !isUnserved) log.info("Waiting for the server's cache", { resource });
       this.#isWaitingSaid = true;
       const waitMs = isUnserved
         ? Math.min(backoffMsFirst * 2 ** this.#errors++, unservedMsMax)
@@ -312,9 +321,19 @@ export class Reflector {
       return sleep(clock, waitMs * (1 + random.next() / 4), signal).catch(() => {});
     }
     // One cut stream is daily life; several in a row are for a person to see.
-    const level = this.#errors < errorsBeforeWarning ? "debug" : "warn";
+    const level = this.#errors < errorsBeforeWarning || hadProblem ? "debug" : "warn";
     log[level]("Watch ended", { resource, resumeFrom: this.#resumeFrom, error });
     return this.#backOff(signal);
+  }
+
+  /** Says once what a person has to do; whether there is something. */
+  #noteProblem(error: unknown): boolean {
+    const problem = listProblemOf(error, this.#kind, this.#selection.namespace);
+    if (problem !== undefined && problem !== this.#problem)
+      this.#host.log.error("Cannot fill a cache", { resource: this.#kind.plural, problem });
+    // Other errors do not mend it: only an answer does.
+    this.#problem = problem ?? this.#problem;
+    return problem !== undefined;
   }
 
   async #backOff(signal: AbortSignal): Promise<void> {

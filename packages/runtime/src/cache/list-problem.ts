@@ -1,0 +1,22 @@
+import { isApiError } from "@setpoint/apimachinery";
+import type { KindRef } from "@setpoint/client";
+
+/**
+ * Why a kind cannot be listed or watched, in words that say what to do; undefined for errors that pass by themselves. It is the same
+ * text as long as it is the same problem, so that it is said once.
+ */
+export function listProblemOf(error: unknown, kind: KindRef, namespace: string | undefined): string | undefined {
+  if (!isApiError(error)) return undefined;
+  const resource = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
+  const where = namespace === undefined ? "in all namespaces" : `in namespace "${namespace}"`;
+  switch (error.code) {
+    case 404:
+      return `Cannot list ${kind.kind}: the server does not serve ${resource} in version ${kind.version}; install its CustomResourceDefinition (of an operator's own kinds: "setpoint manifests | kubectl apply -f -")`;
+    case 403:
+      return `Cannot list ${resource} ${where}: the account lacks a rule; grant it the verbs "get", "list" and "watch" on resource "${kind.plural}" of API group "${kind.group}" ("setpoint manifests" prints all rules): ${error.message}`;
+    case 401:
+      return `Cannot list ${resource} ${where}: the server does not know who asks; the token or client certificate is missing, expired or of another cluster`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+/** The laws, held against operators that are wrong on purpose. */
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigMap } from "@setpoint/api";
+import { controller, defineKind, defineOperator, type Operator } from "setpoint";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { allOracles } from "../oracles/all-oracles.ts";
+import { invariant } from "../oracles/oracle.ts";
+import { patch, remove, story } from "../explore/story.ts";
+import { type LawOptions, reconcilerLaws } from "./reconciler-laws.ts";
+
+const Pair = defineKind({
+  group: "examples.setpoint.dev",
+  version: "v1",
+  kind: "Pair",
+  spec: z.object({ value: z.string(), second: z.boolean().optional() }),
+  status: z.object({ done: z.boolean() }),
+});
+
+const pair = Pair({ name: "a", spec: { value: "one" } });
+const folder = mkdtempSync(join(tmpdir(), "laws-"));
+const quick = { seed: 7, traceFolder: folder, quietMs: 60_000, withinMs: 60_000 } satisfies Partial<LawOptions>;
+
+/** Two artefacts for each object; `sound` looks at each, the other one only at the first. */
+function pairs(sound: boolean): Operator {
+  const definition = controller(Pair, {
+    owns: [ConfigMap],
+    async reconcile({ metadata: { name }, spec }, { apply, owned }) {
+      if (!sound && owned(ConfigMap).length > 0) return;
+      await apply(ConfigMap({ name: `${name}-first`, data: { value: spec.value } }));
+      await apply(ConfigMap({ name: `${name}-second`, data: { value: spec.value } }));
+    },
+  });
+  return defineOperator({ name: "pairs", controllers: [definition] });
+}
+
+async function messageOf(laws: Promise<unknown>): Promise<string> {
+  return laws.then(
+    () => "no rule was broken",
+    (error: unknown) => (error as Error).message,
+  );
+}
+
+describe("an operator that is right", () => {
+  test("keeps all laws in all cells", async () => {
+    const worlds = [pair, story("changes", pair, patch(Pair, "a", { spec: { value: "two" } }), remove(Pair, "a"))];
+    const found = await reconcilerLaws(pairs(true), { ...quick, worlds, faults: ["A2", "B2", "B4", "C6", "E1"] });
+    expect(found.isComplete).toBe(true);
+    expect(found.coverage.flatMap(({ kinds }) => kinds).every(({ cells, visited }) => cells === visited)).toBe(true);
+    expect(found.schedules).toBeGreaterThan(20);
+  });
+});
+
+describe("an operator that takes the first artefact for both", () => {
+  const laws = (): Promise<string> =>
+    messageOf(reconcilerLaws(pairs(false), { ...quick, worlds: [pair], failuresMax: 1 }));
+
+  test("is found, with the rule, the fault, a trace of at most thirty lines, and the path of a page", async () => {
+    const message = await laws();
+    expect(message).toContain('breaks "same end as without faults"');
+    expect(message).toContain("POST default/configmaps/a-second".replace("POST", "PATCH"));
+    const trace = message.slice(0, message.indexOf("once more:")).split("\n");
+    expect(trace.length).toBeLessThan(40);
+    const [, page = ""] = /trace: (.*\.html)/.exec(message) ?? [];
+    const html = readFileSync(page, "utf8");
+    expect(html).toContain("<th>pairs</th>");
+    expect(html).not.toMatch(/src=|href=/);
+  });
+
+  test("is found again by the line that the failure has printed", async () => {
+    const [, line = '""'] = /once more: repro: (".*")/.exec(await laws()) ?? [];
+    const again = await messageOf(
+      reconcilerLaws(pairs(false), { ...quick, worlds: [pair], repro: JSON.parse(line) as string }),
+    );
+    expect(again).toContain('breaks "same end as without faults"');
+  });
+});
+
+describe("bad input ends with a sentence", () => {
+  test("an oracle that throws is named", async () => {
+    const broken = invariant("always throws", () => {
+      throw new Error("no such thing");
+    });
+    const message = await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [pair], oracles: [broken] }));
+    expect(message).toContain('breaks "always throws"');
+    expect(message).toContain("the oracle itself failed: no such thing");
+  });
+
+  test("an exploration without a seed", async () => {
+    const options = { ...quick, worlds: [pair], seed: undefined as unknown as number };
+    expect(await messageOf(reconcilerLaws(pairs(true), { ...options, seed: Number.NaN }))).toContain(
+      "Cannot explore: the seed is NaN",
+    );
+  });
+
+  test("an exploration without a world", async () => {
+    expect(await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [] }))).toContain("`worlds` is empty");
+  });
+
+  test("a story whose object the API refuses", async () => {
+    const wrong = { ...pair, spec: { value: 7 } } as unknown as typeof pair;
+    const message = await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [wrong] }));
+    expect(message).toContain('after "apply Pair "a""');
+    expect(message).toContain("spec.value");
+  });
+
+  test("a setting that throws", async () => {
+    const subject = (): never => {
+      throw new Error("no model for this");
+    };
+    expect(await messageOf(reconcilerLaws(subject, { ...quick, worlds: [pair] }))).toContain("no model for this");
+  });
+});
+
+test("an invariant of the author is asked after every write", async () => {
+  const one = invariant("one map at most", (world) => world.list(ConfigMap).length <= 1 || "there are two maps");
+  const message = await messageOf(
+    reconcilerLaws(pairs(true), { ...quick, worlds: [pair], oracles: [...allOracles, one] }),
+  );
+  expect(message).toContain(
+    'breaks "one map at most" in the story "Pair "a" is applied", without any fault: there are two maps',
+  );
+});

@@ -1,6 +1,6 @@
 /**
  * What a controller has done outside of the cluster and how far its procedures are, as an annotation of the object: bounded,
- * written with the object's revision as precondition, and gone with the object (decisions/0007).
+ * written with the object's revision as precondition, and gone with the object (decisions/0008).
  */
 import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";

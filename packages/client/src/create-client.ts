@@ -47,7 +47,8 @@ const metadataOnlyWatchHeaders = {
 };
 
 export function createClient(transport: Transport, options: ClientOptions): Client {
-  const counted = options.metrics === undefined ? transport : countingTransport(transport, options.metrics);
+  const counted =
+    options.metrics === undefined ? transport : countingTransport(transport, options.metrics, options.clock);
   const sender = new RetryingSender(counted, options);
 
   const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> =>

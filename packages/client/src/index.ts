@@ -21,9 +21,15 @@ export type {
   WriteOptions,
 } from "./request-options.ts";
 
+// subresources
+export type { LogOptions, Scale, ServiceAccountToken, TokenOptions } from "./subresources.ts";
+export { bindPod, evictPod, logLineLengthMax, podLogLines, readScale, requestToken } from "./subresources.ts";
+
 // discovery
 export type { DiscoveredResource } from "./rest-mapper.ts";
 export { RestMapper } from "./rest-mapper.ts";
+export type { RestMappingOptions } from "./rest-mapping.ts";
+export { RestMapping } from "./rest-mapping.ts";
 
 // objects as bytes
 export type { ByteRange } from "./raw/object-scan.ts";

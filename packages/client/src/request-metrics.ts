@@ -1,20 +1,35 @@
 import type { ApiRequest, ApiResponse, RawResponse, Transport } from "@setpoint/apimachinery";
-import type { Metrics } from "@setpoint/host";
+import type { Clock, Metrics } from "@setpoint/host";
 
-/** Counts what goes through, under the names that client-go uses: `rest_client_requests_total{code,method}`. */
-export function countingTransport(inner: Transport, metrics: Metrics): Transport {
+/** As client-go's, in seconds. */
+const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/**
+ * Counts and times what goes through, under the names that client-go uses: `rest_client_requests_total{code,method}`,
+ * `rest_client_request_duration_seconds{verb}` (until the head of the answer, as there).
+ */
+export function countingTransport(inner: Transport, metrics: Metrics, clock: Clock): Transport {
   const requests = metrics.counter(
     "rest_client_requests_total",
     "Number of HTTP requests, partitioned by status code and method.",
   );
+  const durations = metrics.histogram(
+    "rest_client_request_duration_seconds",
+    "Request latency in seconds. Broken down by verb.",
+    durationBuckets,
+  );
   const counted = async <R extends RawResponse>(request: ApiRequest, answer: Promise<R>): Promise<R> => {
+    const startedMs = clock.monotonic();
+    const { method } = request;
     try {
       const response = await answer;
-      requests.add(1, { code: String(response.status), method: request.method });
+      requests.add(1, { code: String(response.status), method });
       return response;
     } catch (error) {
-      requests.add(1, { code: "<error>", method: request.method });
+      requests.add(1, { code: "<error>", method });
       throw error;
+    } finally {
+      durations.observe((clock.monotonic() - startedMs) / 1_000, { verb: method });
     }
   };
   const { sendRaw } = inner;
@@ -24,4 +39,13 @@ export function countingTransport(inner: Transport, metrics: Metrics): Transport
       ? {}
       : { sendRaw: (request, signal) => counted(request, sendRaw.call(inner, request, signal)) }),
   };
+}
+
+/** Counts the requests that are sent again: `rest_client_request_retries_total{code,verb}`. */
+export function retryCounter(metrics: Metrics | undefined): (request: ApiRequest, code: string) => void {
+  const retries = metrics?.counter(
+    "rest_client_request_retries_total",
+    "Number of request retries, partitioned by status code and verb.",
+  );
+  return ({ method }, code) => retries?.add(1, { code, verb: method });
 }

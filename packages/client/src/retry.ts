@@ -1,6 +1,7 @@
 /** Decides which requests may be sent again, and when. */
 import {
   failure,
+  isApiError,
   isStatus,
   SetpointError,
   ApiError,
@@ -12,6 +13,7 @@ import {
 } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { errNoAnswer, outcomeUnknown } from "./errors.ts";
+import { retryCounter } from "./request-metrics.ts";
 import type { ClientOptions } from "./request-options.ts";
 
 const attemptsMaxDefault = 5;
@@ -34,10 +36,12 @@ export class RetryingSender {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
   readonly #attemptsMax: number;
+  readonly #countRetry: (request: ApiRequest, code: string) => void;
 
   constructor(transport: Transport, options: ClientOptions) {
     this.#transport = transport;
     this.#options = options;
+    this.#countRetry = retryCounter(options.metrics);
     this.#attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
   }
 
@@ -63,6 +67,7 @@ export class RetryingSender {
       if (result.kind === "answered") return result.response;
       if (!result.mayRepeat || attempt >= this.#attemptsMax) throw result.error;
       await sleep(this.#options.clock, this.#delayMs(result.retryAfterMs, attempt), signal);
+      this.#countRetry(request, isApiError(result.error) ? String(result.error.code) : "<error>");
     }
   }
 

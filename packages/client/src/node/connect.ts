@@ -12,6 +12,7 @@ import {
   type SelectedContext,
   selectContext,
 } from "./kubeconfig.ts";
+import { proxyOfEnvironment } from "./proxy.ts";
 
 export interface ConnectOptions {
   readonly clock: Clock;
@@ -66,8 +67,10 @@ function inClusterConnection({ clock, env = process.env }: ConnectOptions): Reso
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const namespaceFile = `${accountFolder}/namespace`;
   const namespace = existsSync(namespaceFile) ? readFileSync(namespaceFile, "utf8").trim() : "default";
-  const ca = readPem(`${accountFolder}/ca.crt`);
-  return { connection: { server, clock, ca, tokenFile: `${accountFolder}/token` }, namespace };
+  const caFile = `${accountFolder}/ca.crt`;
+  // Read now too: a pod without it should say so at its start.
+  readPem(caFile);
+  return { connection: { server, clock, caFile, tokenFile: `${accountFolder}/token` }, namespace };
 }
 
 function fromKubeconfig({ clock, kubeconfig, context, env }: ConnectOptions): ResolvedConnection {
@@ -76,16 +79,22 @@ function fromKubeconfig({ clock, kubeconfig, context, env }: ConnectOptions): Re
     ...(env === undefined ? {} : { env }),
   });
   const selected = selectContext(config, context);
-  return { connection: connectionOf(selected, clock), namespace: selected.namespace ?? "default" };
+  const connection = connectionOf(selected, clock, env ?? process.env);
+  return { connection, namespace: selected.namespace ?? "default" };
 }
 
-function connectionOf({ name, cluster, user }: SelectedContext, clock: Clock): HttpConnection {
+function connectionOf(
+  { name, cluster, user }: SelectedContext,
+  clock: Clock,
+  env: Readonly<Record<string, string | undefined>>,
+): HttpConnection {
   refuseUnsupported(name, cluster, user);
   const ca = pemOf(cluster["certificate-authority-data"], cluster["certificate-authority"]);
   const cert = pemOf(user["client-certificate-data"], user["client-certificate"]);
   const key = pemOf(user["client-key-data"], user["client-key"]);
   const impersonate = impersonationOf(user);
   const serverName = cluster["tls-server-name"];
+  const proxy = cluster["proxy-url"] ?? proxyOfEnvironment(cluster.server, env);
   return {
     server: cluster.server,
     clock,
@@ -93,6 +102,7 @@ function connectionOf({ name, cluster, user }: SelectedContext, clock: Clock): H
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
     ...(serverName === undefined ? {} : { serverName }),
+    ...(proxy === undefined ? {} : { proxy }),
     ...(cluster["insecure-skip-tls-verify"] === true ? { insecureSkipTlsVerify: true } : {}),
     ...(user.token === undefined ? {} : { token: user.token }),
     ...(user.tokenFile === undefined ? {} : { tokenFile: user.tokenFile }),
@@ -116,10 +126,9 @@ function refuseUnsupported(name: string, cluster: KubeconfigCluster, user: Kubec
   if (typeof cluster.server !== "string" || cluster.server === "") {
     throw kubeconfigError(`${cannot}: its cluster has no server, wanted a URL`);
   }
-  if (cluster["proxy-url"] !== undefined) {
-    throw kubeconfigError(
-      `${cannot}: proxies ("proxy-url") are not supported, wanted a cluster that is reached directly`,
-    );
+  const proxy = cluster["proxy-url"];
+  if (proxy !== undefined && !/^https?:\/\//.test(proxy)) {
+    throw kubeconfigError(`${cannot}: its proxy-url is "${proxy}", wanted http:// or https://`);
   }
   if (user.username !== undefined) {
     throw kubeconfigError(`${cannot}: user name and password are not supported, wanted a certificate, token or exec`);

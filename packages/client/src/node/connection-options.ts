@@ -24,9 +24,13 @@ export interface HttpConnection {
   readonly clock: Clock;
   /** PEM of the authorities to trust; absent: the system's. */
   readonly ca?: string;
+  /** In place of `ca`: a file that is read at each connection (mounted authorities rotate). */
+  readonly caFile?: string;
   /** The name to expect in the server's certificate, when it is not the host of `server`. */
   readonly serverName?: string;
   readonly insecureSkipTlsVerify?: boolean;
+  /** `http://[user:password@]host:port` of a proxy through which an `https` server is reached. */
+  readonly proxy?: string;
   readonly cert?: string;
   readonly key?: string;
   readonly token?: string;
@@ -82,7 +86,8 @@ export function fixedHeaders(connection: HttpConnection): Record<string, string 
 }
 
 export function tlsOptions(connection: HttpConnection, credential: ClientCredential): ConnectionOptions {
-  const { ca, serverName, insecureSkipTlsVerify } = connection;
+  const { caFile, serverName, insecureSkipTlsVerify } = connection;
+  const ca = caFile === undefined ? connection.ca : readFileSync(caFile, "utf8");
   const { cert, key } = { ...connection, ...credential };
   return {
     ...(ca === undefined ? {} : { ca }),

@@ -1,20 +1,24 @@
-/** Runs a command in a container over a WebSocket (v5.channel.k8s.io). */
-import { isStatus, SetpointError, type Status } from "@setpoint/apimachinery";
+/** Runs a command in a container, or joins what runs there, over a WebSocket (v5.channel.k8s.io). */
+import { SetpointError, type Status } from "@setpoint/apimachinery";
 import { WebSocket } from "ws";
-import { fixedHeaders, type HttpConnection, tlsOptions, TokenSource } from "./connection-options.ts";
+import type { HttpConnection } from "./connection-options.ts";
+import { openPodSocket, parseStatus } from "./pod-stream.ts";
 
-export interface ExecOptions {
+export interface AttachOptions {
   readonly connection: HttpConnection;
   readonly namespace: string;
   readonly pod: string;
   /** May be left out for pods with one container. */
   readonly container?: string;
-  readonly command: readonly string[];
   readonly stdin?: AsyncIterable<Uint8Array>;
   readonly stdout?: (chunk: Uint8Array) => void;
   readonly stderr?: (chunk: Uint8Array) => void;
   readonly tty?: boolean;
   readonly signal?: AbortSignal;
+}
+
+export interface ExecOptions extends AttachOptions {
+  readonly command: readonly string[];
 }
 
 export interface ExecResult {
@@ -30,38 +34,45 @@ const stdinBufferBytesMax = 1024 * 1024;
 const stdinPollMs = 10;
 
 /** Resolves when the command has ended. Errors: `ERR_EXEC` when it could not be started or the connection was cut. */
-export async function execInPod(options: ExecOptions): Promise<ExecResult> {
-  options.signal?.throwIfAborted();
-  const socket = await open(options);
+export function execInPod(options: ExecOptions): Promise<ExecResult> {
+  return join("exec", options, options.command);
+}
+
+/**
+ * Joins the streams of the container's own process; resolves when it has ended. Errors: `ERR_EXEC` when it could not be joined
+ * or the connection was cut.
+ */
+export function attachToPod(options: AttachOptions): Promise<ExecResult> {
+  return join("attach", options, []);
+}
+
+async function join(
+  subresource: "exec" | "attach",
+  options: AttachOptions,
+  command: readonly string[],
+): Promise<ExecResult> {
+  const { connection, namespace, pod, signal } = options;
+  signal?.throwIfAborted();
+  const what = `Cannot ${subresource === "exec" ? "exec in" : "attach to"} Pod "${pod}"`;
+  const query = streamQuery(options, command);
+  const place = { connection, namespace, pod, subresource, query };
+  const socket = await openPodSocket({ ...place, protocol, signal, what, code: "ERR_EXEC" });
   const onAbort = (): void => socket.terminate();
-  options.signal?.addEventListener("abort", onAbort, { once: true });
+  signal?.addEventListener("abort", onAbort, { once: true });
   try {
     const result = receive(socket, options);
     if (options.stdin !== undefined) void sendStdin(socket, options.stdin, options).catch(() => socket.terminate());
     return await result;
   } finally {
-    options.signal?.removeEventListener("abort", onAbort);
+    signal?.removeEventListener("abort", onAbort);
     socket.terminate();
   }
 }
 
-async function open(options: ExecOptions): Promise<WebSocket> {
-  const { connection } = options;
-  const credential = (await connection.credential?.(false)) ?? {};
-  const token = credential.token ?? new TokenSource(connection).current();
-  const headers = { ...fixedHeaders(connection), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
-  const url = `${connection.server.replace(/^http/, "ws").replace(/\/$/, "")}${execPath(options)}`;
-  const socket = new WebSocket(url, [protocol], {
-    headers,
-    ...tlsOptions(connection, credential),
-  });
-  // A listener from the start: "error" may come at any time, and without one it ends the process.
-  socket.on("error", () => undefined);
-  await opened(socket, options);
-  return socket;
-}
-
-function execPath({ namespace, pod, container, command, stdin, stdout, stderr, tty }: ExecOptions): string {
+function streamQuery(
+  { container, stdin, stdout, stderr, tty }: AttachOptions,
+  command: readonly string[],
+): URLSearchParams {
   const query = new URLSearchParams();
   if (container !== undefined) query.set("container", container);
   for (const part of command) query.append("command", part);
@@ -74,51 +85,10 @@ function execPath({ namespace, pod, container, command, stdin, stdout, stderr, t
   for (const [name, wanted] of Object.entries(flags)) if (wanted) query.set(name, "true");
   // The server wants at least one stream.
   if (!flags.stdin && !flags.stdout && !flags.stderr) query.set("stdout", "true");
-  const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
-  return `/api/v1/namespaces/${place}/exec?${query.toString()}`;
+  return query;
 }
 
-function opened(socket: WebSocket, { pod, signal }: ExecOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => socket.terminate();
-    const fail = (text: string, cause?: unknown): void => {
-      signal?.removeEventListener("abort", onAbort);
-      const error = new SetpointError("ERR_EXEC", `Cannot exec in Pod "${pod}": ${text}`, { cause });
-      reject(signal?.aborted === true ? signal.reason : error);
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    socket.once("open", () => {
-      signal?.removeEventListener("abort", onAbort);
-      // Frames may have come with the answer; they wait until somebody listens.
-      socket.pause();
-      resolve();
-    });
-    socket.once("error", (error) => fail(error.message, error));
-    socket.once("unexpected-response", (_, response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("end", () => fail(refusalText(response.statusCode ?? 0, Buffer.concat(chunks).toString("utf8"))));
-    });
-  });
-}
-
-function refusalText(code: number, body: string): string {
-  const status = parseStatus(body);
-  return status?.message ?? `the server answered ${code}: ${body.trim()}`;
-}
-
-function parseStatus(text: string): Status | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isStatus(value)) return value;
-    // Kubelet's last frame carries a Status without its kind.
-    return typeof value === "object" && value !== null && "status" in value ? (value as Status) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function receive(socket: WebSocket, options: ExecOptions): Promise<ExecResult> {
+function receive(socket: WebSocket, options: AttachOptions): Promise<ExecResult> {
   return new Promise((resolve, reject) => {
     let result: ExecResult | undefined;
     socket.on("message", (data: Buffer) => {
@@ -146,7 +116,7 @@ function resultOf(status: Status | undefined): ExecResult {
 async function sendStdin(
   socket: WebSocket,
   chunks: AsyncIterable<Uint8Array>,
-  { connection }: ExecOptions,
+  { connection }: AttachOptions,
 ): Promise<void> {
   for await (const chunk of chunks) {
     if (socket.readyState !== WebSocket.OPEN) return;

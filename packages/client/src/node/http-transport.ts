@@ -7,7 +7,7 @@ import {
   type IncomingHttpHeaders,
 } from "node:http2";
 import { Agent, request as requestHttps } from "node:https";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -23,6 +23,7 @@ import {
   tlsOptions,
   TokenSource,
 } from "./connection-options.ts";
+import { openTls } from "./open-tls.ts";
 import { type AnswerHead, type AnswerReader, connectionLost, readAnswer } from "./read-answer.ts";
 import { readRawAnswer } from "./read-raw-answer.ts";
 
@@ -37,11 +38,12 @@ export type HttpTransport = Transport & AsyncDisposable;
 /** A connection that is silent for this long is asked whether it still lives. */
 const pingIntervalMs = 30_000;
 const pingTimeoutMs = 15_000;
-const connectTimeoutMs = 10_000;
 /** What the server may send ahead of our reading: enough for full speed on a list, bounded for a watch. */
 const streamWindowBytes = 4 * 1024 * 1024;
 const sessionWindowBytes = 16 * 1024 * 1024;
 const sessionMegabytesMax = 1_000;
+
+type AgentCallback = (error: Error | null, socket?: TLSSocket) => void;
 
 type Wire = { readonly kind: "http2"; readonly session: ClientHttp2Session } | { readonly kind: "http1" };
 
@@ -147,39 +149,36 @@ class HttpTransportImplementation implements HttpTransport {
     const socket = await this.#handshake();
     if (socket.alpnProtocol !== "h2") {
       socket.destroy();
-      this.#agent ??= new Agent({ keepAlive: true, ...tlsOptions(this.#options, this.#credential) });
+      this.#agent ??= this.#createAgent();
       return { kind: "http1" };
     }
     return { kind: "http2", session: this.#open(socket) };
   }
 
-  #handshake(): Promise<TLSSocket> {
-    const { hostname, port } = this.#authority;
-    const host = hostname.replace(/^\[|\]$/g, "");
-    return new Promise((resolve, reject) => {
-      const socket = connectTls({
-        host,
-        port: port === "" ? 443 : Number(port),
-        ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
-        ALPNProtocols: ["h2", "http/1.1"],
-        ...tlsOptions(this.#options, this.#credential),
-      });
-      const fail = (cause: unknown): void => {
-        timer.cancel();
-        socket.destroy();
-        reject(this.#connectionFailed(cause));
-      };
-      const timer = this.#options.clock.setTimer(
-        () => fail(new Error("the handshake took too long")),
-        connectTimeoutMs,
-      );
-      socket.once("error", fail);
-      socket.once("secureConnect", () => {
-        timer.cancel();
-        socket.off("error", fail);
-        resolve(socket);
-      });
-    });
+  #createAgent(): Agent {
+    const agent = new Agent({ keepAlive: true, ...tlsOptions(this.#options, this.#credential) });
+    if (this.#options.proxy === undefined) return agent;
+    // The agent's own connections would not go through the proxy.
+    const createConnection = (_: unknown, done: AgentCallback): void => void this.#openForAgent(done);
+    return Object.assign(agent, { createConnection });
+  }
+
+  async #openForAgent(done: AgentCallback): Promise<void> {
+    let socket: TLSSocket;
+    try {
+      socket = await openTls(this.#options, this.#credential, ["http/1.1"]);
+    } catch (cause) {
+      return done(this.#connectionFailed(cause));
+    }
+    done(null, socket);
+  }
+
+  async #handshake(): Promise<TLSSocket> {
+    try {
+      return await openTls(this.#options, this.#credential, ["h2", "http/1.1"]);
+    } catch (cause) {
+      throw this.#connectionFailed(cause);
+    }
   }
 
   #connectionFailed(cause: unknown): SetpointError {

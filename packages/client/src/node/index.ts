@@ -21,6 +21,10 @@ export type {
 } from "./kubeconfig.ts";
 export { loadKubeconfig, mergeKubeconfigs, parseKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
 
-// commands in pods
-export type { ExecOptions, ExecResult } from "./exec-in-pod.ts";
-export { execInPod } from "./exec-in-pod.ts";
+export { proxyOfEnvironment } from "./proxy.ts";
+
+// what runs in pods
+export type { AttachOptions, ExecOptions, ExecResult } from "./exec-in-pod.ts";
+export { attachToPod, execInPod } from "./exec-in-pod.ts";
+export type { ForwardPortOptions, PodPortOptions, PortForward } from "./forward-port.ts";
+export { connectToPod, forwardPort } from "./forward-port.ts";

@@ -64,10 +64,17 @@ test("an unknown context is refused with the names of those that are there", () 
   );
 });
 
-test("a proxy is refused in a sentence", () => {
-  const kubeconfig = file("proxy", written.replace("server:", "proxy-url: http://proxy\n      server:"));
-  expect(() => resolveConnection({ clock: systemClock, kubeconfig })).toThrow(
-    'Cannot use context "setpoint": proxies ("proxy-url") are not supported',
+test("a proxy is that of the cluster, else that of the environment", () => {
+  const named = file("proxy", written.replace("server:", "proxy-url: http://proxy:3128\n      server:"));
+  const proxyOf = (kubeconfig: string, env: Record<string, string>): string | undefined =>
+    resolveConnection({ clock: systemClock, kubeconfig, env }).connection.proxy;
+  expect(proxyOf(named, { HTTPS_PROXY: "http://other" })).toBe("http://proxy:3128");
+  const far = file("far", written.replace(/server: .*/, "server: https://api.example.com:6443"));
+  expect(proxyOf(far, { HTTPS_PROXY: "corp:8080" })).toBe("http://corp:8080");
+  expect(proxyOf(far, { https_proxy: "http://corp:8080", NO_PROXY: "other.com,example.com" })).toBeUndefined();
+  const socks = file("socks", written.replace("server:", "proxy-url: socks5://proxy\n      server:"));
+  expect(() => proxyOf(socks, {})).toThrow(
+    'Cannot use context "setpoint": its proxy-url is "socks5://proxy", wanted http:// or https://',
   );
 });
 

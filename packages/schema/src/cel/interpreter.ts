@@ -180,8 +180,9 @@ export class Planner {
   }
 
   #conditional(call: Call): Step {
-    const [condition, yes] = this.#args(call);
-    const no = this.#args({ ...call, args: call.args.slice(2) })[0];
+    const missing = this.constant(noOverload);
+    // Each part is planned once: twice would be 2ⁿ times for a chain of n conditionals.
+    const [condition = missing, yes = missing, no = missing] = call.args.map((arg) => this.plan(arg));
     return (frame) => {
       const value = condition(frame);
       if (value === true) return yes(frame);

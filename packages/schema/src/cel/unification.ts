@@ -143,6 +143,8 @@ function isNullable(type: CelType): boolean {
 }
 
 export function mostGeneral(a: CelType, b: CelType): CelType {
+  // What null may stand for is more than null.
+  if (b.kind === "null" && a.kind !== "null") return a;
   return isLessSpecific(a, b) ? a : b;
 }
 

@@ -1,7 +1,15 @@
 /** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
-import { isAlreadyExists, isApiError, isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import {
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeObject,
+} from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
+import { TemporaryError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
 import { assertOurs, keyOf, nameOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
@@ -14,6 +22,9 @@ import type { PlannedWrite } from "./write-guard.ts";
  * "only if there is none" in one request, where a cache that lags could not know.
  */
 const absentResourceVersion = "1";
+
+/** How soon a run looks again whose object has gone. */
+const ownerGoneRetryMs = 5_000;
 
 /** A write on its way. */
 type Write<T extends KubeObject> = PlannedWrite & { readonly send: () => Promise<Stored<T>> };
@@ -42,7 +53,8 @@ export class ChildWriter {
     const present = this.#reader.get(kind, nameOf(wanted), wanted.metadata.namespace);
     if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
     const { uid } = this.#parent.object.metadata;
-    const what = `${kind.plural}/${wanted.metadata.namespace ?? ""}/${nameOf(wanted)}`;
+    const what = placeOf(kind, wanted);
+    if (present === undefined && isOwned) await this.#assertParentLives(what);
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
     if (present !== undefined && (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, contentOf(present))))
@@ -52,7 +64,7 @@ export class ChildWriter {
     return written;
   }
 
-  /** What is ours may be made or changed, what is not must not: also when the cache does not show it yet. */
+  /** What is ours may be made or changed, what is not must not: also when the cache does not show how it is now. */
   async #send<T extends KubeObject>(
     kind: KindRef<T>,
     wanted: T,
@@ -60,16 +72,16 @@ export class ChildWriter {
     isOwned: boolean,
     options: ApplyOptions,
   ): Promise<Stored<T>> {
-    const isNew = isOwned && present === undefined;
-    const metadata = isNew ? { ...wanted.metadata, resourceVersion: absentResourceVersion } : wanted.metadata;
+    if (!isOwned) return this.#apply(kind, wanted, options);
     try {
-      return await this.#apply(kind, { ...wanted, metadata }, options);
+      return await this.#apply(kind, onlyIf(wanted, present), options);
     } catch (error) {
-      if (!isNew || !isConflict(error)) throw error;
-      const unseen = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
-      if (unseen === undefined) throw error;
-      assertOurs("apply", unseen, this.#parent);
-      return this.#apply(kind, wanted, options);
+      if (!isConflict(error) && !isOtherUid(error)) throw error;
+      const now = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
+      // Neither has anything changed: the conflict is another one, over fields.
+      if (now?.metadata.uid === present?.metadata.uid) throw error;
+      if (now !== undefined) assertOurs("apply", now, this.#parent);
+      return this.#apply(kind, onlyIf(wanted, now), options);
     }
   }
 
@@ -87,7 +99,10 @@ export class ChildWriter {
     const send = (): Promise<Stored<T>> =>
       client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
     try {
-      return await this.#track({ verb: "create", kind, object, parent: this.#parent.object, send });
+      if (owner && object.metadata.name !== undefined) await this.#assertParentLives(placeOf(kind, object));
+      const written = await this.#track({ verb: "create", kind, object, parent: this.#parent.object, send });
+      this.#ports.memory.remember(this.#parent.object.metadata.uid, placeOf(kind, written), "", "");
+      return written;
     } catch (error) {
       if (!isAlreadyExists(error) || !owner) throw error;
       const present = await this.#reader.fresh(kind, nameOf(object), object.metadata.namespace);
@@ -96,6 +111,22 @@ export class ChildWriter {
       writes.written(kind, present);
       return present;
     }
+  }
+
+  /**
+   * A child that was there and is gone may have gone with its owner, whose end the cache does not show yet. Then the garbage
+   * collector takes every new one away at once, and the two would go on as fast as they can.
+   */
+  async #assertParentLives(what: string): Promise<void> {
+    const { kind, object } = this.#parent;
+    const { name, namespace, uid } = object.metadata;
+    if (!this.#ports.memory.hasWritten(uid, what)) return;
+    const present = await this.#reader.fresh(kind, name, namespace);
+    if (present?.metadata.uid === uid) return;
+    throw new TemporaryError(
+      `Cannot make ${what} again: its owner ${kind.kind} "${name}" is gone on the server, and the cache does not show it yet`,
+      ownerGoneRetryMs,
+    );
   }
 
   async patch<T extends KubeObject>(target: T, change: unknown, options: PatchOptions = {}): Promise<Stored<T>> {
@@ -155,6 +186,22 @@ export class ChildWriter {
     if (isApiError(error)) this.refusals.add(error);
     return error;
   }
+}
+
+/** How children of one owner are told apart. */
+function placeOf(kind: KindRef, object: KubeObject): string {
+  return `${kind.plural}/${object.metadata.namespace ?? ""}/${nameOf(object)}`;
+}
+
+/** Holds only for what is there: this very object, or none. */
+function onlyIf<T extends KubeObject>(wanted: T, present: Stored<T> | undefined): T {
+  const condition = present === undefined ? { resourceVersion: absentResourceVersion } : { uid: present.metadata.uid };
+  return { ...wanted, metadata: { ...wanted.metadata, ...condition } };
+}
+
+/** The real server says that a UID cannot be changed where it means that the object is another one. */
+function isOtherUid(error: unknown): boolean {
+  return isInvalid(error) && (error.status.details?.causes ?? []).some(({ field }) => field === "metadata.uid");
 }
 
 /** What of an object counts for "nothing has changed": all but what changes by itself. */

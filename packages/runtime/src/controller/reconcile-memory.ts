@@ -12,6 +12,11 @@ export class ReconcileMemory {
     return last !== undefined && last.wanted === wanted && last.result === present;
   }
 
+  /** Whether `what` has been written for this object before. */
+  hasWritten(uid: string, what: string): boolean {
+    return this.#written.get(uid)?.has(what) ?? false;
+  }
+
   remember(uid: string, what: string, wanted: string, result: string): void {
     const entries = this.#written.get(uid) ?? new Map<string, { readonly wanted: string; readonly result: string }>();
     entries.set(what, { wanted, result });

@@ -53,6 +53,12 @@ describe("an operator that is right", () => {
   });
 });
 
+test("children of an owner whose end the cache does not show are not made again and again", async () => {
+  const worlds = [story("ends", pair, remove(Pair, "a"))];
+  const found = await reconcilerLaws(pairs(true), { ...quick, worlds, faults: ["C1", "C5", "C6"] });
+  expect(found.failures).toEqual([]);
+});
+
 describe("an operator that takes the first artefact for both", () => {
   const laws = (): Promise<string> =>
     messageOf(reconcilerLaws(pairs(false), { ...quick, worlds: [pair], failuresMax: 1 }));

@@ -11,6 +11,20 @@ export type { ConditionInit, Effect, ReconcileContext, Result, Step, StepFacts }
 export { act, controller, minutes, outcome, rest, seconds, TerminalError, wait, watching } from "@setpoint/runtime";
 export type { ConditionProtocol } from "@setpoint/runtime";
 export { declareConditions } from "@setpoint/runtime";
+// what wakes a controller, and what runs beside it
+export type {
+  Daemon,
+  FieldChange,
+  Predicate,
+  Priority,
+  PushSource,
+  RateLimit,
+  Source,
+  WriteLimits,
+} from "@setpoint/runtime";
+export { allOf, annotationsChanged, anyOf, changed, generationChanged, labelsChanged, not } from "@setpoint/runtime";
+export { cron, every, fromIterable, keyOf, nextCronRun, onChange, pushSource, timer } from "@setpoint/runtime";
+export { requeueAfter, TemporaryError } from "@setpoint/runtime";
 export type { Random } from "@setpoint/host";
 export { randomSuffix } from "@setpoint/host";
 

@@ -1,18 +1,11 @@
 /** Runs one controller: changes of the caches become keys, keys become runs. */
-import {
-  isConflict,
-  isSetpointError,
-  parseApiVersion,
-  type KubeObject,
-  type NamespacedName,
-} from "@setpoint/apimachinery";
-import { isOutcomeUnknown, type Client, type Stored } from "@setpoint/client";
+import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { Informer } from "../cache/informer.ts";
-import { controllerOf, storeKey } from "../cache/store.ts";
+import { storeKey } from "../cache/store.ts";
 import { TimeSlices } from "../cache/time-slices.ts";
-import { errReconcileTimeout, explained, isTemporaryError, isTerminalError, temporaryDelayMsOf } from "../errors.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { DaemonRunner } from "../handlers/daemons.ts";
 import { Protections } from "../protection/protections.ts";
@@ -21,15 +14,16 @@ import { WorkQueue } from "../queue/work-queue.ts";
 import { SourceRunner, type SourceState } from "../sources/source-runner.ts";
 import { isPaused } from "./always-wakes.ts";
 import { ControllerCache } from "./controller-cache.ts";
-import type { ControllerDefinition, WatchDefinition } from "./controller-definition.ts";
-import { createControllerMetrics, type ControllerMetrics, type RunEnd } from "./controller-metrics.ts";
+import type { ControllerDefinition } from "./controller-definition.ts";
+import { createControllerMetrics, type ControllerMetrics } from "./controller-metrics.ts";
 import { createRun } from "./create-context.ts";
+import { KeyWaker } from "./key-waker.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { PausedKeys } from "./paused-keys.ts";
 import { ReconcileMemory } from "./reconcile-memory.ts";
 import { reconcileObject } from "./reconcile-object.ts";
 import { RunDeadline } from "./run-deadline.ts";
-import type { Result } from "./result.ts";
+import { RunEnds } from "./run-ends.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { ChangeKind, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
 import { declaresStatusField } from "./status-field.ts";
@@ -73,8 +67,7 @@ export class ControllerRunner {
   readonly #wokenBy = new Map<string, KubeObject[]>();
   readonly #paused: PausedKeys;
   readonly #saysConditions: boolean;
-  /** Present objects that have an object of this controller as owner. */
-  #childCount = 0;
+  readonly #ends: RunEnds;
   #isActive = false;
   #activeSinceMs: number | undefined;
   #activeCount = 0;
@@ -99,7 +92,12 @@ export class ControllerRunner {
     this.#slices = new TimeSlices(host.clock);
     this.queue.onReady(() => this.#pump());
     const shared = { definition, host, log: this.#log, events, client, controller: definition.name };
-    this.#protections = new Protections({ ...shared, childCount: () => this.#childCount });
+    const waker = new KeyWaker({
+      ...{ definition, cache: this.cache, log: this.#log },
+      wake: (key, change, informer, object) => this.#wake(key, change, informer, object),
+    });
+    this.#ends = new RunEnds({ definition, queue: this.queue, metrics: this.#metrics, random: host.random });
+    this.#protections = new Protections({ ...shared, childCount: () => waker.childCount });
     this.#paused = new PausedKeys(shared);
     const find = (key: string): Stored<KubeObject> | undefined => this.#find(key);
     const { daemons, sources = [], kind } = definition;
@@ -110,7 +108,7 @@ export class ControllerRunner {
         : new DaemonRunner({ ...shared, daemons, find, wake: (key) => this.enqueue(key) });
     const wake = (key: NamespacedName, priority?: Priority): void => this.enqueue(storeKey(key), priority);
     this.#sources = sources.map((source) => new SourceRunner(source, { ...shared, kind, cache: this.cache, wake }));
-    this.#listen();
+    waker.listen();
   }
 
   /** Whether no key is ready, running or waiting for its own writes. */
@@ -161,57 +159,6 @@ export class ControllerRunner {
     this.queue.add(key, priority);
   }
 
-  #listen(): void {
-    const { kind, owns, watches } = this.definition;
-    for (const informer of this.cache.of(kind).informers)
-      informer.addHandler({
-        onAdd: (object) => this.#wake(storeKey(object.metadata), "added", informer, object),
-        onDelete: (object) => this.#wake(storeKey(object.metadata), "deleted", informer, object),
-        onUpdate: (old, next) =>
-          this.definition.predicate(old, next) && this.#wake(storeKey(next.metadata), "changed", informer, next),
-      });
-    for (const owned of owns) {
-      this.#listenTo(this.cache.of(owned).informers, (object) => this.#ownerKeys(object));
-      if (this.definition.limits !== undefined) this.#countChildren(this.cache.of(owned).informers);
-    }
-    for (const watch of watches)
-      if (watch.wakes !== undefined)
-        this.#listenTo(this.cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object), watch.predicate);
-  }
-
-  #countChildren(informers: readonly Informer[]): void {
-    const count = (object: KubeObject): number => this.#ownerKeys(object).length;
-    for (const informer of informers)
-      informer.addHandler({
-        onAdd: (object) => (this.#childCount += count(object)),
-        onDelete: (object) => (this.#childCount -= count(object)),
-        onUpdate: (old, next) => (this.#childCount += count(next) - count(old)),
-      });
-  }
-
-  #listenTo(
-    informers: readonly Informer[],
-    keysOf: (object: Stored<KubeObject>) => readonly string[],
-    isWorthIt: WatchDefinition["predicate"] = undefined,
-  ): void {
-    for (const informer of informers) {
-      const wake = (of: Stored<KubeObject>, change: ChangeKind, shown: Stored<KubeObject>): void => {
-        for (const key of keysOf(of)) this.#wake(key, change, informer, shown);
-      };
-      informer.addHandler({
-        onAdd: (object) => wake(object, "added", object),
-        onDelete: (object) => wake(object, "deleted", object),
-        onUpdate: (old, next) => {
-          if (isWorthIt?.(old, next) === false) return;
-          const keys = keysOf(next);
-          for (const key of keys) this.#wake(key, "changed", informer, next);
-          // Also the old state wakes: an owner that is no longer named has lost something.
-          for (const key of without(keysOf(old), keys)) this.#wake(key, "changed", informer, next);
-        },
-      });
-    }
-  }
-
   #wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void {
     // What the first list shows needs no cause: it was there when the program began.
     if (!informer.isSynced) return this.queue.add(key, "low");
@@ -238,29 +185,6 @@ export class ControllerRunner {
     return object === undefined ? (parseKey(key).namespace ?? "") : (this.definition.fairness?.(object) ?? "");
   }
 
-  #ownerKeys(object: KubeObject): readonly string[] {
-    const owner = controllerOf(object);
-    const { kind } = this.definition;
-    if (owner === undefined || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group)
-      return [];
-    return [
-      storeKey(kind.namespaced ? { namespace: object.metadata.namespace, name: owner.name } : { name: owner.name }),
-    ];
-  }
-
-  #wokenKeys(watch: WatchDefinition, object: Stored<KubeObject>): readonly string[] {
-    try {
-      return (watch.wakes?.(object, this.cache) ?? []).map(storeKey);
-    } catch (error) {
-      this.#log.error("Mapping of a watched object threw", {
-        resource: watch.of.plural,
-        object: storeKey(object.metadata),
-        error,
-      });
-      return [];
-    }
-  }
-
   #pump(): void {
     // A run that is over as soon as it began comes back here: the loop that began it goes on.
     if (this.#isPumping) return;
@@ -277,10 +201,12 @@ export class ControllerRunner {
 
   /** Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a start. */
   #pumpLater(): void {
-    void this.#slices.pause().then(() => {
-      this.#isPumping = false;
-      this.#pump();
-    });
+    void this.#slices.pause().then(() => this.#pumpOn());
+  }
+
+  #pumpOn(): void {
+    this.#isPumping = false;
+    this.#pump();
   }
 
   async #process(key: string): Promise<void> {
@@ -322,6 +248,7 @@ export class ControllerRunner {
     if (isPaused(object)) {
       this.#paused.pause(key, object, uidBefore === object.metadata.uid);
       this.queue.forget(key);
+      this.#options.supervisor.passed(key);
       void this.#daemons?.stop(key);
       return false;
     }
@@ -377,11 +304,13 @@ export class ControllerRunner {
     const wokenBy = this.#wokenBy.get(key);
     if (wokenBy !== undefined) this.#wokenBy.delete(key);
     if (verdict === undefined || verdict.end === "error") return;
+    const { result } = verdict;
+    const isSoon = wokenBy !== undefined || (result?.kind === "requeueAfter" && result.delayMs < soonMsMax);
+    // A key at rest is of no interest to them: nearly all runs end here.
+    if (!isSoon && !this.#protections.knows(key)) return;
     const object = this.#find(key);
     if (object === undefined) return;
     const isEcho = wokenBy?.every((each) => writes.isEcho(each)) ?? true;
-    const { result } = verdict;
-    const isSoon = wokenBy !== undefined || (result?.kind === "requeueAfter" && result.delayMs < soonMsMax);
     const againMs = this.#protections.afterRun(key, object, isEcho, isSoon);
     if (againMs !== undefined) this.queue.addAfter(key, againMs);
   }
@@ -392,44 +321,10 @@ export class ControllerRunner {
     if (notice !== undefined) run.context.condition(notice);
     try {
       const result = await reconcileObject(this.definition, object, run);
-      return { end: this.#scheduleNext(key, result), result };
+      return this.#ends.succeeded(key, result);
     } catch (error) {
-      return this.#fail(key, error, ports);
+      return this.#ends.failed(key, error, ports.signal, ports.log);
     }
-  }
-
-  #scheduleNext(key: string, result: Result | void): RunEnd {
-    this.queue.forget(key);
-    const { maxReconcileIntervalMs } = this.definition;
-    if (maxReconcileIntervalMs !== undefined) {
-      const jitter = 0.9 + this.#options.host.random.next() / 5;
-      this.queue.addAfter(key, maxReconcileIntervalMs * jitter, "low");
-    }
-    if (result === undefined || result.kind === "awaitChange") return "success";
-    this.queue.addAfter(key, result.delayMs);
-    return result.delayMs <= 0 ? "requeue" : "requeue_after";
-  }
-
-  #fail(key: string, thrown: unknown, { signal, log }: RunPorts): RunVerdict {
-    const isLate = signal.aborted && isSetpointError(signal.reason, errReconcileTimeout);
-    const error: unknown = isLate ? signal.reason : explained(thrown);
-    // Nothing is wrong with the key: the program stops, or the key is somebody else's now.
-    if (signal.aborted && !isLate) return { end: "error", error };
-    const isTerminal = isTerminalError(error);
-    this.#metrics.failed(isTerminal);
-    if (isTerminal) {
-      this.queue.forget(key);
-      log.error("Reconcile failed and waits for a change", { error });
-      return { end: "error", error };
-    }
-    const delayMs = temporaryDelayMsOf(error) ?? this.queue.addRateLimited(key);
-    if (temporaryDelayMsOf(error) !== undefined) this.queue.addAfter(key, delayMs);
-    const fields = { error, retryDelayMs: Math.round(delayMs) };
-    // Somebody else was faster, or the network lost an answer: daily life, and the next run looks again.
-    if (isConflict(error) || isOutcomeUnknown(error) || isTemporaryError(error))
-      log.info("Reconcile will be tried again", fields);
-    else log.error("Reconcile failed", fields);
-    return { end: "error", error, retryDelayMs: delayMs };
   }
 
   #find(key: string): Stored<KubeObject> | undefined {
@@ -452,12 +347,6 @@ export class ControllerRunner {
     this.#paused.forget(key);
     void this.#daemons?.stop(key);
   }
-}
-
-function without(keys: readonly string[], others: readonly string[]): readonly string[] {
-  if (keys.length === 0 || (keys.length === 1 && keys[0] === others[0])) return [];
-  const known = new Set(others);
-  return keys.filter((key) => !known.has(key));
 }
 
 function parseKey(key: string): NamespacedName {

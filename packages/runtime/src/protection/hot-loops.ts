@@ -31,6 +31,10 @@ export class HotLoops {
     return count;
   }
 
+  has(key: string): boolean {
+    return this.#chains.size > 0 && this.#chains.has(key);
+  }
+
   isSlow(key: string): boolean {
     return (this.#chains.get(key)?.slowMs ?? 0) > 0;
   }

@@ -70,6 +70,11 @@ export class Protections implements WriteGuard {
     this.#stopCounting();
   }
 
+  /** Whether anything is remembered of the key. */
+  knows(key: string): boolean {
+    return this.#loops.has(key) || this.isFighting(key);
+  }
+
   isFighting(key: string): boolean {
     return this.#fights.of(key) !== undefined;
   }

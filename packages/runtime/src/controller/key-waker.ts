@@ -1,0 +1,111 @@
+/** Turns what the caches tell into the keys that it concerns. */
+import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
+import type { Stored } from "@setpoint/client";
+import type { Logger } from "@setpoint/host";
+import type { Informer } from "../cache/informer.ts";
+import { controllerOf, storeKey } from "../cache/store.ts";
+import type { ControllerCache } from "./controller-cache.ts";
+import type { ControllerDefinition, WatchDefinition } from "./controller-definition.ts";
+import type { ChangeKind } from "./run-supervisor.ts";
+
+export interface KeyWakerOptions {
+  readonly definition: ControllerDefinition;
+  readonly cache: ControllerCache;
+  readonly log: Logger;
+  wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
+}
+
+/** Objects of the controller's kind wake their own key, owned ones their owner's, watched ones those that the author names. */
+export class KeyWaker {
+  readonly #options: KeyWakerOptions;
+  #childCount = 0;
+
+  constructor(options: KeyWakerOptions) {
+    this.#options = options;
+  }
+
+  /** Present objects that have an object of the controller as owner; counted only for controllers with limits. */
+  get childCount(): number {
+    return this.#childCount;
+  }
+
+  listen(): void {
+    const { cache, definition, wake } = this.#options;
+    const { kind, owns, watches, limits, predicate } = definition;
+    for (const informer of cache.of(kind).informers)
+      informer.addHandler({
+        onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
+        onDelete: (object) => wake(storeKey(object.metadata), "deleted", informer, object),
+        onUpdate: (old, next) => predicate(old, next) && wake(storeKey(next.metadata), "changed", informer, next),
+      });
+    for (const owned of owns) {
+      this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));
+      if (limits !== undefined) this.#countChildren(cache.of(owned).informers);
+    }
+    for (const watch of watches)
+      if (watch.wakes !== undefined)
+        this.#listenTo(cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object), watch.predicate);
+  }
+
+  #countChildren(informers: readonly Informer[]): void {
+    const count = (object: KubeObject): number => this.#ownerKeys(object).length;
+    for (const informer of informers)
+      informer.addHandler({
+        onAdd: (object) => (this.#childCount += count(object)),
+        onDelete: (object) => (this.#childCount -= count(object)),
+        onUpdate: (old, next) => (this.#childCount += count(next) - count(old)),
+      });
+  }
+
+  #listenTo(
+    informers: readonly Informer[],
+    keysOf: (object: Stored<KubeObject>) => readonly string[],
+    isWorthIt: WatchDefinition["predicate"] = undefined,
+  ): void {
+    for (const informer of informers) {
+      const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
+        for (const key of keys) this.#options.wake(key, change, informer, object);
+      };
+      informer.addHandler({
+        onAdd: (object) => wakeAll(keysOf(object), "added", object),
+        onDelete: (object) => wakeAll(keysOf(object), "deleted", object),
+        onUpdate: (old, next) => {
+          if (isWorthIt?.(old, next) === false) return;
+          const keys = keysOf(next);
+          wakeAll(keys, "changed", next);
+          // Also the old state wakes: an owner that is no longer named has lost something.
+          wakeAll(without(keysOf(old), keys), "changed", next);
+        },
+      });
+    }
+  }
+
+  #ownerKeys(object: KubeObject): readonly string[] {
+    const owner = controllerOf(object);
+    const { kind } = this.#options.definition;
+    if (owner === undefined || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group)
+      return [];
+    return [
+      storeKey(kind.namespaced ? { namespace: object.metadata.namespace, name: owner.name } : { name: owner.name }),
+    ];
+  }
+
+  #wokenKeys(watch: WatchDefinition, object: Stored<KubeObject>): readonly string[] {
+    try {
+      return (watch.wakes?.(object, this.#options.cache) ?? []).map(storeKey);
+    } catch (error) {
+      this.#options.log.error("Mapping of a watched object threw", {
+        resource: watch.of.plural,
+        object: storeKey(object.metadata),
+        error,
+      });
+      return [];
+    }
+  }
+}
+
+function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  if (keys.length === 0 || (keys.length === 1 && keys[0] === others[0])) return [];
+  const known = new Set(others);
+  return keys.filter((key) => !known.has(key));
+}

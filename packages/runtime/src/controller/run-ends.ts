@@ -1,0 +1,64 @@
+/** What follows from how a run has ended: when the key runs again, what is logged and counted. */
+import { isConflict, isSetpointError } from "@setpoint/apimachinery";
+import { isOutcomeUnknown } from "@setpoint/client";
+import type { Logger, Random } from "@setpoint/host";
+import { errReconcileTimeout, explained, isTerminalError, temporaryDelayMsOf } from "../errors.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+import type { ControllerDefinition } from "./controller-definition.ts";
+import type { ControllerMetrics } from "./controller-metrics.ts";
+import type { Result } from "./result.ts";
+import type { RunVerdict } from "./run-supervisor.ts";
+
+export interface RunEndsOptions {
+  readonly definition: ControllerDefinition;
+  readonly queue: WorkQueue;
+  readonly metrics: ControllerMetrics;
+  readonly random: Random;
+}
+
+export class RunEnds {
+  readonly #options: RunEndsOptions;
+
+  constructor(options: RunEndsOptions) {
+    this.#options = options;
+  }
+
+  /** A run has ended well: when the key runs again. */
+  succeeded(key: string, result: Result | void): RunVerdict {
+    const { queue, definition, random } = this.#options;
+    const { maxReconcileIntervalMs } = definition;
+    queue.forget(key);
+    if (maxReconcileIntervalMs !== undefined) {
+      const jitter = 0.9 + random.next() / 5;
+      queue.addAfter(key, maxReconcileIntervalMs * jitter, "low");
+    }
+    if (result === undefined || result.kind === "awaitChange") return { end: "success", result };
+    queue.addAfter(key, result.delayMs);
+    return { end: result.delayMs <= 0 ? "requeue" : "requeue_after", result };
+  }
+
+  /** A run has thrown: whether and when it is tried again. */
+  failed(key: string, thrown: unknown, signal: AbortSignal, log: Logger): RunVerdict {
+    const { queue, metrics } = this.#options;
+    const isLate = signal.aborted && isSetpointError(signal.reason, errReconcileTimeout);
+    const error: unknown = isLate ? signal.reason : explained(thrown);
+    // Nothing is wrong with the key: the program stops, or the key is somebody else's now.
+    if (signal.aborted && !isLate) return { end: "error", error };
+    const isTerminal = isTerminalError(error);
+    metrics.failed(isTerminal);
+    if (isTerminal) {
+      queue.forget(key);
+      log.error("Reconcile failed and waits for a change", { error });
+      return { end: "error", error };
+    }
+    const wantedMs = temporaryDelayMsOf(error);
+    if (wantedMs !== undefined) queue.addAfter(key, wantedMs);
+    const delayMs = wantedMs ?? queue.addRateLimited(key);
+    const fields = { error, retryDelayMs: Math.round(delayMs) };
+    // Somebody else was faster, or the network lost an answer: daily life, and the next run looks again.
+    if (isConflict(error) || isOutcomeUnknown(error) || wantedMs !== undefined)
+      log.info("Reconcile will be tried again", fields);
+    else log.error("Reconcile failed", fields);
+    return { end: "error", error, retryDelayMs: delayMs };
+  }
+}

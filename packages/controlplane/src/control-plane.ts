@@ -1,11 +1,12 @@
 /** Starts an embedded Kubernetes control plane in this process. Wiring and nothing else. */
 import { join } from "node:path";
 import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
-import type { ListeningServer } from "@setpoint/apiserver/http";
+import type { FaultPlan, ListeningServer } from "@setpoint/apiserver/http";
 import type { CertificateAuthority, KeyPair } from "@setpoint/host/certificates";
-import { createAuthenticator, createNodeProxy, serve } from "@setpoint/apiserver/http";
+import { createAuthenticator, createNodeProxy, FaultyServer, serve, steerable } from "@setpoint/apiserver/http";
 import { writeKubeconfig } from "@setpoint/client/node";
 import type { Host } from "@setpoint/host";
+import { seededRandom } from "@setpoint/host/simulated";
 import { systemHost } from "@setpoint/host/system";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
@@ -24,6 +25,8 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean;
   /** The range of the Services' addresses; default 127.96.0.0/12. */
   readonly serviceCidr?: string;
+  /** What goes wrong on purpose for those who ask over HTTPS; it can be steered at `/setpoint/faults`. */
+  readonly faults?: FaultPlan;
 }
 
 export interface ControlPlane extends AsyncDisposable {
@@ -106,10 +109,17 @@ function firstAddress(serviceCidr: string): string {
 
 async function listen(
   host: Host,
-  { server, authorizer, tokens }: AssembledServer,
+  { server, storage, authorizer, tokens }: AssembledServer,
   authority: CertificateAuthority,
   options: ControlPlaneOptions,
 ): Promise<ListeningServer> {
+  const { faults } = options;
+  const answering =
+    faults === undefined
+      ? server
+      : steerable(
+          new FaultyServer({ server, host, plan: faults, randomOf: seededRandom, revision: () => storage.revision }),
+        );
   const { address = "127.0.0.1", port = 0 } = options.https ?? {};
   const names = [
     "localhost",
@@ -135,7 +145,7 @@ async function listen(
   });
   server.addEndpoints(proxy.endpoints);
   try {
-    return await serve(server, {
+    return await serve(answering, {
       host,
       address,
       port,

@@ -2,3 +2,5 @@
 export type { ControlPlane, ControlPlaneOptions } from "./control-plane.ts";
 export { startControlPlane } from "./control-plane.ts";
 export type { KeyPair } from "@setpoint/host/certificates";
+export type { FaultPlan } from "@setpoint/apiserver/http";
+export { parseFaultPlan } from "@setpoint/apiserver/http";

@@ -107,6 +107,7 @@ export class Exchange {
 
   async #writeFailure(error: unknown, auditId: string, host: Host): Promise<void> {
     if (this.#reply.out.destroyed || this.#controller.signal.aborted) return this.#endAfterAbort();
+    if (isSetpointError(error, "ERR_ANSWER_WITHHELD")) return this.#reply.cut();
     const status = statusOf(error);
     if (isSetpointError(error, "ERR_SLOW_CLIENT")) host.log.info("Slow client dropped", { path: this.#input.target });
     else if (!isApiError(error)) host.log.error("Request failed", { path: this.#input.target, error });

@@ -33,3 +33,10 @@ export { createTokenEndpoints } from "../auth/token-endpoints.ts";
 // node agents
 export type { NodeProxy, NodeProxyOptions } from "./node-proxy.ts";
 export { createNodeProxy } from "./node-proxy.ts";
+
+// faults on purpose
+export type { FaultMatch, FaultName, FaultPlan, FaultRule, FaultSettings } from "../faults/fault-file.ts";
+export { parseFaultPlan } from "../faults/fault-file.ts";
+export type { FaultlessServer, FaultyServerOptions } from "../faults/faulty-server.ts";
+export { FaultyServer } from "../faults/faulty-server.ts";
+export { faultsPath, steerable } from "../faults/steer-faults.ts";

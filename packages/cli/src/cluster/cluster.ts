@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Transport } from "@setpoint/apimachinery";
-import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
+import { type FaultPlan, startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import type { ImageSource } from "@setpoint/process-node";
@@ -20,6 +20,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Images that exist on this machine alone. */
   readonly localImages?: Readonly<Record<string, ImageSource>>;
+  /** What goes wrong on purpose. */
+  readonly faults?: FaultPlan | undefined;
   /** Told what happens, a line each. */
   readonly say: (line: string) => void;
 }
@@ -53,6 +55,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ...(options.directory === undefined ? {} : { directory }),
       https: { port: options.port },
       serviceCidr: block.cidr,
+      ...(options.faults === undefined ? {} : { faults: options.faults }),
     }),
   );
   for (let i = 1; i <= options.nodes; i++) {

@@ -1,7 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
+import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
+import { parse } from "yaml";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
@@ -15,6 +17,7 @@ export interface UpOptions {
   readonly kubeconfig: string;
   readonly nodes: number;
   readonly quiet: boolean;
+  readonly faults: FaultPlan | undefined;
 }
 
 /** Flags of `setpoint up`; throws `ERR_USAGE`. */
@@ -33,7 +36,20 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
     kubeconfig: resolve(values.kubeconfig ?? `${directory ?? ".setpoint"}/kubeconfig`),
     nodes: parseNumber("nodes", values.nodes, 1, nodesMax),
     quiet: values.quiet ?? false,
+    faults: values.faults === undefined ? undefined : readFaults(values.faults),
   };
+}
+
+/** YAML or JSON; throws `ERR_FAULTS_INVALID` with the path of the field that is wrong. */
+function readFaults(file: string): FaultPlan {
+  let value: unknown;
+  try {
+    value = parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in ${file}: ${why}`, { cause });
+  }
+  return parseFaultPlan(value);
 }
 
 interface UpFlags {
@@ -43,13 +59,14 @@ interface UpFlags {
   readonly kubeconfig?: string;
   readonly nodes?: string;
   readonly quiet?: boolean;
+  readonly faults?: string;
 }
 
 function parseFlags(args: readonly string[]): UpFlags {
   const text = { type: "string" } as const;
   const yes = { type: "boolean" } as const;
   try {
-    const options = { "data-dir": text, "in-memory": yes, port: text, kubeconfig: text, nodes: text, quiet: yes };
+    const options = { "data-dir": text, "in-memory": yes, port: text, kubeconfig: text, nodes: text, quiet: yes, faults: text };
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (cause) {
     throw new SetpointError(usageError, `Cannot start: ${cause instanceof Error ? cause.message : String(cause)}`);
@@ -59,7 +76,7 @@ function parseFlags(args: readonly string[]): UpFlags {
 /** `setpoint up`: a cluster in the foreground. */
 export const up: Command = {
   name: "up",
-  usage: "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--quiet]",
+  usage: "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--faults FILE] [--quiet]",
   summary: "Start a Kubernetes control plane and its nodes; serves until ^C.",
   async run(args) {
     const options = parseUpOptions(args);

@@ -1,0 +1,62 @@
+/** The endpoint by which a test steers the faults of a server: `/setpoint/faults`, for members of system:masters. */
+import {
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  failure,
+  isSetpointError,
+  type UserInfo,
+} from "@setpoint/apimachinery";
+import { mastersGroup } from "../auth/rbac-authorizer.ts";
+import { badRequest, methodNotAllowed } from "../response/api-errors.ts";
+import { decodeBody } from "../request/body-decoder.ts";
+import { parseFaultPlan, parseRule } from "./fault-file.ts";
+import type { FaultlessServer, FaultyServer } from "./faulty-server.ts";
+
+export const faultsPath = "/setpoint/faults";
+
+/**
+ * Adds the endpoint to a server with faults, which never strike it: `GET` lists the rules and how often they have struck, `PUT`
+ * replaces all, `POST` adds one, `DELETE` takes one by its name, or all.
+ */
+export function steerable(server: FaultyServer): FaultlessServer {
+  return {
+    handle: async (request, user, signal) =>
+      request.path === faultsPath || request.path.startsWith(`${faultsPath}/`)
+        ? steer(server, request, user)
+        : server.handle(request, user, signal),
+  };
+}
+
+function steer(server: FaultyServer, request: ApiRequest, user: UserInfo): ApiResponse {
+  if (!user.groups.includes(mastersGroup)) throw forbidden(user);
+  const name = decodeURIComponent(request.path.slice(faultsPath.length + 1));
+  try {
+    if (request.method === "PUT" && name === "") server.replace(parseFaultPlan(bodyOf(request)));
+    else if (request.method === "POST" && name === "")
+      server.add(parseRule(bodyOf(request), "rule", `rule-${server.rules.length}`));
+    else if (request.method === "DELETE") remove(server, name);
+    else if (request.method !== "GET" || name !== "") throw methodNotAllowed();
+  } catch (error) {
+    throw isSetpointError(error, "ERR_FAULTS_INVALID") ? badRequest(error.message) : error;
+  }
+  const rules = server.rules.map(({ rule, matched, struck }) => {
+    const { settings, times, ...rest } = rule;
+    return { ...rest, ...settings, ...(Number.isFinite(times) ? { times } : {}), matched, struck };
+  });
+  return { kind: "object", status: 200, headers: { "content-type": "application/json" }, object: { rules } };
+}
+
+function remove(server: FaultyServer, name: string): void {
+  if (name === "") server.replace({ seed: 1, rules: [] });
+  else if (!server.remove(name)) throw new ApiError(failure(404, "NotFound", `there is no rule "${name}"`));
+}
+
+function bodyOf(request: ApiRequest): unknown {
+  return decodeBody(request, new Map()).value;
+}
+
+function forbidden({ username }: UserInfo): ApiError {
+  const message = `User ${JSON.stringify(username)} cannot steer faults: that is for members of ${mastersGroup}`;
+  return new ApiError(failure(403, "Forbidden", message));
+}

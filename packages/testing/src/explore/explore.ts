@@ -3,12 +3,12 @@ import { SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
 import { systemClock } from "@setpoint/host/system";
-import type { Fault, FaultKind } from "../faults/fault.ts";
+import { type Fault, type FaultKind, siteName } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
 import type { KindCoverage, StoryCoverage } from "./coverage.ts";
 import { chancePaths } from "./end-state.ts";
-import { faultMenu } from "./fault-menu.ts";
+import { faultMenu, type MenuOptions } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
 import { shrink } from "./shrink.ts";
@@ -26,10 +26,12 @@ export interface ExploreOptions {
   readonly faults?: readonly FaultKind[];
   /** Default: `allOracles`. The setting's own are always asked too. */
   readonly oracles?: readonly Oracle[];
-  /** Pairs of faults, after all single ones; default 0. */
+  /** So many pairs of faults at most, after all single ones; those that lead to nothing new are not counted. Default 0. */
   readonly pairs?: number;
-  /** Random schedules with several faults, after that; default 0. */
+  /** Random schedules with several faults for each world, after that; default 0. */
   readonly swarm?: number;
+  /** The number of the first of them, so that another exploration goes on where one has ended; default 0. */
+  readonly swarmFrom?: number;
   /** How long a world may take to settle, in milliseconds of virtual time; default five minutes. */
   readonly withinMs?: number;
   /** How long it must be quiet after each run; default three minutes. A run without faults must be quiet for a day. */
@@ -70,6 +72,8 @@ export interface Exploration {
   readonly schedules: number;
   readonly failures: readonly Failure[];
   readonly coverage: readonly StoryCoverage[];
+  /** Pairs that were run, and pairs that would have led to a state that was seen before. */
+  readonly pairs: { readonly run: number; readonly skipped: number };
   /** Whether everything that was asked for was run, and nothing was cut off by the time. */
   readonly isComplete: boolean;
   /** Real time, in milliseconds. */
@@ -100,6 +104,7 @@ export function explore(options: ExploreOptions): Promise<Exploration> {
 interface Explored {
   readonly story: Story;
   readonly reference: Reference;
+  readonly menu: MenuOptions;
   readonly faults: readonly Fault[];
   readonly counts: Map<FaultKind, { cells: number; visited: number; struck: number; failed: number }>;
 }
@@ -111,6 +116,8 @@ class Explorer {
   readonly #startedMs: number;
   readonly #failures: Failure[] = [];
   #schedules = 0;
+  #pairsRun = 0;
+  #pairsSkipped = 0;
 
   constructor(options: ExploreOptions) {
     this.#options = options;
@@ -126,12 +133,14 @@ class Explorer {
       if (each !== undefined) explored.push(each);
     }
     for (const each of explored) await this.#singles(each);
-    for (const each of explored) await this.#several(each);
+    for (const each of explored) await this.#pairs(each);
+    for (const each of explored) await this.#swarm(each);
     const coverage = explored.map(({ story, counts }) => ({ story: story.name, kinds: kindsOf(counts) }));
     return {
       schedules: this.#schedules,
       failures: this.#failures,
       coverage,
+      pairs: { run: this.#pairsRun, skipped: this.#pairsSkipped },
       isComplete: !this.#isOver && explored.length === this.#options.worlds.length,
       tookMs: this.#clock.monotonic() - this.#startedMs,
     };
@@ -158,19 +167,20 @@ class Explorer {
     }
     const chance = new Set([...chancePaths([first, ...others].map(({ end }) => end.state)), ...mayDiffer]);
     const { nodes = nodesDefault } = settingOf(subject);
-    const faults = faultMenu(first.writes, first.events, {
+    const menu: MenuOptions = {
       ...(kinds === undefined ? {} : { kinds }),
       owned: first.owned,
       hasPods: first.owned.some(({ plural }) => plural === "pods"),
       flips,
       nodes,
-    });
+    };
+    const faults = faultMenu(first.writes, first.events, menu);
     const counts: Explored["counts"] = new Map();
     for (const { kind } of faults) {
       const { cells = 0 } = counts.get(kind) ?? {};
       counts.set(kind, { cells: cells + 1, visited: 0, struck: 0, failed: 0 });
     }
-    return { story, reference: { ...first.end, chance }, faults, counts };
+    return { story, reference: { ...first.end, chance }, menu, faults, counts };
   }
 
   async #singles(explored: Explored): Promise<void> {
@@ -188,20 +198,53 @@ class Explorer {
     }
   }
 
-  /** Pairs and swarms: each from its own seed, so that a run can be had again. */
-  async #several(explored: Explored): Promise<void> {
-    const { seed, pairs = 0, swarm = 0, shard = { index: 0, of: 1 } } = this.#options;
+  /**
+   * After each single fault, each fault at each site that still comes. A second fault that strikes the same state of the world in the
+   * same way has been seen already, whichever fault led there; and two faults are never tried in both orders.
+   */
+  async #pairs(explored: Explored): Promise<void> {
+    const { seed, pairs = 0, shard = { index: 0, of: 1 } } = this.#options;
+    const seen = new Set<string>();
+    const order = interleaved(explored.faults, seededRandom(seed));
+    for (const [index, first] of order.entries()) {
+      if (index % shard.of !== shard.index) continue;
+      if (this.#isOver || this.#pairsRun >= pairs) return;
+      const { story } = explored;
+      const single = await this.#run({ seed, story, faults: [first] }, explored.reference, undefined, true);
+      for (const second of this.#seconds(single, explored, seen)) {
+        if (this.#isOver || this.#pairsRun >= pairs) return;
+        this.#pairsRun++;
+        const faults = [first, second];
+        await this.#judged({ seed, story, faults }, explored, faults.map(cellOf).join(" + "));
+      }
+    }
+  }
+
+  /** What may strike after the first fault, without what leads to nothing new. */
+  #seconds(single: RunReport, { menu }: Explored, seen: Set<string>): readonly Fault[] {
+    const fromMs = single.struck[0]?.atMs ?? Infinity;
+    const later = <T extends { readonly atMs: number }>(sites: readonly T[]): readonly T[] =>
+      sites.filter(({ atMs }) => atMs >= fromMs);
+    const states = new Map([...single.writes, ...single.events].map(({ site, state = "" }) => [siteName(site), state]));
+    const all = faultMenu(later(single.writes), later(single.events), menu);
+    return all.filter((fault) => {
+      const { at, ...what } = fault;
+      const key = `${states.get(siteName(at)) ?? ""} ${shapeOf(at)} ${JSON.stringify(what)}`;
+      const isNew = !seen.has(key);
+      if (isNew) seen.add(key);
+      else this.#pairsSkipped++;
+      return isNew;
+    });
+  }
+
+  /** Random schedules, each from its own seed, so that a run can be had again. */
+  async #swarm(explored: Explored): Promise<void> {
+    const { seed, swarm = 0, swarmFrom = 0, shard = { index: 0, of: 1 } } = this.#options;
     if (explored.faults.length === 0) return;
-    for (let number = shard.index; number < pairs + swarm; number += shard.of) {
+    for (let number = swarmFrom + shard.index; number < swarmFrom + swarm; number += shard.of) {
       if (this.#isOver) return;
-      const random = seededRandom(seed + 1 + number);
-      const faults =
-        number < pairs
-          ? [explored.faults[random.int(explored.faults.length)], explored.faults[random.int(explored.faults.length)]]
-          : swarmOf(explored.faults, random, swarmFaultsMax);
-      const planned = faults.filter((fault) => fault !== undefined);
-      const runSeed = number < pairs ? seed : seed + number;
-      await this.#judged({ seed: runSeed, story: explored.story, faults: planned }, explored, `several ${number}`);
+      const faults = swarmOf(explored.faults, seededRandom(seed + 1 + number), swarmFaultsMax);
+      await this.#judged({ seed: seed + number, story: explored.story, faults }, explored, `swarm ${number}`);
     }
   }
 
@@ -212,13 +255,19 @@ class Explorer {
     return report;
   }
 
-  #run(schedule: Schedule, reference: Reference | undefined, quietMs?: number): Promise<RunReport> {
+  #run(
+    schedule: Schedule,
+    reference: Reference | undefined,
+    quietMs?: number,
+    namesStates: boolean = false,
+  ): Promise<RunReport> {
     this.#schedules++;
     return runSchedule(this.#options.subject, schedule, {
       oracles: this.#oracles,
       withinMs: this.#options.withinMs ?? withinDefaultMs,
       quietMs: quietMs ?? this.#options.quietMs ?? quietDefaultMs,
       ...(reference === undefined ? {} : { reference }),
+      namesStates,
     });
   }
 
@@ -230,7 +279,8 @@ class Explorer {
     const smallest = await shrink(report, {
       oracle: rule.oracle,
       runsMax: shrinkRunsMax,
-      run: (schedule) => this.#run(schedule, reference),
+      run: (schedule, like) =>
+        this.#run(schedule, like === undefined ? reference : { ...like.end, chance: reference?.chance ?? new Set() }),
     });
     const broken = smallest.broken.find(({ oracle }) => oracle === rule.oracle) ?? rule;
     this.#failures.push({ report: smallest, rule: broken, faultsBefore: report.schedule.faults.length, alike: 1 });
@@ -242,6 +292,12 @@ class Explorer {
     const rule = { oracle: "repeats", sentence, atMs: 0 };
     this.#failures.push({ report, rule, faultsBefore: 0, alike: 1 });
   }
+}
+
+/** A site without its number: what is asked, or what is seen. */
+function shapeOf(at: Fault["at"]): string {
+  if ("atMs" in at) return `${at.atMs}`;
+  return "write" in at ? at.write : at.event;
 }
 
 /** The same rule, broken by the same kinds of faults in the same story. */

@@ -8,28 +8,52 @@ export interface ShrinkOptions {
   readonly oracle: string;
   /** Runs at most. */
   readonly runsMax: number;
-  run(schedule: Schedule): Promise<RunReport>;
+  /** `like` is the run without faults to which it is compared; absent: that of the whole story. */
+  run(schedule: Schedule, like?: RunReport): Promise<RunReport>;
 }
 
 /** Delta debugging over the faults, then over the steps of the story. */
 export async function shrink(report: RunReport, options: ShrinkOptions): Promise<RunReport> {
   let best = report;
   let runs = 0;
-  const tried = async (schedule: Schedule): Promise<boolean> => {
-    if (runs++ >= options.runsMax) return false;
-    const next = await options.run(schedule).catch(() => undefined);
-    if (next?.broken.some(({ oracle }) => oracle === options.oracle) !== true) return false;
-    best = next;
-    return true;
+  const ran = async (schedule: Schedule, like?: RunReport): Promise<RunReport | undefined> =>
+    runs++ >= options.runsMax ? undefined : options.run(schedule, like).catch(() => undefined);
+  const breaks = (run: RunReport | undefined): run is RunReport =>
+    run?.broken.some(({ oracle }) => oracle === options.oracle) === true;
+  const tried = async (schedule: Schedule, like?: RunReport): Promise<boolean> => {
+    const next = await ran(schedule, like);
+    if (breaks(next)) best = next;
+    return best === next;
+  };
+  const sentence = sentenceOf(report, options.oracle);
+  /**
+   * A shorter story is the same failure only if it is well without the faults; its own end is what it is compared to. Where no fault
+   * is needed, the same must be said of it: a story whose first step is missing fails too, but for another reason.
+   */
+  const triedStory = async (steps: readonly StoryStep[]): Promise<boolean> => {
+    const schedule = { ...best.schedule, story: { ...best.schedule.story, steps } };
+    const like = await ran({ ...schedule, faults: [] });
+    if (schedule.faults.length === 0) {
+      const isSame = breaks(like) && sentenceOf(like, options.oracle) === sentence;
+      if (isSame) best = like;
+      return isSame;
+    }
+    return like !== undefined && like.broken.length === 0 && tried(schedule, like);
   };
   const struck = [...new Set(report.struck.map(({ fault }) => fault))];
   await minimized<Fault>(struck.length > 0 ? struck : report.schedule.faults, (faults) =>
     tried({ ...best.schedule, faults }),
   );
-  await minimized<StoryStep>(best.schedule.story.steps, (steps) =>
-    tried({ ...best.schedule, story: { ...best.schedule.story, steps } }),
-  );
+  await minimized<StoryStep>(best.schedule.story.steps, triedStory);
   return best;
+}
+
+/** What is said of the rule, without numbers, which are times and versions. */
+function sentenceOf(report: RunReport, oracle: string): string | undefined {
+  return report.broken
+    .find((each) => each.oracle === oracle)
+    ?.sentence.split("\n")[0]
+    ?.replaceAll(/\d+/g, "");
 }
 
 /** ddmin: leaves parts out, first large ones, then smaller ones. */

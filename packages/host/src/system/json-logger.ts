@@ -4,8 +4,8 @@ import type { Logger, LogLevel } from "../logger.ts";
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 export interface JsonLoggerOptions {
-  /** The least level that is written; default `info`. */
-  readonly level?: LogLevel;
+  /** The least level that is written; default `info`. A function is asked for each line, so that it can change meanwhile. */
+  readonly level?: LogLevel | (() => LogLevel);
   /** Takes one line with its line break; default: standard error. */
   readonly write?: (line: string) => void;
   /** Milliseconds since the epoch; default: the system's clock. */
@@ -20,7 +20,7 @@ export function systemLogger(options: JsonLoggerOptions = {}): Logger {
     now = (): number => Date.now(),
   } = options;
   return loggerWith({}, (lineLevel, message, fields) => {
-    if (levels.indexOf(lineLevel) < levels.indexOf(level)) return;
+    if (levels.indexOf(lineLevel) < levels.indexOf(typeof level === "function" ? level() : level)) return;
     const line = { time: new Date(now()).toISOString(), level: lineLevel, message, ...fields };
     write(`${JSON.stringify(line, printable)}\n`);
   });

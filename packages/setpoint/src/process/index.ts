@@ -9,3 +9,14 @@ export { certificateTimes } from "./certificate-plan.ts";
 export type { OperatorWebhooks, OperatorWebhooksOptions } from "./operator-webhooks.ts";
 export { serveOperatorWebhooks } from "./operator-webhooks.ts";
 export { webhookBodyBytesMax } from "./webhook-server.ts";
+
+// status
+export { LogLevelControl } from "./log-level.ts";
+export { observeProcess } from "./process-metrics.ts";
+export type { ProfileKind } from "./profiles.ts";
+export { Profiler } from "./profiles.ts";
+export type { AccessDecision, AccessQuestion, ReviewedAccessOptions, StatusAccess } from "./status-access.ts";
+export { openAccess, reviewedAccess } from "./status-access.ts";
+export type { StatusDebug, StatusServer, StatusServerOptions } from "./status-server.ts";
+export { serveStatus } from "./status-server.ts";
+export type { HealthReport, WhyCause, WhyQuery, WhyReport, WhyRun, WhyWrite } from "@setpoint/runtime";

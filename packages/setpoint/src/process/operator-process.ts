@@ -6,9 +6,10 @@ import { systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
 import { installKinds } from "./install-kinds.ts";
+import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
+import { serveProcessStatus } from "./process-status.ts";
 import { reportMissingRights, reportUnusedRights } from "./report-rights.ts";
-import { serveStatus } from "./status-server.ts";
 
 export interface OperatorProcessOptions {
   /** Default: the pod's own account when in a pod, else the current kubeconfig. */
@@ -20,15 +21,19 @@ export interface OperatorProcessOptions {
   readonly install?: boolean;
   /** Refuse to start when the account lacks a declared right; default: only say so. */
   readonly requireRights?: boolean;
+  /** In a pod: `token` asks the API server who scrapes `/metrics`, and whether he may; default `open`. */
+  readonly metricsAccess?: "open" | "token";
+  /** Whether the log level can be set and profiles taken while it runs; default: on a desk. */
+  readonly debug?: boolean;
 }
 
-const statusPort = 8080;
 /** How long a stop waits for running reconciles: less than a pod's default grace period. */
 const shutdownMsMax = 20_000;
 
 /** Resolves to the exit code after SIGINT, SIGTERM or the loss of the lease. */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
-  const host = systemHost({ write: (line) => void process.stderr.write(line) });
+  const logLevel = new LogLevelControl();
+  const host = systemHost({ level: () => logLevel.level, write: (line) => void process.stderr.write(line) });
   const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
   const where = {
     clock: host.clock,
@@ -73,9 +78,11 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
         }
       : {}),
   });
-  await using _status = inPod
-    ? await serveStatus(manager, process.env["POD_IP"] ?? "127.0.0.1", statusPort)
-    : undefined;
+  await using _status = await serveProcessStatus({
+    ...{ manager, host, client: createClient(connection, host), logLevel, inPod },
+    metricsAccess: options.metricsAccess ?? "open",
+    debug: options.debug ?? !inPod,
+  });
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
   isReady.catch(() => {});
   // Awaited here: what this function uses is disposed of when it returns.

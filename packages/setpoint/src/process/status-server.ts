@@ -1,20 +1,69 @@
-/** Health and metrics of a manager over HTTP, for the kubelet's probes and for Prometheus. */
-import { createServer, type ServerResponse } from "node:http";
+/** Health, metrics and answers of a manager over HTTP: for the kubelet's probes, for Prometheus, for whoever asks why. */
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import type { HealthReport, Manager } from "@setpoint/runtime";
+import type { LogLevelControl } from "./log-level.ts";
+import type { Profiler, ProfileKind } from "./profiles.ts";
+import type { AccessDecision, StatusAccess } from "./status-access.ts";
 
-/** Answers /healthz, /readyz and /metrics; resolves when it listens. */
-export async function serveStatus(manager: Manager, address: string, port: number): Promise<AsyncDisposable> {
-  const server = createServer((request, response) => {
-    if (request.url === "/healthz") return answerHealth(response, manager.healthz());
-    if (request.url === "/readyz") return answerHealth(response, manager.readyz());
-    if (request.url === "/metrics") return answer(response, 200, manager.metrics(), "text/plain; version=0.0.4");
-    answer(response, 404, "404 page not found\n", "text/plain");
-  });
+/** What may be changed and looked into while the process runs. */
+export interface StatusDebug {
+  readonly logLevel: LogLevelControl;
+  readonly profiler: Profiler;
+}
+
+export interface StatusServerOptions {
+  readonly manager: Pick<Manager, "healthz" | "readyz" | "metrics" | "why">;
+  readonly address: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Asked for everything but the probes. */
+  readonly access: StatusAccess;
+  /** Answers only requests that name a loopback address, so that no page in a browser can ask by a name of its own. */
+  readonly isLoopback?: boolean;
+  /** Absent: there is no log level to set and no profile to take. */
+  readonly debug?: StatusDebug;
+  /** PEM; absent: without TLS. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+}
+
+export interface StatusServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** A log level is one word. */
+const bodyLengthMax = 64;
+/** A request that is not complete by then is dropped. */
+const requestMsMax = 10_000;
+
+const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [number, string]>> = {
+  unauthenticated: [401, "Unauthorized: send the bearer token of an account that may get this path\n"],
+  forbidden: [403, "Forbidden: the account may not get this path; it needs it in nonResourceURLs of a ClusterRole\n"],
+  busy: [503, "The API server could not say who you are; try again\n"],
+};
+
+/**
+ * Answers `/healthz` and `/readyz` to everybody; `/metrics`, `/debug/why`, `/debug/log-level` and `/debug/profile/…` to those
+ * whom `access` lets. Resolves when it listens.
+ */
+export async function serveStatus(options: StatusServerOptions): Promise<StatusServer> {
+  const { address, port, tls } = options;
+  const listener: RequestListener = (request, response) => {
+    route(request, response, options).catch((error: unknown) =>
+      answer(response, 500, `${error instanceof Error ? error.message : String(error)}\n`),
+    );
+  };
+  const server: Server =
+    tls === undefined ? createServer(listener) : createTlsServer({ cert: tls.certificate, key: tls.key }, listener);
+  server.requestTimeout = requestMsMax;
+  server.headersTimeout = requestMsMax;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, address, resolve);
   });
   return {
+    port: (server.address() as AddressInfo).port,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -23,13 +72,95 @@ export async function serveStatus(manager: Manager, address: string, port: numbe
   };
 }
 
-function answerHealth(response: ServerResponse, { ok, checks }: HealthReport): void {
-  const lines = checks.map((check) => `[${check.ok ? "+" : "-"}]${check.name} ${check.message}`);
-  answer(response, ok ? 200 : 500, `${lines.join("\n")}\n`, "text/plain");
+async function route(request: IncomingMessage, response: ServerResponse, options: StatusServerOptions): Promise<void> {
+  const { manager, debug, access } = options;
+  // Only path and query are looked at, so any host will do.
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://status");
+  if (pathname === "/healthz" || pathname === "/livez") return answerHealth(response, manager.healthz());
+  if (pathname === "/readyz") return answerHealth(response, manager.readyz());
+  const verb = request.method === "PUT" ? "put" : "get";
+  if (options.isLoopback === true && !isLoopbackHost(request.headers.host))
+    return answer(response, 403, "Forbidden: this address answers only by its number or as localhost\n");
+  const decision = await access({ token: bearerOf(request), verb, path: pathname });
+  if (decision !== "allowed") return answer(response, ...texts[decision]);
+  if (pathname === "/metrics") return answer(response, 200, manager.metrics(), "text/plain; version=0.0.4");
+  if (pathname === "/debug/why") return answerWhy(response, manager, searchParams);
+  if (debug !== undefined && pathname === "/debug/log-level") return logLevel(request, response, debug.logLevel);
+  const profile = /^\/debug\/profile\/(cpu|heap)$/.exec(pathname)?.[1];
+  if (debug !== undefined && profile !== undefined)
+    return answerProfile(response, debug.profiler, profile as ProfileKind, searchParams);
+  answer(response, 404, "404 page not found\n");
 }
 
-function answer(response: ServerResponse, status: number, text: string, type: string): void {
+async function answerWhy(
+  response: ServerResponse,
+  manager: StatusServerOptions["manager"],
+  query: URLSearchParams,
+): Promise<void> {
+  const [kind, name, namespace, cluster] = ["kind", "name", "namespace", "cluster"].map((each) => query.get(each));
+  if (kind === null || kind === undefined || name === null || name === undefined)
+    return answer(response, 400, "Cannot say why: kind and name are needed, as in /debug/why?kind=Candy&name=lolly\n");
+  const report = await manager.why({
+    ...{ kind, name },
+    ...(namespace === null || namespace === undefined ? {} : { namespace }),
+    ...(cluster === null || cluster === undefined ? {} : { cluster }),
+  });
+  if (report === undefined) return answer(response, 404, `Cannot say why: no controller here reconciles ${kind}\n`);
+  answer(response, 200, `${JSON.stringify(report)}\n`, "application/json");
+}
+
+async function logLevel(request: IncomingMessage, response: ServerResponse, control: LogLevelControl): Promise<void> {
+  if (request.method === "PUT") {
+    const text = await bodyOf(request);
+    if (text === undefined || !control.set(text))
+      return answer(response, 400, "Cannot set the log level: wanted debug, info, warn or error\n");
+  }
+  answer(response, 200, `${control.level}\n`);
+}
+
+async function answerProfile(
+  response: ServerResponse,
+  profiler: Profiler,
+  kind: ProfileKind,
+  query: URLSearchParams,
+): Promise<void> {
+  if (profiler.isRunning) return answer(response, 429, "Cannot take a profile: another one is being taken\n");
+  const seconds = Number(query.get("seconds") ?? 5);
+  if (!(seconds > 0)) return answer(response, 400, "Cannot take a profile: seconds must be a number above 0\n");
+  answer(response, 200, await profiler.take(kind, seconds), "application/json");
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) {
+    text += String(chunk);
+    if (text.length > bodyLengthMax) return undefined;
+  }
+  return text;
+}
+
+function isLoopbackHost(host: string | undefined): boolean {
+  return /^(127(\.\d+){3}|localhost|\[::1\])(:\d+)?$/.test(host ?? "");
+}
+
+function bearerOf({ headers: { authorization } }: IncomingMessage): string | undefined {
+  return /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+}
+
+function answerHealth(response: ServerResponse, { ok, checks }: HealthReport): void {
+  const mark = (check: HealthReport["checks"][number]): string =>
+    check.ok ? "+" : check.isWarning === true ? "!" : "-";
+  const lines = checks.map((check) => `[${mark(check)}]${check.name} ${check.message}`);
+  answer(response, ok ? 200 : 500, `${lines.join("\n")}\n`);
+}
+
+function answer(response: ServerResponse, status: number, text: string, type = "text/plain"): void {
   response
-    .writeHead(status, { "content-type": `${type}; charset=utf-8`, "x-content-type-options": "nosniff" })
+    .writeHead(status, {
+      "content-type": `${type}; charset=utf-8`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+      ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+    })
     .end(text);
 }

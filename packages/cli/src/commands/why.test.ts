@@ -1,0 +1,142 @@
+import { openAccess, serveStatus, type WhyReport } from "setpoint/process";
+import { expect, test } from "vitest";
+import { main } from "../main.ts";
+import { whyText } from "./why.ts";
+
+const nowMs = Date.parse("2026-01-01T00:10:00Z");
+
+const report: WhyReport = {
+  controller: "candy",
+  object: { kind: "Candy", namespace: "default", name: "lolly" },
+  isPresent: true,
+  state: "delayed",
+  since: "2026-01-01T00:09:30Z",
+  until: "2026-01-01T00:11:30Z",
+  failures: 0,
+  pending: [],
+  rememberedSince: "2026-01-01T00:00:00Z",
+  runs: [
+    {
+      ...{ reconcileID: "r2", startedAt: "2026-01-01T00:09:30Z", durationMs: 12, moreCauses: 1, moreWrites: 0 },
+      causes: [
+        {
+          change: "changed",
+          kind: "Candy",
+          namespace: "default",
+          name: "lolly",
+          at: "2026-01-01T00:09:29Z",
+          writer: "kubectl-edit",
+        },
+        {
+          ...{
+            change: "added",
+            kind: "ConfigMap",
+            namespace: "default",
+            name: "lolly-mint",
+            at: "2026-01-01T00:09:29Z",
+          },
+          ownRun: { controller: "candy", object: "default/lolly", reconcileID: "r1" },
+        },
+      ],
+      ...{ result: "requeue_after", reason: "the sugar is still hot", nextTryAt: "2026-01-01T00:11:30Z" },
+      writes: [
+        { method: "PATCH", path: "/api/v1/namespaces/default/configmaps/lolly-lime", outcome: "done", status: 201 },
+        {
+          method: "PATCH",
+          path: "/apis/example.com/v1/namespaces/default/candies/lolly/status",
+          outcome: "refused",
+          status: 409,
+        },
+      ],
+    },
+    {
+      ...{
+        reconcileID: "r1",
+        startedAt: "2026-01-01T00:01:00Z",
+        durationMs: 3,
+        moreCauses: 0,
+        moreWrites: 0,
+        writes: [],
+      },
+      ...{ causes: [], result: "success" },
+    },
+  ],
+  conditions: [
+    {
+      type: "Ready",
+      status: "False",
+      reason: "Cooling",
+      message: "two of three",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ],
+};
+
+test("setpoint why says in sentences why an object ran, what was done, what is waited for and until when", () => {
+  expect(whyText(report, nowMs)).toBe(`Candy default/lolly, reconciled by the controller "candy"
+
+It waits since 30 s ago: the sugar is still hot. It runs again in 90 s, or when something changes.
+
+It ran 30 s ago and took 12 ms (r2), because
+  Candy default/lolly was changed by kubectl-edit, 31 s ago
+  ConfigMap default/lolly-mint was added by this operator itself, for default/lolly, 31 s ago
+  and of 1 more changes
+It wrote
+  PATCH default/configmaps/lolly-lime → 201
+  refused: PATCH default/candies/lolly/status → 409
+It said: the sugar is still hot
+
+Before that:
+  9 min ago: at the start or by time; no write
+
+Its conditions:
+  Ready is False for 10 min (Cooling: two of three)
+`);
+});
+
+test.each([
+  [{ state: "idle" }, "It is at rest: only a change will wake it."],
+  [{ state: "running", since: "2026-01-01T00:09:50Z" }, "It is being reconciled, for 10 s."],
+  [{ state: "standby" }, "This process stands by: another one leads and knows more."],
+  [{ state: "elsewhere" }, "Another member of the group owns this object: ask that one."],
+  [
+    { state: "delayed", failures: 3 },
+    "The last 3 runs in a row failed: the sugar is still hot. It is tried again in 90 s.",
+  ],
+  [{ runs: [] }, "Its last run is not remembered: it was before 2026-01-01T00:00:00Z, or in another process."],
+  [{ askedFor: { kind: "ConfigMap", name: "lolly-mint" } }, "ConfigMap lolly-mint belongs to it."],
+] as const)("setpoint why tells %j apart", (part, sentence) => {
+  expect(whyText({ ...report, ...part }, nowMs)).toContain(sentence);
+});
+
+test("setpoint why asks the operator at the URL, and says what to do when nobody answers", async () => {
+  const asked: unknown[] = [];
+  const manager = {
+    healthz: () => ({ ok: true, checks: [] }),
+    readyz: () => ({ ok: true, checks: [] }),
+    metrics: () => "",
+    why: (query: unknown) => (asked.push(query), Promise.resolve(report)),
+  };
+  const printed = { out: "", err: "" };
+  const output = {
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+  };
+  let url: string;
+  {
+    await using server = await serveStatus({ manager, address: "127.0.0.1", port: 0, access: openAccess });
+    url = `http://127.0.0.1:${server.port}`;
+    expect(await main(["why", "candy", "lolly", "-n", "default", "--url", url], output)).toBe(0);
+    expect(await main(["why", "candy/lolly", "--url", url, "--json"], output)).toBe(0);
+  }
+  expect(asked).toEqual([
+    { kind: "candy", name: "lolly", namespace: "default" },
+    { kind: "candy", name: "lolly" },
+  ]);
+  expect(printed.out).toContain("Candy default/lolly, reconciled by");
+  expect(printed.out).toContain('"controller": "candy"');
+  expect(await main(["why", "candy", "lolly", "--url", url], output)).toBe(1);
+  expect(printed.err).toContain("nobody answers there");
+  expect(printed.err).toContain("kubectl port-forward");
+  expect(await main(["why", "candy"], output)).toBe(2);
+});

@@ -1,0 +1,207 @@
+/** `setpoint why`: asks a running operator why it did what it did to an object, and says it in sentences. */
+import { parseArgs } from "node:util";
+import { SetpointError } from "@setpoint/apimachinery";
+import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
+import { usageError, type Command } from "../command.ts";
+
+/** Where `setpoint run` answers on a desk, and `kubectl port-forward deployment/NAME 8080` of one in a cluster. */
+const urlDefault = "http://127.0.0.1:8080";
+/** Earlier runs that are told of in a line each. */
+const earlierMax = 5;
+const answerMsMax = 10_000;
+
+export const why: Command = {
+  name: "why",
+  usage: "why KIND NAME [-n NS] [--cluster NAME] [--url URL] [--token TOKEN] [--json]",
+  summary:
+    "Say why an operator reconciled an object, what it did and what it waits for. It is asked at --url (default: the operator of `setpoint run` on this machine); of one in a cluster, forward its port 8080 first.",
+  async run(args, output) {
+    const text = { type: "string" } as const;
+    const options = {
+      ...{ namespace: { ...text, short: "n" }, cluster: text, url: text, token: text },
+      json: { type: "boolean" },
+    } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [kind, name] = positionals[0]?.includes("/") ? positionals[0].split("/") : positionals;
+    if (kind === undefined || name === undefined)
+      throw new SetpointError(usageError, "Cannot say why: a kind and a name are needed");
+    const { url = urlDefault, token, namespace, cluster } = values;
+    const query = {
+      kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(cluster === undefined ? {} : { cluster }),
+    };
+    const report = await fetchWhy(url, query, token);
+    output.out(values.json === true ? `${JSON.stringify(report, undefined, 2)}\n` : whyText(report, Date.now()));
+    return 0;
+  },
+};
+
+async function fetchWhy(
+  url: string,
+  query: Readonly<Record<string, string>>,
+  token: string | undefined,
+): Promise<WhyReport> {
+  const address = new URL(`/debug/why?${new URLSearchParams(query).toString()}`, url);
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  let response: Response;
+  try {
+    response = await fetch(address, { headers, signal: AbortSignal.timeout(answerMsMax) });
+  } catch (cause) {
+    throw new SetpointError(
+      "ERR_CONNECTION_FAILED",
+      `Cannot ask the operator at ${address.origin}: nobody answers there. Of one in a cluster, forward its port: kubectl port-forward deployment/NAME 8080`,
+      { cause },
+    );
+  }
+  const text = await response.text();
+  if (!response.ok)
+    throw new SetpointError("ERR_UNEXPECTED_ANSWER", `${text.trim()} (${response.status} from ${address.origin})`);
+  // The parsing border: our own status server's answer.
+  return JSON.parse(text) as WhyReport;
+}
+
+/** The report in sentences. `nowMs` is the time, in milliseconds since the epoch. */
+export function whyText(report: WhyReport, nowMs: number): string {
+  const [last, ...earlier] = report.runs;
+  const parts = [
+    heading(report),
+    stateSentence(report, nowMs),
+    ...pendingLines(report, nowMs),
+    last === undefined ? forgotten(report) : runText(last, nowMs),
+    ...(earlier.length === 0
+      ? []
+      : [
+          `Before that:\n${earlier
+            .slice(0, earlierMax)
+            .map((run) => `  ${runLine(run, nowMs)}`)
+            .join("\n")}`,
+        ]),
+    ...conditionLines(report, nowMs),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function heading({ object, controller, cluster, askedFor, isPresent }: WhyReport): string {
+  const where = cluster === undefined ? "" : ` in cluster ${cluster}`;
+  const whose = askedFor === undefined ? "" : `\n${askedFor.kind} ${askedFor.name} belongs to it.`;
+  const absent = isPresent
+    ? ""
+    : "\nThe operator sees no such object: it is gone, or outside of its namespaces or selector.";
+  return `${object.kind} ${nameOf(object)}${where}, reconciled by the controller "${controller}"${whose}${absent}`;
+}
+
+function stateSentence({ state, since, until, failures, runs }: WhyReport, nowMs: number): string {
+  const reason = runs[0]?.reason;
+  const tail = reason === undefined ? "" : `: ${reason}`;
+  switch (state) {
+    case "running":
+      return `It is being reconciled${ago(since, nowMs, ", for ")}.`;
+    case "ready":
+      return `It waits for a free worker${ago(since, nowMs, ", for ")}.`;
+    case "delayed":
+      return failures > 0
+        ? `The last ${failures === 1 ? "run" : `${failures} runs in a row`} failed${tail}. It is tried again ${inTime(until, nowMs)}.`
+        : `It waits since ${ago(since, nowMs, "")} ago${tail}. It runs again ${inTime(until, nowMs)}, or when something changes.`;
+    case "standby":
+      return "This process stands by: another one leads and knows more.";
+    case "elsewhere":
+      return "Another member of the group owns this object: ask that one.";
+    case "idle":
+      return runs[0]?.result === "error"
+        ? `It failed${tail}. Only a change will wake it.`
+        : `It is at rest: only a change will wake it.`;
+  }
+}
+
+function pendingLines({ pending }: WhyReport, nowMs: number): readonly string[] {
+  if (pending.length === 0) return [];
+  return [`Since the last run:\n${pending.map((cause) => `  ${causeText(cause, nowMs)}`).join("\n")}`];
+}
+
+function forgotten({ rememberedSince }: WhyReport): string {
+  return rememberedSince === undefined
+    ? "Nothing has been reconciled by this process yet."
+    : `Its last run is not remembered: it was before ${rememberedSince}, or in another process.`;
+}
+
+function runText(run: WhyRun, nowMs: number): string {
+  const took = run.durationMs === undefined ? "and has not ended" : `and took ${run.durationMs} ms`;
+  const lines = [`It ran ${ago(run.startedAt, nowMs, "")} ago ${took} (${run.reconcileID}), because`];
+  if (run.causes.length === 0) lines.push("  it was there when the operator began, or its time had come");
+  for (const cause of run.causes) lines.push(`  ${causeText(cause, nowMs)}`);
+  if (run.moreCauses > 0) lines.push(`  and of ${run.moreCauses} more changes`);
+  lines.push(...writeLines(run));
+  if (run.result === "error") lines.push(`It ended with an error: ${run.reason ?? "unknown"}`);
+  else if (run.reason !== undefined) lines.push(`It said: ${run.reason}`);
+  return lines.join("\n");
+}
+
+function writeLines({ writes, moreWrites }: WhyRun): readonly string[] {
+  if (writes.length === 0) return ["It wrote nothing."];
+  const outcomes = { done: "", refused: "refused: ", unknown: "no answer: " };
+  const lines = writes.map(({ method, path, outcome, status }) => {
+    const code = status === undefined ? "" : ` → ${status}`;
+    return `  ${outcomes[outcome]}${method} ${shortPath(path)}${code}`;
+  });
+  return ["It wrote", ...lines, ...(moreWrites === 0 ? [] : [`  and ${moreWrites} more`])];
+}
+
+function runLine({ startedAt, causes, result, reason, writes, moreWrites }: WhyRun, nowMs: number): string {
+  const [first] = causes;
+  const because = first === undefined ? "at the start or by time" : causeText(first, nowMs, false);
+  const count = writes.length + moreWrites;
+  const wrote = count === 0 ? "no write" : count === 1 ? "1 write" : `${count} writes`;
+  const end = result === "error" ? `, failed: ${reason ?? ""}` : reason === undefined ? "" : `, ${reason}`;
+  return `${ago(startedAt, nowMs, "")} ago: ${because}; ${wrote}${end}`;
+}
+
+function causeText(
+  { change, kind, namespace, name, at, writer, ownRun }: WhyCause,
+  nowMs: number,
+  withTime = true,
+): string {
+  const who =
+    ownRun === undefined
+      ? writer === undefined
+        ? ""
+        : ` by ${writer}`
+      : ` by this operator itself, for ${ownRun.object}`;
+  const what = change === "enqueued" ? "was asked for" : `was ${change}`;
+  return `${kind} ${nameOf({ namespace, name })} ${what}${who}${withTime ? `, ${ago(at, nowMs, "")} ago` : ""}`;
+}
+
+function conditionLines({ conditions }: WhyReport, nowMs: number): readonly string[] {
+  if (conditions.length === 0) return [];
+  const lines = conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
+    const why = [reason, message].filter((each) => each !== undefined && each !== "").join(": ");
+    return `  ${type} is ${status}${ago(lastTransitionTime, nowMs, " for ")}${why === "" ? "" : ` (${why})`}`;
+  });
+  return [`Its conditions:\n${lines.join("\n")}`];
+}
+
+function shortPath(path: string): string {
+  return path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\//, "").replace(/^namespaces\//, "");
+}
+
+function nameOf({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function ago(time: string | undefined, nowMs: number, before: string): string {
+  return time === undefined ? "" : `${before}${durationText(nowMs - Date.parse(time))}`;
+}
+
+function inTime(time: string | undefined, nowMs: number): string {
+  return time === undefined ? "soon" : `in ${durationText(Date.parse(time) - nowMs)}`;
+}
+
+function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}

@@ -105,7 +105,10 @@ export class ControllerRunner {
     this.#daemons =
       daemons === undefined
         ? undefined
-        : new DaemonRunner({ ...shared, daemons, find, wake: (key) => this.enqueue(key) });
+        : new DaemonRunner({
+            ...{ ...shared, daemons, find, wake: (key) => this.enqueue(key) },
+            accompany: (key) => options.supervisor.accompany(key),
+          });
     const wake = (key: NamespacedName, priority?: Priority): void => this.enqueue(storeKey(key), priority);
     this.#sources = sources.map((source) => new SourceRunner(source, { ...shared, kind, cache: this.cache, wake }));
     waker.listen();

@@ -31,4 +31,6 @@ export interface RunSupervisor {
   /** The key does not run: its object is gone, or it belongs to another process. */
   passed(key: string): void;
   begin(key: string, reconcileID: string): SupervisedRun;
+  /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
+  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(): void };
 }

@@ -31,10 +31,11 @@ export type Daemon<T extends KubeObject = KubeObject> = (object: Stored<T>, cont
 
 export interface DaemonRunnerOptions {
   readonly daemons: Readonly<Record<string, Daemon>>;
-  readonly client: Client;
   readonly host: Host;
   readonly log: Logger;
   readonly controller: string;
+  /** The way to the server for as long as the key is this process's. */
+  accompany(key: string): { readonly client: Client; readonly signal: AbortSignal; ended(): void };
   find(key: string): Stored<KubeObject> | undefined;
   wake(key: string): void;
 }
@@ -74,11 +75,18 @@ export class DaemonRunner {
     if (known !== undefined) void this.stop(key);
     const stopper = new AbortController();
     const before = this.#stopping.get(key);
+    const { client, signal, ended: release } = this.#options.accompany(key);
+    const onAbort = (): void => stopper.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
     const ended = Promise.all(
       Object.entries(this.#options.daemons).map(([name, daemon]) =>
-        this.#keep(name, daemon, key, object, stopper, before),
+        this.#keep(name, daemon, key, object, { client, signal: stopper.signal, before }),
       ),
-    );
+    ).finally(() => {
+      signal.removeEventListener("abort", onAbort);
+      release();
+    });
     this.#running.set(key, { uid, stopper, ended });
     this.#count();
   }
@@ -119,10 +127,10 @@ export class DaemonRunner {
     daemon: Daemon,
     key: string,
     object: Stored<KubeObject>,
-    { signal }: AbortController,
-    before: Promise<void> | undefined,
+    ports: { readonly client: Client; readonly signal: AbortSignal; readonly before: Promise<void> | undefined },
   ): Promise<void> {
-    const { client, host, find, wake } = this.#options;
+    const { client, signal, before } = ports;
+    const { host, find, wake } = this.#options;
     const { clock, random } = host;
     const log = this.#options.log.with({ object: key, daemon: name });
     const current = (): Stored<KubeObject> => find(key) ?? object;

@@ -22,6 +22,8 @@ export class ControllerSupervisor implements RunSupervisor {
   readonly ledger: RunLedger = new RunLedger();
   readonly causes: CauseCollector = new CauseCollector();
   readonly #options: ControllerSupervisorOptions;
+  /** What daemons write is no run's doing. */
+  readonly #besides: RunLedger = new RunLedger();
 
   constructor(options: ControllerSupervisorOptions) {
     this.#options = options;
@@ -51,6 +53,17 @@ export class ControllerSupervisor implements RunSupervisor {
     permit.follow(way);
     const ended = (verdict: RunVerdict): void => this.#end(record, verdict, permit, span);
     return { client: createClient(way), signal: permit.signal, ended };
+  }
+
+  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(): void } {
+    const { host, transport, ownership, createClient } = this.#options;
+    const record = this.#besides.begin(key, "", [], 0, host.clock.now());
+    const permit = ownership.begin(key);
+    const assertMayWrite = (): void => permit.assertMayWrite();
+    const ports = { inner: transport, ledger: this.#besides, record, assertMayWrite };
+    const way = new RunTransport({ ...ports, tracer: host.tracer, span: undefined });
+    permit.follow(way);
+    return { client: createClient(way), signal: permit.signal, ended: () => permit.ended() };
   }
 
   #end(record: RunRecord, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {

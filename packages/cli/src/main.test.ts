@@ -13,6 +13,8 @@ async function setpoint(
   return { code, ...written };
 }
 
+const commands = ["up", "run", "dev", "plan", "record", "replay", "manifests", "uninstall", "create", "generate", "version"];
+
 test("version says what a report of a fault needs", async () => {
   const expected = /^setpoint \d+\.\d+\.\d+, Node\.js \d+\.\d+\.\d+, \w+ \w+\n$/;
   expect((await setpoint("version")).out).toMatch(expected);
@@ -22,7 +24,7 @@ test("version says what a report of a fault needs", async () => {
 test("help names the commands for people, and explains one", async () => {
   const { code, out } = await setpoint("help");
   expect(code).toBe(0);
-  for (const name of ["up", "run", "manifests", "create", "generate", "version"])
+  for (const name of commands)
     expect(out).toContain(`  setpoint ${name}`);
   expect(out).not.toContain("setpoint node");
   const one = await setpoint("help", "create");
@@ -34,16 +36,34 @@ test("a command or a flag that does not exist is one sentence, the usage and exi
   expect((await setpoint("fly")).err).toMatch(/^Cannot run "setpoint fly": there is no such command\.\nUsage:\n/);
   expect((await setpoint("help", "fly")).code).toBe(2);
   expect((await setpoint()).code).toBe(2);
-  for (const command of ["up", "run", "manifests", "create", "generate", "version"]) {
+  for (const command of commands) {
     const { code, err } = await setpoint(command, "--fly");
     expect(code).toBe(2);
     expect(err).toMatch(new RegExp(`^Cannot .*: Unknown option '--fly'\nUsage: setpoint ${command}.*\n$`));
   }
 });
 
+test.each([
+  [["plan"], "Cannot plan an operator: the file that exports it is missing"],
+  [["plan", "none.ts"], 'Cannot plan "none.ts": there is no such file'],
+  [["plan", "none.ts", "--timeout", "soon"], "Cannot use --timeout soon: wanted a whole number from 0 to 3600"],
+  [["record"], "Cannot record an operator: the file that exports it is missing"],
+  [["record", "none.ts", "-o", "x"], 'Cannot record "none.ts": there is no such file'],
+  [["replay"], "Cannot replay: the recording is missing"],
+  [["replay", "none.jsonl"], "Cannot replay an operator: the file that exports it is missing"],
+  [["dev"], "Cannot develop an operator: the file that exports it is missing"],
+  [["dev", "none.ts"], 'Cannot develop "none.ts": there is no such file'],
+  [["uninstall"], "Cannot uninstall an operator: the file that exports it is missing"],
+])("setpoint %j ends with one sentence, the usage and exit code 2", async (args, sentence) => {
+  const { code, err } = await setpoint(...args);
+  expect(err.split("\n")[0]).toBe(sentence);
+  expect(err).toContain(`\nUsage: setpoint ${args[0]} `);
+  expect(code).toBe(2);
+});
+
 test("the page of commands has the usage of those that it explains", async () => {
   const page = readFileSync(new URL("../../../docs/commands.md", import.meta.url), "utf8");
-  for (const command of ["manifests", "create", "generate"]) {
+  for (const command of ["plan", "record", "replay", "dev", "manifests", "uninstall", "create", "generate"]) {
     const { out } = await setpoint("help", command);
     expect(page).toContain(`\n    ${out.split("\n")[0]?.replace("Usage: ", "")}\n`);
   }

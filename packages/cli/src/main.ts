@@ -3,6 +3,7 @@ import { isSetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command, type Output } from "./command.ts";
 import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
+import { dev } from "./commands/dev.ts";
 import { generate } from "./commands/generate.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
@@ -10,17 +11,22 @@ import { plan } from "./commands/plan.ts";
 import { record } from "./commands/record.ts";
 import { replay } from "./commands/replay.ts";
 import { run } from "./commands/run.ts";
+import { uninstall } from "./commands/uninstall.ts";
 import { up } from "./commands/up.ts";
 import { version } from "./commands/version.ts";
+import { why } from "./commands/why.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
 const commands: readonly Command[] = [
   up,
   run,
+  dev,
   plan,
+  why,
   record,
   replay,
   manifests,
+  uninstall,
   bundle,
   create,
   generate,

@@ -66,7 +66,15 @@ function parseFlags(args: readonly string[]): UpFlags {
   const text = { type: "string" } as const;
   const yes = { type: "boolean" } as const;
   try {
-    const options = { "data-dir": text, "in-memory": yes, port: text, kubeconfig: text, nodes: text, quiet: yes, faults: text };
+    const options = {
+      "data-dir": text,
+      "in-memory": yes,
+      port: text,
+      kubeconfig: text,
+      nodes: text,
+      quiet: yes,
+      faults: text,
+    };
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (cause) {
     throw new SetpointError(usageError, `Cannot start: ${cause instanceof Error ? cause.message : String(cause)}`);

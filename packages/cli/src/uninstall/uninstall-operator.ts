@@ -1,0 +1,113 @@
+/** Takes an operator out of a cluster in an order in which nothing gets stuck. */
+import { isNotFound, isSetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { RestMapping, type Client } from "@setpoint/client";
+import { sleep, type Clock } from "@setpoint/host";
+import { installManifests, planFinalizerRemoval, removeFinalizers, type FinalizerPlan, type Operator } from "setpoint";
+
+export interface UninstallOptions {
+  readonly operator: Operator;
+  readonly client: Client;
+  readonly clock: Clock;
+  /** Where its Deployment and its lease are. */
+  readonly namespace: string;
+  /** Also its CustomResourceDefinitions, and with them every object of its kinds. */
+  readonly withKinds: boolean;
+}
+
+/** A killed operator's lease ends by itself after this; a stopped one releases it. */
+const leaseMsMax = 60_000;
+const lookMs = 500;
+
+/** What would happen, one sentence a thing. */
+export async function planUninstall(options: UninstallOptions): Promise<readonly string[]> {
+  const { operator, client, clock } = options;
+  // The operator may be running: it is only stopped when it is done in earnest.
+  const { sentences } = await planFinalizerRemoval(operator, { client, clock });
+  const present = await presentObjects(options);
+  return [
+    ...present.map((object) => `${titleOf(object)} is deleted`),
+    ...sentences,
+    ...(options.withKinds ? operator.kinds.map(({ kind }) => `every ${kind} is deleted with its definition`) : []),
+  ];
+}
+
+/** Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when somebody else keeps running it. */
+export async function* uninstallOperator(options: UninstallOptions): AsyncGenerator<string> {
+  const { client, operator, namespace } = options;
+  const name = `${operator.name}-operator`;
+  const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } };
+  // First nobody may put the finalizers back.
+  if (await deleteObject(client, deployment, "Foreground"))
+    yield `Deployment ${namespace}/${name} is deleted`;
+  const plan = await planWhenStopped(options);
+  const freed = await removeFinalizers(plan, client);
+  yield* plan.sentences;
+  if (freed > 0) yield `${freed} object${freed === 1 ? " is" : "s are"} free of the operator's finalizers`;
+  for (const object of await presentObjects(options)) {
+    if (await deleteObject(client, object, "Background")) yield `${titleOf(object)} is deleted`;
+  }
+}
+
+/** Waits for the lease: a process that was told to stop releases it, one that was killed lets it end. */
+async function planWhenStopped({ operator, client, clock, namespace }: UninstallOptions): Promise<FinalizerPlan> {
+  const deadlineMs = clock.monotonic() + leaseMsMax;
+  for (;;) {
+    try {
+      return await planFinalizerRemoval(operator, { client, clock, leaseNamespace: namespace });
+    } catch (error) {
+      if (!isSetpointError(error, "ERR_OPERATOR_RUNNING") || clock.monotonic() >= deadlineMs) throw error;
+      await sleep(clock, lookMs);
+    }
+  }
+}
+
+/** What the manifests have installed and is still there; the namespace stays, it may hold other things. */
+async function presentObjects({
+  operator,
+  client,
+  clock,
+  namespace,
+  withKinds,
+}: UninstallOptions): Promise<readonly KubeObject[]> {
+  const extras = ["NetworkPolicy", "PodDisruptionBudget", "MetricsService"] as const;
+  const objects = installManifests(operator, { image: "none", namespace, extras });
+  const ours = objects.filter(({ kind }) => kind !== "Namespace" && (withKinds || kind !== "CustomResourceDefinition"));
+  const mapping = new RestMapping(client, { clock });
+  const found = await Promise.all(
+    ours.map(async (object) => {
+      const kind = await mapping.ofObject(object);
+      return (await exists(client.get(kind, keyOf(object)))) ? [object] : [];
+    }),
+  );
+  return found.flat().toReversed();
+}
+
+async function deleteObject(
+  client: Client,
+  object: KubeObject,
+  propagationPolicy: "Foreground" | "Background",
+): Promise<boolean> {
+  const kind = (await client.discover()).ofObject(object);
+  return exists(client.delete(kind, keyOf(object), { propagationPolicy }));
+}
+
+async function exists(asked: Promise<unknown>): Promise<boolean> {
+  try {
+    await asked;
+    return true;
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+function keyOf({ metadata: { name = "", namespace } }: KubeObject): {
+  readonly name: string;
+  readonly namespace?: string;
+} {
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+function titleOf({ kind, metadata: { name, namespace } }: KubeObject): string {
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name ?? ""}`;
+}

@@ -1,7 +1,7 @@
 /** All children of an object as one set: what is wanted is applied, what is no longer wanted is deleted. */
 import { groupResource, isApiError, isSetpointError, parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
-import { errNotOwned } from "../errors.ts";
+import { errNotOwned, TerminalError } from "../errors.ts";
 import { appliedAnnotation, isAppliedBy, withAppliedMark } from "../objects/applied-mark.ts";
 import type { ChildWriter } from "./child-writer.ts";
 import { namespaceOf, nameOf, placed, type Parent } from "./place-child.ts";
@@ -35,6 +35,7 @@ export class ChildSet {
    * deleted.
    */
   async applySet(children: readonly KubeObject[], { update }: ApplySetOptions = {}): Promise<PruneOutcome> {
+    this.#refuseTwins(children);
     for (const child of children) this.want(child);
     // Chosen before the first write, so that what this run makes is no candidate.
     const surplus = this.#surplus();
@@ -46,6 +47,18 @@ export class ChildSet {
 
   prune(): Promise<PruneOutcome> {
     return this.#delete(this.#surplus());
+  }
+
+  /** Two of a name would overwrite each other at every run. */
+  #refuseTwins(children: readonly KubeObject[]): void {
+    const seen = new Set<string>();
+    for (const child of children) {
+      const { kind } = this.#ports.cache.ofObject(child);
+      const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
+      if (seen.has(id))
+        throw new TerminalError(`Cannot apply ${child.kind} "${child.metadata.name ?? ""}": it is wanted twice`);
+      seen.add(id);
+    }
   }
 
   async #applyOne(child: KubeObject, update: ChildUpdate): Promise<void> {

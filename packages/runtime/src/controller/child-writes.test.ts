@@ -106,6 +106,44 @@ test("an object of somebody else that the cache does not show yet is not taken o
   expect(said(await world.candy(), "Stalled")).toMatch(/^True NotOwned/);
 });
 
+test("a child that somebody has replaced by an object of his own, unseen by the cache, is not taken over", async () => {
+  await using world = createControllerWorld();
+  const key = { name: "lolly-mint", namespace: "default" };
+  await world.client.create(Candy, candy("mint"));
+  let sort = "a";
+  const sorting = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_candy, { apply }) => void (await apply(wrapper("mint", { sort }))),
+  });
+  let isReplaced = false;
+  const manager = world.start([sorting], (inner) => ({
+    async send(request, signal) {
+      if (sort === "b" && !isReplaced && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
+        isReplaced = true;
+        await world.client.delete(Wrapper, key);
+        await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
+      }
+      return inner.send(request, signal);
+    },
+  }));
+  await world.settle(manager);
+  sort = "b";
+  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  expect(isReplaced).toBe(true);
+  expect((await world.client.get(Wrapper, key)).data).toEqual({ mine: "yes" });
+  expect(said(await world.candy(), "Stalled")).toMatch(/^True NotOwned/);
+});
+
+test("two children of one name are refused, instead of overwriting each other for ever", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint", "mint"));
+  await world.settle(world.start([wrapping]));
+  expect(said(await world.candy(), "Stalled")).toBe(
+    'True Terminal: Cannot apply ConfigMap "lolly-mint": it is wanted twice',
+  );
+});
+
 test("a child in another namespace than its owner is refused before anything is sent, with the way out", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));

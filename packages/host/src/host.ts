@@ -1,3 +1,4 @@
+import type { BytePacker } from "./byte-packer.ts";
 import type { Clock } from "./clock.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
@@ -12,4 +13,6 @@ export interface Host {
   readonly metrics: Metrics;
   /** Absent: nobody traces, and it costs nothing. */
   readonly tracer?: Tracer;
+  /** Absent: caches keep bytes as they are. */
+  readonly packer?: BytePacker;
 }

@@ -2,9 +2,16 @@ import type { Host } from "../host.ts";
 import { createMetrics } from "../metrics-registry.ts";
 import { systemLogger, type JsonLoggerOptions } from "./json-logger.ts";
 import { systemClock } from "./system-clock.ts";
+import { systemPacker } from "./system-packer.ts";
 import { systemRandom } from "./system-random.ts";
 
 /** The real host of a process: its clock, its randomness, JSON lines on standard error, metrics in memory. */
 export function systemHost(options: JsonLoggerOptions = {}): Host {
-  return { clock: systemClock, random: systemRandom, log: systemLogger(options), metrics: createMetrics() };
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    log: systemLogger(options),
+    metrics: createMetrics(),
+    packer: systemPacker,
+  };
 }

@@ -1,8 +1,8 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** JSON bytes of the objects that one generation keeps decoded; as values they take two to three times that. */
-const generationBytesMax = 512 * 1024;
+/** JSON bytes of the objects that one generation keeps decoded: a few times what all workers read, little enough to die young. */
+const generationBytesMax = 128 * 1024;
 
 /**
  * The objects that were read lately, so that a reconcile that reads one several times decodes it once. Two generations: what

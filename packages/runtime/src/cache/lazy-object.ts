@@ -1,31 +1,33 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** How the parts of an object come to be when somebody looks. */
-export interface LazyParts {
-  metadata(): Stored<KubeObject>["metadata"];
-  whole(): Stored<KubeObject>;
+/** Where the parts of an object come from when somebody looks. */
+export interface LazySource<Place> {
+  metadataAt(place: Place): Stored<KubeObject>["metadata"];
+  objectAt(place: Place): Stored<KubeObject>;
 }
 
 /**
  * An object that is decoded when it is read: of most changes that a cache is told, its handlers read the metadata alone, and of a
  * hundred thousand objects of a first list often nothing else. It behaves as the frozen object that it stands for.
  */
-export function lazyObject(parts: LazyParts): Stored<KubeObject> {
-  return new Proxy({}, new LazyHandler(parts)) as Stored<KubeObject>;
+export function lazyObject<Place>(source: LazySource<Place>, place: Place): Stored<KubeObject> {
+  return new Proxy({}, new LazyHandler(source, place)) as Stored<KubeObject>;
 }
 
-class LazyHandler implements ProxyHandler<object> {
-  readonly #parts: LazyParts;
+class LazyHandler<Place> implements ProxyHandler<object> {
+  readonly #source: LazySource<Place>;
+  readonly #place: Place;
   #metadata: Stored<KubeObject>["metadata"] | undefined;
   #whole: Stored<KubeObject> | undefined;
 
-  constructor(parts: LazyParts) {
-    this.#parts = parts;
+  constructor(source: LazySource<Place>, place: Place) {
+    this.#source = source;
+    this.#place = place;
   }
 
   get(_: object, field: string | symbol): unknown {
-    if (field === "metadata") return this.#whole?.metadata ?? (this.#metadata ??= this.#parts.metadata());
+    if (field === "metadata") return this.#whole?.metadata ?? (this.#metadata ??= this.#source.metadataAt(this.#place));
     return Reflect.get(this.#object(), field);
   }
 
@@ -56,6 +58,6 @@ class LazyHandler implements ProxyHandler<object> {
   }
 
   #object(): Stored<KubeObject> {
-    return (this.#whole ??= this.#parts.whole());
+    return (this.#whole ??= this.#source.objectAt(this.#place));
   }
 }

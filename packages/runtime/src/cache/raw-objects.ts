@@ -1,28 +1,24 @@
 /**
  * Objects as bytes. A tree of JavaScript values takes two to three times its JSON and is walked by every collection of garbage;
- * bytes in a few large buffers take what they are, and the garbage collector never looks at them.
+ * bytes in slabs take what they are, or less, and the garbage collector never looks at them.
  */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
+import type { BytePacker } from "@setpoint/host";
+import { type Slab, Slabs } from "./slabs.ts";
 
-/** The first buffer of a store, doubled up to the largest: a kind with three objects should not take a megabyte. */
-const slabBytesFirst = 16 * 1024;
-const slabBytesMax = 1024 * 1024;
-/** A buffer of which less than this share is in use is emptied into the present one. */
+/** A slab of which less than this share is in use is emptied into the present one. */
 const liveShareMin = 0.5;
-/** Numbers kept of an object: its slab, its place there, the places of its metadata, UID and revision within it, owners or not. */
-const columns = 8;
+/** Numbers kept of an object: its place in its slab, the places of its metadata, UID and revision within it, owners or not. */
+const columns = 7;
 
-interface Slab {
-  readonly bytes: Uint8Array;
-  used: number;
-  live: number;
-}
-
-/** Where an object is. Bytes that were written never change, so a place stays readable after its object has gone. */
+/** Where an object is. Slabs never change, so a place stays readable after its object has gone. */
 export interface RawPlace {
-  readonly bytes: Uint8Array;
-  readonly metadata: Uint8Array;
+  readonly slab: Slab;
+  readonly start: number;
+  readonly end: number;
+  readonly metadataStart: number;
+  readonly metadataEnd: number;
 }
 
 /** Fields of an object's type, which items of a typed list lack. */
@@ -35,16 +31,15 @@ const decoder = new TextDecoder();
 
 export class RawObjects {
   readonly #type: TypeFields;
-  readonly #slabs: (Slab | undefined)[] = [];
-  #current = -1;
-  #nextSlabBytes = slabBytesFirst;
+  readonly #slabs: Slabs;
+  readonly #slabOf: (Slab | undefined)[] = [];
   #table: Int32Array = new Int32Array(columns * 64);
-  #slotCount = 0;
   #liveBytes = 0;
   readonly #freeSlots: number[] = [];
 
-  constructor(type: TypeFields) {
+  constructor(type: TypeFields, packer: BytePacker | undefined) {
     this.#type = type;
+    this.#slabs = new Slabs(packer);
   }
 
   /** Bytes of the objects that are there. */
@@ -52,145 +47,131 @@ export class RawObjects {
     return this.#liveBytes;
   }
 
+  /** The memory that they take. */
+  get keptBytes(): number {
+    return this.#slabs.bytes + this.#table.byteLength;
+  }
+
   /** Copies an object without its managed fields; `scan` has just read it. */
   add(bytes: Uint8Array, scan: ObjectScan): number {
     const { managedFields, metadata, uid, resourceVersion } = scan;
     const cut = managedFields.end === 0 ? 0 : managedFields.end - managedFields.start;
-    const length = bytes.length - cut;
-    const slabNumber = this.#slabFor(length);
-    const slab = this.#slab(slabNumber);
-    const offset = slab.used;
-    if (cut === 0) slab.bytes.set(bytes, offset);
+    const slab = this.#slabs.withRoomFor(bytes.length - cut);
+    const start = slab.used;
+    if (cut === 0) this.#append(slab, bytes);
     else {
-      slab.bytes.set(bytes.subarray(0, managedFields.start), offset);
-      slab.bytes.set(bytes.subarray(managedFields.end), offset + managedFields.start);
+      this.#append(slab, bytes.subarray(0, managedFields.start));
+      this.#append(slab, bytes.subarray(managedFields.end));
     }
-    slab.used += length;
     const after = (at: number): number => (cut > 0 && at >= managedFields.end ? at - cut : at);
-    const slot = this.#newSlot();
+    const slot = this.#newSlot(slab);
     const table = this.#table;
     const row = slot * columns;
-    table[row] = slabNumber;
-    table[row + 1] = offset;
-    table[row + 2] = length;
-    table[row + 3] = metadata.start;
-    table[row + 4] = metadata.end - cut;
-    table[row + 5] = after(uid.start);
-    table[row + 6] = after(resourceVersion.start);
-    table[row + 7] = scan.hasOwners ? 1 : 0;
-    slab.live += length;
-    this.#liveBytes += length;
+    table[row] = start;
+    table[row + 1] = bytes.length - cut;
+    table[row + 2] = metadata.start;
+    table[row + 3] = metadata.end - cut;
+    table[row + 4] = after(uid.start);
+    table[row + 5] = after(resourceVersion.start);
+    table[row + 6] = scan.hasOwners ? 1 : 0;
+    this.#liveBytes += bytes.length - cut;
     return slot;
   }
 
   release(slot: number): void {
-    const row = slot * columns;
-    const slabNumber = this.#at(row);
-    const length = this.#at(row + 2);
-    const slab = this.#slab(slabNumber);
-    slab.live -= length;
-    this.#liveBytes -= length;
-    this.#table[row] = -1;
+    const slab = this.#slab(slot);
+    const length = this.length(slot);
+    this.#slabOf[slot] = undefined;
     this.#freeSlots.push(slot);
-    if (slabNumber === this.#current) return;
-    if (slab.live === 0) this.#slabs[slabNumber] = undefined;
-    else if (slab.live < slab.bytes.length * liveShareMin) this.#empty(slabNumber);
+    this.#liveBytes -= length;
+    slab.live -= length;
+    if (this.#slabs.isCurrent(slab)) return;
+    if (slab.live === 0) this.#slabs.drop(slab);
+    else if (slab.live < slab.size * liveShareMin) this.#empty(slab);
   }
 
   place(slot: number): RawPlace {
-    const row = slot * columns;
-    const { bytes } = this.#slab(this.#at(row));
-    const offset = this.#at(row + 1);
+    const start = this.#at(slot, 0);
     return {
-      bytes: bytes.subarray(offset, offset + this.#at(row + 2)),
-      metadata: bytes.subarray(offset + this.#at(row + 3), offset + this.#at(row + 4)),
+      slab: this.#slab(slot),
+      start,
+      end: start + this.#at(slot, 1),
+      metadataStart: start + this.#at(slot, 2),
+      metadataEnd: start + this.#at(slot, 3),
     };
   }
 
   length(slot: number): number {
-    return this.#at(slot * columns + 2);
+    return this.#at(slot, 1);
   }
 
   hasOwners(slot: number): boolean {
-    return this.#at(slot * columns + 7) === 1;
+    return this.#at(slot, 6) === 1;
   }
 
-  decode({ bytes }: RawPlace): Stored<KubeObject> {
+  decode({ slab, start, end }: RawPlace): Stored<KubeObject> {
     // The parsing border: the server's objects of a kind have the kind's type.
-    const object = JSON.parse(decoder.decode(bytes)) as Stored<KubeObject>;
+    const object = JSON.parse(decoder.decode(this.#slabs.read(slab).subarray(start, end))) as Stored<KubeObject>;
     return (object.kind as string | undefined) === undefined ? { ...this.#type, ...object } : object;
   }
 
-  decodeMetadata({ metadata }: RawPlace): Stored<KubeObject>["metadata"] {
-    return JSON.parse(decoder.decode(metadata)) as Stored<KubeObject>["metadata"];
+  decodeMetadata({ slab, metadataStart, metadataEnd }: RawPlace): Stored<KubeObject>["metadata"] {
+    const text = decoder.decode(this.#slabs.read(slab).subarray(metadataStart, metadataEnd));
+    return JSON.parse(text) as Stored<KubeObject>["metadata"];
   }
 
   uid(slot: number): string {
-    return this.#stringAt(slot, 5);
+    return this.#stringAt(slot, 4);
   }
 
   resourceVersion(slot: number): string {
-    return this.#stringAt(slot, 6);
+    return this.#stringAt(slot, 5);
   }
 
   /** The text up to the next quote; neither UIDs nor revisions have one within. */
   #stringAt(slot: number, column: number): string {
-    const row = slot * columns;
-    const { bytes } = this.#slab(this.#at(row));
-    const start = this.#at(row + 1) + this.#at(row + column);
+    const bytes = this.#slabs.read(this.#slab(slot));
+    const start = this.#at(slot, 0) + this.#at(slot, column);
     return decoder.decode(bytes.subarray(start, bytes.indexOf(0x22, start)));
   }
 
-  #slabFor(length: number): number {
-    const current = this.#slabs[this.#current];
-    if (current !== undefined && current.bytes.length - current.used >= length) return this.#current;
-    const size = Math.max(this.#nextSlabBytes, length);
-    this.#nextSlabBytes = Math.min(this.#nextSlabBytes * 2, slabBytesMax);
-    const slab = { bytes: new Uint8Array(size), used: 0, live: 0 };
-    const before = this.#current;
-    const free = this.#slabs.indexOf(undefined);
-    this.#current = free === -1 ? this.#slabs.push(slab) - 1 : free;
-    this.#slabs[this.#current] = slab;
-    if (current?.live === 0) this.#slabs[before] = undefined;
-    return this.#current;
+  #append(slab: Slab, bytes: Uint8Array): void {
+    slab.bytes?.set(bytes, slab.used);
+    slab.used += bytes.length;
+    slab.live += bytes.length;
   }
 
   /** Moves the objects of a slab into the present one; the slab itself goes when nobody reads from it any more. */
-  #empty(slabNumber: number): void {
-    const from = this.#slab(slabNumber).bytes;
-    for (let slot = 0; slot < this.#slotCount; slot++) {
-      const row = slot * columns;
-      if (this.#table[row] !== slabNumber) continue;
-      const [offset, length] = [this.#at(row + 1), this.#at(row + 2)];
-      const target = this.#slabFor(length);
-      const slab = this.#slab(target);
-      slab.bytes.set(from.subarray(offset, offset + length), slab.used);
-      this.#table[row] = target;
-      this.#table[row + 1] = slab.used;
-      slab.used += length;
-      slab.live += length;
+  #empty(slab: Slab): void {
+    const from = this.#slabs.read(slab);
+    for (let slot = 0; slot < this.#slabOf.length; slot++) {
+      if (this.#slabOf[slot] !== slab) continue;
+      const [start, length] = [this.#at(slot, 0), this.#at(slot, 1)];
+      const target = this.#slabs.withRoomFor(length);
+      this.#slabOf[slot] = target;
+      this.#table[slot * columns] = target.used;
+      this.#append(target, from.subarray(start, start + length));
     }
-    this.#slabs[slabNumber] = undefined;
+    this.#slabs.drop(slab);
   }
 
-  #newSlot(): number {
-    const free = this.#freeSlots.pop();
-    if (free !== undefined) return free;
-    if ((this.#slotCount + 1) * columns > this.#table.length) {
-      const grown = new Int32Array(Math.ceil(this.#table.length * 1.5));
-      grown.set(this.#table);
-      this.#table = grown;
-    }
-    return this.#slotCount++;
+  #newSlot(slab: Slab): number {
+    const slot = this.#freeSlots.pop() ?? this.#slabOf.length;
+    this.#slabOf[slot] = slab;
+    if ((slot + 1) * columns <= this.#table.length) return slot;
+    const grown = new Int32Array(Math.ceil((slot + 1) * columns * 1.5));
+    grown.set(this.#table);
+    this.#table = grown;
+    return slot;
   }
 
-  #at(index: number): number {
-    return this.#table[index] ?? 0;
+  #at(slot: number, column: number): number {
+    return this.#table[slot * columns + column] ?? 0;
   }
 
-  #slab(number: number): Slab {
-    const slab = this.#slabs[number];
-    if (slab === undefined) throw new Error(`slab ${number} has been given up, wanted one with objects`);
+  #slab(slot: number): Slab {
+    const slab = this.#slabOf[slot];
+    if (slab === undefined) throw new Error(`the bytes of slot ${slot} have been given up, wanted a slot in use`);
     return slab;
   }
 }

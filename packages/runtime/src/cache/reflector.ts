@@ -1,6 +1,6 @@
 /** Follows the objects of one kind on the server: a complete list, then every change, for as long as it runs. */
 import {
-  ApiError,
+  type ApiError,
   isApiError,
   isExpired,
   isNotFound,
@@ -120,26 +120,32 @@ export class Reflector {
 
   /** A consistent list: the newest that the server has. */
   async #list(signal: AbortSignal): Promise<void> {
-    const { method } = this.#plan;
-    try {
-      if (this.#client.raw !== undefined) return await this.#listRaw(signal);
-      const pageSize = method === "pages" ? {} : { pageSize: 0 };
-      const list = await this.#client.listAll<KubeObject>(this.#kind, { ...this.#selection, ...pageSize, signal });
-      this.#replace(list.items, list.resourceVersion);
-    } catch (error) {
-      // Too much for one answer: the server's time was over, or the connection did not last so long.
-      if (method === "list" && !signal.aborted && !isPassing(error)) this.#plan.fallBack();
-      throw error;
-    }
+    if (this.#client.raw !== undefined) return this.#listRaw(signal);
+    const pageSize = this.#plan.method === "pages" ? {} : { pageSize: 0 };
+    const options = { ...this.#selection, ...pageSize, signal };
+    const list = await this.#fetched(this.#client.listAll<KubeObject>(this.#kind, options), signal);
+    this.#replace(list.items, list.resourceVersion);
   }
 
   async #listRaw(signal: AbortSignal): Promise<void> {
     const staged = this.#target.stage();
     try {
-      const resourceVersion = await this.#stagePages(staged, signal);
+      const resourceVersion = await this.#fetched(this.#stagePages(staged, signal), signal);
       await this.#replaceRaw(staged, resourceVersion);
     } catch (error) {
       staged.discard();
+      throw error;
+    }
+  }
+
+  /** A list that begins and does not end, or that the server gives up, is too much for one answer. */
+  async #fetched<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+    const heardMs = this.#lastFrameMs;
+    try {
+      return await answer;
+    } catch (error) {
+      const isTooMuch = isApiError(error) ? !isPassing(error) : heardMs !== this.#lastFrameMs;
+      if (this.#plan.method === "list" && !signal.aborted && isTooMuch) this.#plan.fallBack();
       throw error;
     }
   }
@@ -348,13 +354,13 @@ const pageSize = 500;
 /** Answers that say "not now" or "not you", after which the same request may succeed. */
 const passingCodes: ReadonlySet<number> = new Set([401, 403, 404, 410, 429]);
 
-function isPassing(error: unknown): boolean {
-  return isApiError(error) && (passingCodes.has(error.code) || error.code === 503);
+function isPassing(error: ApiError): boolean {
+  return passingCodes.has(error.code) || error.code === 503;
 }
 
 /** Whether the server understood the request and does not want it, so that asking otherwise may help. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof ApiError && error.code >= 400 && error.code < 500 && !passingCodes.has(error.code);
+  return isApiError(error) && error.code >= 400 && error.code < 500 && !passingCodes.has(error.code);
 }
 
 /** Items of a typed list carry neither apiVersion nor kind. */

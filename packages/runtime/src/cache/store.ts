@@ -1,8 +1,9 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
+import type { BytePacker } from "@setpoint/host";
 import { DecodedObjects } from "./decoded-objects.ts";
 import { deepFreeze } from "./freeze.ts";
-import { lazyObject } from "./lazy-object.ts";
+import { lazyObject, type LazySource } from "./lazy-object.ts";
 import { RawObjects, type RawPlace, type TypeFields } from "./raw-objects.ts";
 import { type IndexFunction, StoreIndex } from "./store-index.ts";
 
@@ -28,6 +29,8 @@ export interface StoreOptions {
   readonly type?: TypeFields;
   /** Whether objects that are decoded here are frozen; default true. */
   readonly freeze?: boolean;
+  /** Packs the bytes that are seldom read. */
+  readonly packer?: BytePacker | undefined;
 }
 
 /** An object's identity and revision, which is what most looks at a cache are about. */
@@ -50,10 +53,14 @@ export class Store {
   readonly #raw: RawObjects;
   readonly #decoded: DecodedObjects = new DecodedObjects();
   readonly #freeze: boolean;
+  readonly #source: LazySource<RawPlace> = {
+    metadataAt: (place) => this.#frozen(this.#raw.decodeMetadata(place)),
+    objectAt: (place) => this.#frozen(this.#raw.decode(place)),
+  };
   #namespaces: Map<string, Set<string>> | undefined;
 
   constructor(options: StoreOptions = {}) {
-    this.#raw = new RawObjects(options.type ?? { apiVersion: "", kind: "" });
+    this.#raw = new RawObjects(options.type ?? { apiVersion: "", kind: "" }, options.packer);
     this.#freeze = options.freeze ?? true;
     this.#indexes.set(ownerIndex, this.#owners);
   }
@@ -62,9 +69,14 @@ export class Store {
     return this.#entries.size;
   }
 
-  /** Bytes of JSON that are kept for objects that came as bytes. */
+  /** Bytes of JSON of the objects that came as bytes. */
   get bytes(): number {
     return this.#raw.liveBytes;
+  }
+
+  /** The memory that these bytes take, packed where they are seldom read. */
+  get keptBytes(): number {
+    return this.#raw.keptBytes;
   }
 
   /** Adds an index over present and future objects; the same name twice keeps the first. */
@@ -192,11 +204,7 @@ export class Store {
     const known = this.#decoded.get(entry);
     if (known !== undefined) return known;
     // The place outlives the entry: handlers are told of what an object was before.
-    const place: RawPlace = this.#raw.place(entry);
-    return lazyObject({
-      metadata: () => this.#frozen(this.#raw.decodeMetadata(place)),
-      whole: () => this.#frozen(this.#raw.decode(place)),
-    });
+    return lazyObject(this.#source, this.#raw.place(entry));
   }
 
   #frozen<T>(value: T): T {

@@ -1,0 +1,271 @@
+import {
+  createKind,
+  failure,
+  type ApiRequest,
+  type KubeObject,
+  type RawFrame,
+  type RawResponse,
+  type Transport,
+  type WatchEventType,
+} from "@setpoint/apimachinery";
+import { createClient, type Stored } from "@setpoint/client";
+import { simulatedHost } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import { Informer, type InformerOptions } from "./informer.ts";
+
+const Box = createKind<KubeObject>({ group: "", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
+const encoder = new TextEncoder();
+
+const box = (name: string, resourceVersion: number, fields: object = {}, uid = name) => ({
+  metadata: {
+    name,
+    namespace: "default",
+    uid,
+    resourceVersion: String(resourceVersion),
+    managedFields: [{}],
+    ...fields,
+  },
+  data: { size: name.length },
+});
+const frame = (type: WatchEventType, object: unknown): RawFrame => ({
+  type,
+  object: encoder.encode(JSON.stringify(object)),
+});
+const bookmark = (resourceVersion: number, isEnd = false): RawFrame =>
+  frame("BOOKMARK", {
+    metadata: {
+      resourceVersion: String(resourceVersion),
+      ...(isEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}),
+    },
+  });
+
+type Script =
+  | { readonly list: readonly object[]; readonly at: number; readonly more?: string; readonly isCut?: boolean }
+  | { readonly frames: readonly (RawFrame | "cut")[] }
+  | { readonly refuse: number };
+
+function answer(script: Script, signal: AbortSignal | undefined): RawResponse {
+  const head = { status: 200, headers: {} };
+  if ("refuse" in script) {
+    const status = failure(script.refuse, "TooManyRequests", "storage is (re)initializing", { retryAfterSeconds: 1 });
+    return { ...head, status: script.refuse, kind: "object", object: status };
+  }
+  if ("list" in script) {
+    const { list, at, more = "", isCut } = script;
+    async function* batches(): AsyncGenerator<readonly Uint8Array[]> {
+      for (const each of list) yield [encoder.encode(JSON.stringify(each))];
+      if (isCut === true) throw new Error("the connection broke");
+    }
+    const metadata = { resourceVersion: String(at), continue: more };
+    return { ...head, kind: "rawList", list: { batches: batches(), metadata: () => metadata } };
+  }
+  async function* frames(): AsyncGenerator<readonly RawFrame[]> {
+    for (const each of (script as { readonly frames: readonly (RawFrame | "cut")[] }).frames) {
+      if (each === "cut") throw new Error("the connection broke");
+      yield [each];
+    }
+    await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
+  }
+  return { ...head, kind: "rawWatch", frames: frames() };
+}
+
+function start(scripts: readonly Script[], options: InformerOptions = {}) {
+  const requests: ApiRequest[] = [];
+  const sendRaw = async (request: ApiRequest, signal?: AbortSignal): Promise<RawResponse> => {
+    requests.push(request);
+    return answer(scripts[requests.length - 1] ?? { frames: [] }, signal);
+  };
+  const transport: Transport = { send: () => Promise.reject(new Error("not asked for")), sendRaw };
+  const host = simulatedHost(1);
+  const informer = new Informer(createClient(transport, host), host, Box, options);
+  const log: string[] = [];
+  const say = (what: string, { metadata }: Stored<KubeObject>): void =>
+    void log.push(`${what} ${metadata.name}@${metadata.resourceVersion}`);
+  informer.addHandler({
+    onAdd: (each) => say("add", each),
+    onUpdate: (old, each) => say(`${old.metadata.resourceVersion} to`, each),
+    onDelete: (each) => say("delete", each),
+  });
+  const stopper = new AbortController();
+  const running = informer.run(stopper.signal);
+  const stop = async (): Promise<void> => {
+    stopper.abort(new Error("the test is over"));
+    await running;
+  };
+  const ways = (): string[] =>
+    requests.map(({ query }) =>
+      query?.["watch"] === undefined
+        ? query?.["limit"] === undefined
+          ? "list"
+          : "page"
+        : query["sendInitialEvents"] === "true"
+          ? "watchList"
+          : "watch",
+    );
+  return { host, informer, log, ways, requests, stop };
+}
+
+test("a kind is listed at once and watched from the list's revision", async () => {
+  const { host, informer, log, requests, ways, stop } = start([
+    { list: [box("a", 3), box("b", 4)], at: 9 },
+    { frames: [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))] },
+  ]);
+  await host.clock.settle();
+  expect(ways()).toEqual(["list", "watch"]);
+  expect(requests[1]?.query?.["resourceVersion"]).toBe("9");
+  expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
+  expect([...informer.store.keys()]).toEqual(["default/a", "default/c"]);
+  await stop();
+});
+
+test("what is read is the whole object, with its type, without managed fields, and frozen", async () => {
+  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }]);
+  await host.clock.settle();
+  const object = informer.store.get("default/a");
+  expect(object).toEqual({
+    apiVersion: "v1",
+    kind: "Box",
+    metadata: { name: "a", namespace: "default", uid: "a", resourceVersion: "3" },
+    data: { size: 1 },
+  });
+  expect(Object.isFrozen(object?.metadata)).toBe(true);
+  expect([...informer.store.values()]).toEqual([object]);
+  await stop();
+});
+
+test("nothing is shown of a list before it is complete", async () => {
+  const { host, informer, log, ways, stop } = start([
+    { list: [box("a", 3)], at: 9, isCut: true },
+    { frames: [frame("ADDED", box("a", 3)), "cut"] },
+    { frames: [frame("ADDED", box("a", 3)), frame("ADDED", box("b", 4)), bookmark(9, true)] },
+  ]);
+  await host.clock.settle();
+  expect([informer.isSynced, informer.store.size, log]).toEqual([false, 0, []]);
+  await host.clock.run(5_000);
+  // A list that does not come to its end may be too much for one answer.
+  expect(ways()).toEqual(["list", "watchList", "watchList"]);
+  expect(log).toEqual(["add a@3", "add b@4"]);
+  expect(informer.isSynced).toBe(true);
+  await stop();
+});
+
+test("a new list after a compaction tells what was missed and keeps what is as it was", async () => {
+  const expired = frame("ERROR", failure(410, "Expired", "too old resource version: 9 (20)"));
+  const { host, log, ways, stop } = start([
+    { list: [box("a", 3), box("b", 4), box("c", 5, {}, "old")], at: 9 },
+    { frames: [expired] },
+    { list: [box("b", 4), box("c", 12, {}, "new"), box("d", 13)], at: 20 },
+  ]);
+  await host.clock.run(5_000);
+  expect(ways()).toEqual(["list", "watch", "list", "watch"]);
+  expect(log.slice(3)).toEqual(["delete c@5", "add c@12", "add d@13", "delete a@3"]);
+  await stop();
+});
+
+test("a list that is older than what was seen is refused", async () => {
+  const { host, informer, log, stop } = start([
+    { list: [box("a", 30)], at: 30 },
+    { frames: [frame("ERROR", failure(410, "Expired", "too old"))] },
+    { list: [], at: 20 },
+    { list: [], at: 31 },
+  ]);
+  await host.clock.run(900);
+  expect(informer.store.has("default/a")).toBe(true);
+  await host.clock.run(10_000);
+  expect(log).toEqual(["add a@30", "delete a@30"]);
+  await stop();
+});
+
+test("a server that fills its caches is waited for as it asks, and said to once", async () => {
+  const busy: Script = { refuse: 429 };
+  const { host, informer, ways, stop } = start([
+    ...Array.from({ length: 40 }, () => busy),
+    { list: [box("a", 3)], at: 9 },
+  ]);
+  await host.clock.run(120_000);
+  expect(informer.isSynced).toBe(true);
+  expect(new Set(ways())).toEqual(new Set(["list", "watch"]));
+  const lines = host.lines.filter(({ level }) => level !== "debug");
+  expect(lines.map(({ message }) => message)).toEqual(["Waiting for the server's cache"]);
+  await stop();
+});
+
+test("a kind that is not served is waited for quietly, and found when it comes", async () => {
+  const { host, informer, requests, stop } = start([
+    ...Array.from({ length: 8 }, () => ({ refuse: 404 })),
+    { list: [box("a", 3)], at: 9 },
+  ]);
+  await host.clock.run(60_000);
+  expect(requests.length).toBeLessThan(12);
+  await host.clock.run(60_000);
+  expect(informer.store.size).toBe(1);
+  expect(host.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  await stop();
+});
+
+test("pages are one list", async () => {
+  const { host, log, ways, requests, stop } = start(
+    [
+      { list: [box("a", 3)], at: 9, more: "token" },
+      { list: [box("b", 4)], at: 9 },
+    ],
+    { sync: "pages" },
+  );
+  await host.clock.settle();
+  expect(ways()).toEqual(["page", "page", "watch"]);
+  expect(requests[1]?.query?.["continue"]).toBe("token");
+  expect(log).toEqual(["add a@3", "add b@4"]);
+  await stop();
+});
+
+test("a transform says what is kept", async () => {
+  const { host, informer, stop } = start(
+    [{ list: [box("a", 3)], at: 9 }, { frames: [frame("MODIFIED", box("a", 10))] }],
+    {
+      transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+    },
+  );
+  await host.clock.settle();
+  const object = informer.store.get("default/a");
+  expect(object?.metadata.resourceVersion).toBe("10");
+  expect(object).not.toHaveProperty("data");
+  await stop();
+});
+
+test("objects are found by owner and by an author's index, as they are now", async () => {
+  const ownedBy = (uid: string) => ({
+    ownerReferences: [{ apiVersion: "v1", kind: "Shelf", name: uid, uid, controller: true }],
+    labels: { color: uid },
+  });
+  const { host, informer, stop } = start([
+    { list: [box("a", 3, ownedBy("red")), box("b", 4, ownedBy("red")), box("c", 5)], at: 9 },
+    { frames: [frame("MODIFIED", box("a", 10, ownedBy("blue"))), frame("DELETED", box("b", 11))] },
+  ]);
+  informer.store.addIndex("color", ({ metadata }) => Object.values(metadata.labels ?? {}));
+  await host.clock.settle();
+  const names = (index: string, value: string): string[] =>
+    informer.store.byIndex(index, value).map(({ metadata }) => metadata.name);
+  for (const index of ["setpoint.dev/owner", "color"])
+    expect([names(index, "red"), names(index, "blue")]).toEqual([[], ["a"]]);
+  expect(informer.store.inNamespace("default").length).toBe(2);
+  await stop();
+});
+
+test("a handler may keep the old state and read it later", async () => {
+  const olds: Stored<KubeObject>[] = [];
+  const { host, informer, stop } = start([
+    { list: [box("a", 3)], at: 9 },
+    { frames: [frame("MODIFIED", box("a", 10))] },
+  ]);
+  informer.addHandler({ onUpdate: (old) => void olds.push(old) });
+  await host.clock.settle();
+  expect(olds[0]).toEqual({
+    ...box("a", 3),
+    apiVersion: "v1",
+    kind: "Box",
+    metadata: { ...box("a", 3).metadata, managedFields: undefined },
+  });
+  expect({ ...olds[0] }).toHaveProperty("data");
+  expect(() => Object.assign(olds[0] ?? {}, { data: {} })).toThrow(TypeError);
+  await stop();
+});

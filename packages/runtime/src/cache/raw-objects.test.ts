@@ -1,0 +1,76 @@
+import { ObjectScan } from "@setpoint/client";
+import type { BytePacker } from "@setpoint/host";
+import { systemHost } from "@setpoint/host/system";
+import { seededRandom } from "@setpoint/host/simulated";
+import { expect, test } from "vitest";
+import { RawObjects } from "./raw-objects.ts";
+
+const type = { apiVersion: "v1", kind: "Box" };
+const encoder = new TextEncoder();
+
+function added(objects: RawObjects, name: string, text: string): number {
+  const managedFields = [{ manager: "somebody", fieldsV1: { "f:data": {} } }];
+  const metadata = { managedFields, name, namespace: "default", resourceVersion: "41", uid: `uid-of-${name}` };
+  const bytes = encoder.encode(JSON.stringify({ metadata, data: { text } }));
+  const scan = new ObjectScan();
+  expect(scan.scan(bytes)).toBe(true);
+  return objects.add(bytes, scan);
+}
+
+const { packer } = systemHost();
+const packers: [string, BytePacker | undefined][] = [
+  ["as they are", undefined],
+  ["packed", packer],
+];
+
+test.each(packers)("objects that are kept %s come back without managed fields and with their type", (_, packer) => {
+  const objects = new RawObjects(type, packer);
+  const slot = added(objects, "a", "ä");
+  expect(objects.decode(objects.place(slot))).toEqual({
+    ...type,
+    metadata: { name: "a", namespace: "default", resourceVersion: "41", uid: "uid-of-a" },
+    data: { text: "ä" },
+  });
+  expect([objects.uid(slot), objects.resourceVersion(slot)]).toEqual(["uid-of-a", "41"]);
+});
+
+test.each(packers)(
+  "after any changes each object (%s) is what was added last, and memory follows the objects",
+  (_, packer) => {
+    const random = seededRandom(7);
+    const objects = new RawObjects(type, packer);
+    const slots = new Map<string, { readonly slot: number; readonly text: string }>();
+    for (let i = 0; i < 20_000; i++) {
+      const name = `box-${random.int(2_000)}`;
+      const present = slots.get(name);
+      if (present !== undefined) objects.release(present.slot);
+      slots.delete(name);
+      if (random.int(10) === 0) continue;
+      const text = `${i} `.repeat(random.int(i % 1_000 === 0 ? 50_000 : 300));
+      slots.set(name, { slot: added(objects, name, text), text });
+    }
+    let bytes = 0;
+    for (const [name, { slot, text }] of slots) {
+      expect(objects.decode(objects.place(slot))).toMatchObject({ metadata: { name }, data: { text } });
+      bytes += objects.length(slot);
+    }
+    expect(objects.liveBytes).toBe(bytes);
+    expect(objects.keptBytes).toBeLessThan(2 * bytes + 1024 * 1024);
+  },
+);
+
+test("many objects that nobody reads take a fraction of their bytes", () => {
+  const objects = new RawObjects(type, packer);
+  for (let i = 0; i < 20_000; i++) added(objects, `box-${i}`, `text of ${i} `.repeat(100));
+  expect(objects.liveBytes).toBeGreaterThan(20 * 1024 * 1024);
+  expect(objects.keptBytes).toBeLessThan(12 * 1024 * 1024);
+});
+
+test("a place can be read after its object has gone", () => {
+  const objects = new RawObjects(type, packer);
+  const slot = added(objects, "a", "first");
+  const place = objects.place(slot);
+  objects.release(slot);
+  for (let i = 0; i < 1_000; i++) objects.release(added(objects, `b-${i}`, "x".repeat(1_000)));
+  expect(objects.decode(place)).toMatchObject({ data: { text: "first" } });
+});

@@ -43,7 +43,13 @@ export { runPage } from "./explore/run-page.ts";
 
 // laws
 export type { LawOptions } from "./laws/reconciler-laws.ts";
-export { reconcilerLaws, replaySchedule, reproLine } from "./laws/reconciler-laws.ts";
+export { reconcilerLaws, replaySchedule } from "./laws/reconciler-laws.ts";
+export { reproLine } from "./laws/failure-text.ts";
+export type { ExploredModule, ModuleOptions, Summary } from "./laws/explore-module.ts";
+export { exploreModule } from "./laws/explore-module.ts";
+
+export type { KindLawsOptions, KindLawsReport, LawfulKind } from "./kind-laws.ts";
+export { kindLaws } from "./kind-laws.ts";
 
 // oracles
 export type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "./oracles/oracle.ts";

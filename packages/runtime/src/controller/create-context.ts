@@ -60,6 +60,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     random: host.random,
     fieldManager: definition.fieldManager,
     client,
+    cluster: ports.cluster,
     get: (kind, name, namespace) => reader.get(kind, name, namespace),
     list: (kind, options) => reader.list(kind, options),
     owned: (kind) => reader.owned(kind),

@@ -74,6 +74,8 @@ export interface ReconcileContext {
    * know them: what they change may be read too old in the next run.
    */
   readonly client: Client;
+  /** The name of the object's cluster, where the manager works in several. */
+  readonly cluster: string | undefined;
   get<T extends KubeObject>(this: void, kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
   list<T extends KubeObject>(this: void, kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
   /** Children of the object being reconciled: those with a controller reference to its UID. */

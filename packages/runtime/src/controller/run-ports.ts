@@ -11,6 +11,8 @@ import type { WriteGuard } from "./write-guard.ts";
 export interface RunPorts {
   readonly definition: ControllerDefinition;
   readonly client: Client;
+  /** The cluster's name when the manager has several. */
+  readonly cluster?: string | undefined;
   readonly host: Host;
   readonly log: Logger;
   readonly signal: AbortSignal;

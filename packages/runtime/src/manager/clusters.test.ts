@@ -12,9 +12,9 @@ class Clusters implements AsyncDisposable {
   readonly fleets = new Map<string, Fleet>();
   readonly runs: string[] = [];
   readonly controller = controller(Candy, {
-    reconcile: async (object, { status, log, clock, awaitChange }) => {
+    reconcile: async (object, { status, log, clock, cluster, awaitChange }) => {
       log.info("Looked at a candy");
-      this.runs.push(object.metadata.name);
+      this.runs.push(`${cluster}/${object.metadata.name}`);
       await sleep(clock, 500);
       await status({ turn: 1 });
       return awaitChange();
@@ -99,7 +99,7 @@ test("a cluster that goes ends its own runs and watches, and touches no other", 
   await east.wait(east.client.create(Candy, candy("after")));
   await west.wait(west.client.create(Candy, candy("still")));
   await home.run(5_000);
-  expect(clusters.runs).toEqual(["last", "still"]);
+  expect(clusters.runs).toEqual(["east/last", "west/still"]);
   expect(manager.clusters.names()).toEqual(["west"]);
   await home.wait(manager.stop());
 });

@@ -2,7 +2,7 @@
 import { conditions, controller, defineKind, defineOperator, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { conditionOf, simulate, type OperatorSource, type World } from "./index.ts";
+import { conditionOf, simulate, type OperatorSource } from "./index.ts";
 
 const Move = defineKind({
   group: "example.com",
@@ -44,12 +44,6 @@ function mover(disks: Disks): OperatorSource {
   };
 }
 
-/** A look every few seconds is no write, so a world that waits for the copy would count as settled. */
-async function finished(world: World): Promise<void> {
-  await world.run(seconds(60));
-  await world.settled();
-}
-
 test("steps run in order, say so in the status, and a finished procedure is silent", async () => {
   const disks = new Disks();
   await using world = await simulate({ seed: 1, operators: [mover(disks)] });
@@ -61,7 +55,7 @@ test("steps run in order, say so in the status, and a finished procedure is sile
     reason: "Verify",
     message: 'Step "verify" is under way, after take snapshot, move',
   });
-  await finished(world);
+  await world.settled();
   const after = await world.get(Move, "data");
   expect(after.status?.snapshot).toBe("s-1");
   expect(conditionOf(after, "StepsDone")).toMatchObject({
@@ -102,7 +96,7 @@ for (const strike of ["before", "after", "lose"] as const)
         if (strike === "lose") world.loseAnswerOf(write);
         else world.crashOperatorAt(write, strike);
         await world.apply(Move({ name: "data", spec: { to: "b" } }));
-        await finished(world);
+        await world.settled();
         const what = `write ${write}, lag ${watchLagMsMax}`;
         expect((await world.get(Move, "data")).status?.snapshot, what).toMatch(/^s-/);
         // An interrupted step may run again, but nothing of an earlier step comes after it.

@@ -16,16 +16,27 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
 export function unsettledReason(object: KubeObject): string | undefined {
   const { name, generation } = object.metadata;
   const { observedGeneration, waitingFor } = statusOf(object);
-  const progressing = conditionOf(object, "Progressing");
   const what = `${object.kind} "${name}"`;
-  if (progressing?.status === "True") {
+  const progressing = underWay(object);
+  if (progressing !== undefined) {
     const since = waitingFor?.since === undefined ? "" : ` since ${waitingFor.since}`;
     return `${what} is progressing (${progressing.reason}): ${waitingFor?.what ?? progressing.message}${since}`;
   }
-  const seen = observedGeneration ?? progressing?.observedGeneration;
+  const seen = observedGeneration ?? conditionOf(object, "Progressing")?.observedGeneration;
   if (seen !== undefined && generation !== undefined && seen < generation)
     return `${what} has generation ${generation}, and its status is of ${seen}`;
   return undefined;
+}
+
+/** What a plan, declared conditions (as kstatus reads them) and durable steps say while they are not finished. */
+function underWay(object: KubeObject): Condition | undefined {
+  const unfinished = { Progressing: "True", Reconciling: "True", StepsDone: "False" };
+  return Object.entries(unfinished)
+    .map(([type, status]) => {
+      const found = conditionOf(object, type);
+      return found?.status === status ? found : undefined;
+    })
+    .find((each) => each !== undefined);
 }
 
 function statusOf(object: KubeObject): Status {

@@ -1,6 +1,5 @@
 /** Conversion of a custom kind between its versions by the webhook that its CRD names. */
 import {
-  apiVersionOf,
   deepEqual,
   isJsonObject,
   type JsonObject,

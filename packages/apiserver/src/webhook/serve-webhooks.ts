@@ -1,5 +1,7 @@
-/** Wires admission webhooks into an API server. */
+/** Wires admission by webhooks and policies into an API server. */
 import type { ApiServer } from "../api-server.ts";
+import { PolicyList } from "./admission-policies.ts";
+import { validatingPolicies } from "./policy-admission.ts";
 import { versionConverter, equivalentsIn } from "./version-converter.ts";
 import { mutatingWebhooks, validatingWebhooks } from "./webhook-admission.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
@@ -9,7 +11,7 @@ export interface ServeWebhooksOptions {
   readonly caller: WebhookCaller;
 }
 
-/** Asks the webhooks of stored configurations from now on; dispose of it before the storage is closed. */
+/** Asks the webhooks and checks the policies that are stored, from now on; dispose of it before the storage is closed. */
 export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOptions): Disposable {
   const { storage, registry } = server;
   const mutating = new WebhookList(storage, "mutatingwebhookconfigurations");
@@ -17,12 +19,18 @@ export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOption
   const stopped = new AbortController();
   const equivalents = equivalentsIn(registry);
   const parts = { caller, equivalents, converter: versionConverter, signal: stopped.signal };
-  server.addAdmission(mutatingWebhooks(mutating, parts), validatingWebhooks(validating, parts));
+  const policies = new PolicyList(storage);
+  server.addAdmission(
+    mutatingWebhooks(mutating, parts),
+    validatingPolicies(policies, { registry, equivalents }),
+    validatingWebhooks(validating, parts),
+  );
   return {
     [Symbol.dispose]() {
       stopped.abort(new Error("the API server stops"));
       mutating.stop();
       validating.stop();
+      policies.stop();
     },
   };
 }

@@ -67,3 +67,15 @@ export type { SimulatedMemberStatus } from "./etcd/etcd-model.ts";
 export { EtcdModel, EtcdRefusal } from "./etcd/etcd-model.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";
 export { EtcdWriter } from "./etcd/etcd-writer.ts";
+
+// PostgreSQL
+export type { LogRecord } from "./postgres/postgres-data.ts";
+export type { PostgresInstance } from "./postgres/postgres-instance.ts";
+export type { SimulatedInstanceStatus } from "./postgres/postgres-model.ts";
+export { PostgresModel, PostgresRefusal } from "./postgres/postgres-model.ts";
+
+// systems outside of the cluster
+export type { Outage } from "./operands/reachability.ts";
+export { Reachability } from "./operands/reachability.ts";
+export type { NewOrder, Order, OrderServiceOptions } from "./operands/order-service.ts";
+export { OrderRefusal, OrderService } from "./operands/order-service.ts";

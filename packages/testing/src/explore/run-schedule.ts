@@ -14,7 +14,7 @@ import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts
 import { simulateWatched } from "../simulate.ts";
 import { lineOf } from "../trace.ts";
 import { childKindsOf } from "./child-kinds.ts";
-import { endState } from "./end-state.ts";
+import { endState, hashOf } from "./end-state.ts";
 import { Recorder } from "./recorder.ts";
 import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
 
@@ -31,6 +31,8 @@ export interface RunOptions {
   /** How long it must be quiet afterwards. */
   readonly quietMs: number;
   readonly reference?: Reference;
+  /** Whether each site says what the world was like; it costs about as much as the run. */
+  readonly namesStates?: boolean;
 }
 
 /** Everything that is known of a run. */
@@ -68,6 +70,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     { board, onlooker: recorder },
   );
   await using world = watched.world;
+  if (options.namesStates === true) board.stateName = () => hashOf(endState(watched.contents()));
   recorder.begin({ ...watched, host: world.host, models });
   const startedMs = board.startedMs;
   const unsettled = await tell(schedule, options.withinMs, watched);

@@ -23,6 +23,8 @@ export interface RecordedWrite {
   /** Not the API server's: a call to an operand, which knows no status codes. */
   readonly isCall: boolean;
   readonly verb: string;
+  /** What the world was like then, when that was asked for. */
+  readonly state?: string;
 }
 
 /** An event that was about to be delivered. */
@@ -31,6 +33,7 @@ export interface RecordedEvent {
   readonly atMs: number;
   readonly type: WatchEventType;
   readonly resourceVersion: string;
+  readonly state?: string;
 }
 
 /** A fault that has struck. */
@@ -61,6 +64,8 @@ export class FaultBoard {
   startedMs = 0;
   /** Called for every fault that strikes between two steps. */
   onStep: (fault: StepFault) => void = () => {};
+  /** Names the state of the world; asked at each site. */
+  stateName: (() => string) | undefined;
   readonly #faults: readonly Fault[];
   readonly #bySite = new Map<string, Fault[]>();
   readonly #counts = new Map<string, number>();
@@ -95,7 +100,8 @@ export class FaultBoard {
     if (!this.#isArmed) return noEncounter;
     const write = sitePattern(what);
     const site = { by, write, nth: this.#count(`${by}: ${write}`) };
-    this.writes.push({ site, atMs, isCall, verb: isCall ? "CALL" : (what.split(" ")[0] ?? "") });
+    const verb = isCall ? "CALL" : (what.split(" ")[0] ?? "");
+    this.writes.push({ site, atMs, isCall, verb, ...this.#stateNow() });
     const planned = this.#bySite.get(siteName(site));
     if (planned === undefined) return noEncounter;
     return { fault: planned.find(isWriteFault), steps: planned.filter(isStepFault) };
@@ -105,7 +111,7 @@ export class FaultBoard {
   seeing(by: string, event: string, type: WatchEventType, resourceVersion: string, atMs: number): ObservationFault[] {
     if (!this.#isArmed) return [];
     const site = { by, event, nth: this.#count(`${by}: event of ${event}`) };
-    this.events.push({ site, atMs, type, resourceVersion });
+    this.events.push({ site, atMs, type, resourceVersion, ...this.#stateNow() });
     return (this.#bySite.get(siteName(site)) ?? []).filter(isObservationFault);
   }
 
@@ -124,6 +130,10 @@ export class FaultBoard {
     this.struck.push({ fault, atMs: this.#clock?.monotonic() ?? 0 });
     this.#overMs = Math.max(this.#overMs, (this.#clock?.monotonic() ?? 0) + durationOf(fault));
     if (isStepFault(fault)) this.onStep(fault);
+  }
+
+  #stateNow(): { readonly state?: string } {
+    return this.stateName === undefined ? {} : { state: this.stateName() };
   }
 
   #count(name: string): number {

@@ -11,7 +11,7 @@ const Thing = defineKind({
   version: "v1",
   kind: "Thing",
   spec: z.object({ value: z.string() }),
-  status: z.object({ done: z.boolean() }),
+  status: z.object({ done: z.boolean(), observedGeneration: z.int().optional() }),
 });
 
 type Reconcile = (thing: Stored<ReturnType<typeof Thing>>, context: ReconcileContext) => Promise<void>;

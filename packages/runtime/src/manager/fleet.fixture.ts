@@ -68,7 +68,7 @@ export class FleetProcess implements Clock {
   latencyMs: (request: ApiRequest) => number = () => 0;
   /** Called when a watch of it ends. */
   onWatchEnd: () => void = () => {};
-  #isMute = false;
+  readonly #watches = new Set<{ isMute: boolean; readonly cutter: AbortController }>();
   readonly #clock: Clock;
   readonly #rate: number;
   readonly #startMs: number;
@@ -101,6 +101,7 @@ export class FleetProcess implements Clock {
 
   kill(): void {
     this.#end.abort(new Error("the process is dead"));
+    this.cutWatches();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
   }
@@ -116,9 +117,14 @@ export class FleetProcess implements Clock {
     }, ms);
   }
 
-  /** Its watches stay open and tell nothing any more. */
-  mute(): void {
-    this.#isMute = true;
+  /** The watches that are open now stay open and tell nothing any more. */
+  muteWatches(): void {
+    for (const watch of this.#watches) watch.isMute = true;
+  }
+
+  /** The connections of the watches that are open now break. */
+  cutWatches(): void {
+    for (const { cutter } of this.#watches) cutter.abort(new Error("the connection of the watch broke"));
   }
 
   now(): number {
@@ -172,23 +178,43 @@ export class FleetProcess implements Clock {
     if (latencyMs > 0) await sleep(this.#clock, latencyMs);
     const isWatch = request.query?.["watch"] !== undefined;
     onSent(request);
-    const both = isWatch ? AbortSignal.any([this.#end.signal, ...(signal === undefined ? [] : [signal])]) : undefined;
-    const response = await server.send(request, both);
+    if (isWatch) return this.#watch(server, request, signal);
+    const response = await server.send(request);
     if (latencyMs > 0) await sleep(this.#clock, latencyMs);
     await this.#awake();
     if (!this.isAlive) return new Promise(() => {});
     signal?.throwIfAborted();
-    return response.kind === "watch" ? { ...response, frames: this.#frames(response.frames) } : response;
+    return response;
   }
 
-  async *#frames(frames: AsyncIterable<WatchFrame>): AsyncGenerator<WatchFrame> {
+  async #watch(server: Transport, request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
+    const watch = { isMute: false, cutter: new AbortController() };
+    const cut = (): void => watch.cutter.abort(signal?.reason ?? new Error("the process is dead"));
+    signal?.addEventListener("abort", cut, { once: true });
+    this.#watches.add(watch);
+    const ended = (): void => {
+      this.#watches.delete(watch);
+      signal?.removeEventListener("abort", cut);
+      this.onWatchEnd();
+    };
+    const response = await server.send(request, watch.cutter.signal);
+    if (response.kind === "watch") return { ...response, frames: this.#frames(response.frames, watch, ended) };
+    ended();
+    return response;
+  }
+
+  async *#frames(
+    frames: AsyncIterable<WatchFrame>,
+    watch: { readonly isMute: boolean },
+    ended: () => void,
+  ): AsyncGenerator<WatchFrame> {
     try {
       for await (const frame of frames) {
         await this.#awake();
-        if (!this.#isMute) yield frame;
+        if (!watch.isMute) yield frame;
       }
     } finally {
-      this.onWatchEnd();
+      ended();
     }
   }
 }

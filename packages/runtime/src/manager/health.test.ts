@@ -39,7 +39,7 @@ test("a watch that has fallen silent turns the process unhealthy, by its kind", 
   expect(manager.healthz().ok).toBe(true);
   // From here on nothing is heard of the server any more, and no connection breaks.
   process.latencyMs = () => 36_000_000;
-  process.mute();
+  process.muteWatches();
   await fleet.run(390_000);
   expect(manager.healthz().ok).toBe(true);
   await fleet.run(90_000);

@@ -1,0 +1,51 @@
+/**
+ * A week of virtual time with 2,000 objects: random changes, cut and silent watches, restarts; every day ends with an hour of
+ * rest, in which nothing may be written, nothing may be missed and the heap is measured after a full collection.
+ * Run: node --expose-gc --conditions=@setpoint/source bench/soak.ts [days] [objects]
+ */
+import { getHeapStatistics } from "node:v8";
+import { soak, type SoakDay } from "../packages/runtime/src/manager/soak.fixture.ts";
+
+const days = Number(process.argv[2] ?? "7");
+const objects = Number(process.argv[3] ?? "2000");
+const seed = Number(process.env["SEED"] ?? "1");
+/** Of the heap, from day to day: a leak of one object a change would be more. */
+const toleranceMax = 0.02;
+
+function heapBytes(): number {
+  if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");
+  for (let i = 0; i < 4; i++) globalThis.gc();
+  return getHeapStatistics().used_heap_size;
+}
+
+function problemsOf(day: SoakDay): readonly string[] {
+  const { writesAtRest, isQuiet, isReady, staleObjects, unfinished } = day;
+  return [
+    ...(writesAtRest === 0 ? [] : [`${writesAtRest} writes at rest`]),
+    ...(isQuiet ? [] : ["the queue is not empty"]),
+    ...(isReady ? [] : ["not ready"]),
+    ...(staleObjects === 0 ? [] : [`${staleObjects} objects of the cache are stale`]),
+    ...(unfinished === 0 ? [] : [`${unfinished} objects are not as wanted`]),
+  ];
+}
+
+const startedMs = performance.now();
+const seen: SoakDay[] = [];
+let isWell = true;
+for await (const day of soak({ seed, days, objects, changeEveryMs: 30_000, heapBytes })) {
+  seen.push(day);
+  const problems = problemsOf(day);
+  isWell &&= problems.length === 0;
+  const { changes, writes, restarts, cuts, silences } = day;
+  console.log(
+    `day ${day.day}: heap ${(day.heapBytes / 1_048_576).toFixed(2)} MB; ${changes} changes, ${writes} writes, ${restarts} restarts, ${cuts} cuts, ${silences} silences; at rest: ${problems.length === 0 ? "well" : problems.join(", ")}`,
+  );
+}
+// The first day fills what is bounded and kept: remembered runs, compiled code.
+const [first, last] = [seen[1] ?? seen[0], seen.at(-1)];
+const growth = first === undefined || last === undefined ? 0 : last.heapBytes / first.heapBytes - 1;
+isWell &&= Math.abs(growth) <= toleranceMax;
+console.log(
+  `heap from day ${first?.day} to day ${last?.day}: ${(growth * 100).toFixed(2)} % (allowed ± ${toleranceMax * 100} %); ${((performance.now() - startedMs) / 1_000).toFixed(0)} s of real time`,
+);
+process.exitCode = isWell ? 0 : 1;

@@ -46,3 +46,20 @@ export function rule(expression: string, message: string, options: RuleOptions =
 export function immutable(message = "the value is immutable"): ValidationRule {
   return { rule: "self == oldSelf", message };
 }
+
+/**
+ * A union in the form that Kubernetes has for it: an object of optional fields of which exactly one is set.
+ * `field(z.object({ s3: s3().optional(), local: local().optional() }), { rules: [exactlyOneOf("s3", "local")] })`.
+ */
+export function exactlyOneOf(...fields: readonly [string, string, ...string[]]): ValidationRule {
+  return { rule: `${countOf(fields)} == 1`, message: `exactly one of ${fields.join(", ")} must be set` };
+}
+
+/** Like `exactlyOneOf`, where none is allowed too. */
+export function atMostOneOf(...fields: readonly [string, string, ...string[]]): ValidationRule {
+  return { rule: `${countOf(fields)} <= 1`, message: `at most one of ${fields.join(", ")} may be set` };
+}
+
+function countOf(fields: readonly string[]): string {
+  return `[${fields.map((name) => `has(self.${name})`).join(", ")}].filter(isSet, isSet).size()`;
+}

@@ -13,7 +13,7 @@ export type {
 } from "./define-kind.ts";
 export { defineKind } from "./define-kind.ts";
 export type { FieldOptions, RuleOptions } from "./field.ts";
-export { field, immutable, rule } from "./field.ts";
+export { atMostOneOf, exactlyOneOf, field, immutable, rule } from "./field.ts";
 export type { JsonPathColumn, PathColumn, PrinterColumn } from "./printer-column.ts";
 export { age, conditionColumn } from "./printer-column.ts";
 export type { DeepReadonly, FieldPath } from "./field-paths.ts";

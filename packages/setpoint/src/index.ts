@@ -4,7 +4,7 @@
 export type { Condition, Kind, KubeObject, ObjectOf } from "@setpoint/apimachinery";
 export { createKind } from "@setpoint/apimachinery";
 export type { KindRef, Stored } from "@setpoint/client";
-export { age, conditions, defineKind, field, immutable, quantity, rule } from "@setpoint/schema";
+export { age, conditions, defineKind, exactlyOneOf, field, immutable, quantity, rule } from "@setpoint/schema";
 
 // controllers
 export type { ConditionInit, Effect, ReconcileContext, Result, Step, StepFacts } from "@setpoint/runtime";
@@ -36,6 +36,10 @@ export { admissionPolicy } from "./admission-policy.ts";
 export type { WebhookPlace } from "./webhook-manifests.ts";
 export { webhookConfigurations, webhooksName } from "./webhook-manifests.ts";
 
+// versions of kinds
+export type { MigrationOptions, MigrationReport } from "./migrate-storage.ts";
+export { migrateStorage } from "./migrate-storage.ts";
+
 // operators
 export type { Operator, OperatorInit } from "./operator.ts";
 export { defineOperator } from "./operator.ts";
@@ -50,7 +54,7 @@ export { runOperator } from "./run-operator.ts";
 export type { MissingRight, WantedRules } from "./rights/check-rights.ts";
 export { findMissingRights, missingRightSentence } from "./rights/check-rights.ts";
 export type { Right } from "./rights/right.ts";
-export { missingRights, onlyUsedRights, rulesOfUse, unusedRights, withUsedRights } from "./rights/right.ts";
+export { missingRights, onlyUsedRights, rightsOf, rulesOfUse, unusedRights, withUsedRights } from "./rights/right.ts";
 
 // taking an operator away
 export type { FinalizerPlan, HeldObject, PlanOptions } from "./remove-finalizers.ts";

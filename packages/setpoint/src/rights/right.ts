@@ -84,10 +84,21 @@ export function withUsedRights(declared: readonly PolicyRule[], used: readonly U
   return [...declared, ...rulesOfUse(undeclared)];
 }
 
-/** The declared rules without what was never used; a rule of which nothing is left is gone. */
+const readingVerbs: ReadonlySet<string> = new Set(["get", "list", "watch"]);
+
+/**
+ * The declared rules without what was never used; a rule of which nothing is left is gone. Who reads in one way may have to read
+ * in the others on another server, and the right on `finalizers` is only asked for where owner references are policed: both
+ * stay.
+ */
 export function onlyUsedRights(declared: readonly PolicyRule[], used: readonly UsedRight[]): readonly PolicyRule[] {
   return declared.flatMap((rule) => {
-    const verbs = rule.verbs.filter((verb) => used.some((use) => use.verb === verb && isGiven(use, rule)));
+    const given = used.filter((use) => isGiven(use, rule));
+    const isRead = given.some(({ verb }) => readingVerbs.has(verb));
+    const isOfOwners = rule.resources?.every((resource) => resource.endsWith("/finalizers")) === true;
+    const verbs = rule.verbs.filter(
+      (verb) => isOfOwners || (isRead && readingVerbs.has(verb)) || given.some((use) => use.verb === verb),
+    );
     return verbs.length === 0 ? [] : [{ ...rule, verbs }];
   });
 }

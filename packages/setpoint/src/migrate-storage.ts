@@ -1,0 +1,85 @@
+/** Rewrites objects that are stored in an old version of their kind, so that the version can be removed. */
+import { CustomResourceDefinition } from "@setpoint/api";
+import { isConflict, isNotFound, type KubeObject, SetpointError } from "@setpoint/apimachinery";
+import type { Client, KindRef } from "@setpoint/client";
+
+export interface MigrationOptions {
+  /** Objects read at once; default 500. */
+  readonly pageSize?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface MigrationReport {
+  /** The version in which everything is stored now. */
+  readonly version: string;
+  /** Versions in which objects may have been stored before. */
+  readonly before: readonly string[];
+  /** Objects that were looked at. */
+  readonly rewritten: number;
+}
+
+const pageSizeDefault = 500;
+
+/**
+ * Writes every object of a kind as it is; the server stores it in the version of today. Afterwards the CRD's
+ * `status.storedVersions` names this version alone, and old ones can be taken out of the CRD.
+ *
+ * Guarantees: no object is changed, and a write that somebody else makes meanwhile is not undone. It may be run again at any time.
+ * Errors: `ERR_MIGRATION` when the CRD's storage version was changed meanwhile; ApiErrors of the server.
+ */
+export async function migrateStorage(
+  client: Client,
+  crdName: string,
+  options: MigrationOptions = {},
+): Promise<MigrationReport> {
+  const crd = await client.get(CustomResourceDefinition, { name: crdName });
+  const before = crd.status?.storedVersions ?? [];
+  const version = storageVersionOf(crd);
+  const { group, names, scope } = crd.spec;
+  const { kind, plural } = names;
+  const ref: KindRef = { group, version, kind, plural, namespaced: scope === "Namespaced" };
+  const rewritten = await rewriteAll(client, ref, options);
+  await forgetVersions(client, crdName, version);
+  return { version, before, rewritten };
+}
+
+function storageVersionOf({ spec, metadata }: CustomResourceDefinition): string {
+  const found = spec.versions.find(({ storage }) => storage);
+  if (found !== undefined) return found.name;
+  throw new SetpointError("ERR_MIGRATION", `Cannot migrate "${metadata.name ?? ""}": no version is stored, wanted one`);
+}
+
+async function rewriteAll(client: Client, kind: KindRef, options: MigrationOptions): Promise<number> {
+  const { pageSize: limit = pageSizeDefault, signal } = options;
+  const stop = signal === undefined ? {} : { signal };
+  let rewritten = 0;
+  let next: string | undefined = "";
+  while (next !== undefined) {
+    const from: { readonly continue?: string } = next === "" ? {} : { continue: next };
+    const page = await client.list(kind, { limit, ...from, ...stop });
+    for (const object of page.items) await rewrite(client, kind, object);
+    rewritten += page.items.length;
+    next = page.metadata.continue === "" ? undefined : page.metadata.continue;
+  }
+  return rewritten;
+}
+
+/** What somebody else has written or deleted meanwhile needs no writing. */
+async function rewrite(client: Client, kind: KindRef, object: KubeObject): Promise<void> {
+  try {
+    await client.update(kind, object);
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error;
+  }
+}
+
+async function forgetVersions(client: Client, name: string, version: string): Promise<void> {
+  const crd = await client.get(CustomResourceDefinition, { name });
+  const now = storageVersionOf(crd);
+  if (now !== version) {
+    const message = `Cannot migrate "${name}": objects are stored as ${now} now, wanted ${version} until the end; run it again`;
+    throw new SetpointError("ERR_MIGRATION", message);
+  }
+  const status = { ...crd.status, storedVersions: [version] };
+  await client.updateStatus(CustomResourceDefinition, { ...crd, status });
+}

@@ -13,7 +13,19 @@ async function setpoint(
   return { code, ...written };
 }
 
-const commands = ["up", "run", "dev", "plan", "record", "replay", "manifests", "uninstall", "create", "generate", "version"];
+const commands = [
+  "up",
+  "run",
+  "dev",
+  "plan",
+  "record",
+  "replay",
+  "manifests",
+  "uninstall",
+  "create",
+  "generate",
+  "version",
+];
 
 test("version says what a report of a fault needs", async () => {
   const expected = /^setpoint \d+\.\d+\.\d+, Node\.js \d+\.\d+\.\d+, \w+ \w+\n$/;
@@ -24,8 +36,7 @@ test("version says what a report of a fault needs", async () => {
 test("help names the commands for people, and explains one", async () => {
   const { code, out } = await setpoint("help");
   expect(code).toBe(0);
-  for (const name of commands)
-    expect(out).toContain(`  setpoint ${name}`);
+  for (const name of commands) expect(out).toContain(`  setpoint ${name}`);
   expect(out).not.toContain("setpoint node");
   const one = await setpoint("help", "create");
   expect(one.out).toMatch(/^Usage: setpoint create operator NAME \[--directory DIR\]\n\nCreate a project /);

@@ -1,5 +1,13 @@
 import { RecordedUse, type FlightEntry, type UsedRight } from "@setpoint/client";
-import { onlyUsedRights, unusedRights, withUsedRights, type Operator, type PolicyRule } from "setpoint";
+import {
+  onlyUsedRights,
+  rightsOf,
+  unusedRights,
+  withUsedRights,
+  type Operator,
+  type PolicyRule,
+  type Right,
+} from "setpoint";
 
 /** The rights that a recorded operator needed. */
 export function recordedRights(entries: readonly FlightEntry[]): readonly UsedRight[] {
@@ -25,9 +33,15 @@ export interface RecordedRules {
  */
 export function rulesWithRecording(operator: Operator, used: readonly UsedRight[], onlyUsed: boolean): RecordedRules {
   const declared = onlyUsed ? onlyUsedRights(operator.rules, used) : operator.rules;
-  const unused = unusedRights(operator.rules, used);
+  const left = new Set(declared.flatMap((rule) => rightsOf([rule])).map(nameOf));
+  // With `onlyUsed`, what is left out; else what could be.
+  const unused = unusedRights(operator.rules, used).filter((right) => !onlyUsed || !left.has(nameOf(right)));
   return {
     rules: withUsedRights(declared, used),
-    unused: unused.map(({ verb, resource, group }) => `${verb} ${resource}${group === "" ? "" : `.${group}`}`),
+    unused: unused.map(nameOf),
   };
+}
+
+function nameOf({ verb, resource, group }: Right): string {
+  return `${verb} ${resource}${group === "" ? "" : `.${group}`}`;
 }

@@ -32,9 +32,12 @@ function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): re
   const shown = object ?? base;
   if (shown === undefined) return [];
   const change = base === undefined ? "create" : object === undefined ? "delete" : "change";
-  const fields = change === "delete" ? [] : fieldDiff(base, object);
-  if (change === "change" && fields.length === 0) return [];
   const own = writes.filter((write) => samePlace(write.place, place) && write.refused === undefined);
+  const saysStatus = change === "change" || own.some(({ subresource }) => subresource === "status");
+  // The status of a new object is what the server begins with, unless somebody writes it.
+  const all = change === "delete" ? [] : fieldDiff(base, object);
+  const fields = saysStatus ? all : all.filter(({ path }) => !path.startsWith("status"));
+  if (change === "change" && fields.length === 0) return [];
   return [{ change, title: titleOf(shown), fields, writes: own }];
 }
 
@@ -74,7 +77,7 @@ function objectText({ change, title, fields, writes }: ChangedObject, paint: Pai
 function reasonsOf(writes: readonly ExplainedWrite[]): readonly string[] {
   const lines = writes.map(({ note, verb, subresource, isServerChecked }) => {
     const what = subresource === "" ? verb : `${verb} of ${subresource}`;
-    const who = note === undefined ? "the operator's start" : `${note.controller} of ${note.key}`;
+    const who = note === undefined ? "the installation of its kinds" : `${note.controller} of ${note.key}`;
     const why = note === undefined || note.reasons.length === 0 ? "" : `: ${note.reasons.join("; ")}`;
     return `${what} by ${who}${why}${isServerChecked ? "" : " (not checked by the server)"}`;
   });

@@ -37,8 +37,7 @@ export async function* uninstallOperator(options: UninstallOptions): AsyncGenera
   const name = `${operator.name}-operator`;
   const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } };
   // First nobody may put the finalizers back.
-  if (await deleteObject(client, deployment, "Foreground"))
-    yield `Deployment ${namespace}/${name} is deleted`;
+  if (await deleteObject(client, deployment, "Foreground")) yield `Deployment ${namespace}/${name} is deleted`;
   const plan = await planWhenStopped(options);
   const freed = await removeFinalizers(plan, client);
   yield* plan.sentences;

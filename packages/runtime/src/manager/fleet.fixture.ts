@@ -12,6 +12,7 @@ import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@
 import { createClient, type Client, type KindRef } from "@setpoint/client";
 import { sleep, type Clock, type Host, type Timer } from "@setpoint/host";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
+import { createMetrics } from "@setpoint/host/system";
 
 export interface Candy extends KubeObject {
   readonly spec: { readonly flavors: readonly string[]; readonly turn?: number };
@@ -87,7 +88,8 @@ export class FleetProcess implements Clock {
     this.#clock = host.clock;
     this.#rate = rate;
     this.#startMs = host.clock.monotonic();
-    this.host = { ...host, clock: this, log: host.log.with({ process: name }) };
+    // As a process has them: what a dead one has registered must not keep it in memory.
+    this.host = { ...host, clock: this, log: host.log.with({ process: name }), metrics: createMetrics() };
     this.transport = { send: (request, signal) => this.#send(server, request, signal, onSent) };
   }
 

@@ -74,12 +74,12 @@ export function planRotation(
 /** When the plan has to be looked at again. */
 export function nextLookAtMs(state: CertificateState, times: CertificateTimes = certificateTimes): number {
   const { authority, serving, next, previous, publishedAtMs } = state;
-  const isOverlapping = (next !== undefined || previous !== undefined) && publishedAtMs !== undefined;
-  return Math.min(
-    renewalMs(authority, times.authorityDays),
-    renewalMs(serving, times.servingDays),
-    isOverlapping ? publishedAtMs + times.overlapMs : Number.POSITIVE_INFINITY,
-  );
+  const isRotating = next !== undefined || previous !== undefined;
+  const never = Number.POSITIVE_INFINITY;
+  // While one authority follows another, only the overlap counts; it begins when it has been published.
+  const overlapEnd = publishedAtMs === undefined ? never : publishedAtMs + times.overlapMs;
+  const authorityChange = isRotating ? overlapEnd : renewalMs(authority, times.authorityDays);
+  return Math.min(authorityChange, renewalMs(serving, times.servingDays));
 }
 
 function renewalMs({ untilMs }: Expiring, days: number): number {

@@ -26,6 +26,8 @@ export interface WebhookCertificatesOptions {
 
 /** After something went wrong. */
 const retryMs = 10_000;
+/** Nothing here is so urgent that it has to be looked at more often. */
+const lookMsMin = 10;
 /** Timers cannot be set further ahead. */
 const lookMsMax = 86_400_000;
 
@@ -46,7 +48,7 @@ export class WebhookCertificates implements AsyncDisposable {
     this.#options = options;
     this.#times = options.times ?? certificateTimes;
     this.#following = options.store
-      .follow((state) => this.#adopt(state), this.#stop.signal)
+      .follow((state) => this.#follow(state), this.#stop.signal)
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) options.host.log.error("Cannot follow the certificates", { error });
       });
@@ -88,7 +90,7 @@ export class WebhookCertificates implements AsyncDisposable {
   async #look(): Promise<void> {
     this.#adopt(await this.#options.store.update((state) => this.#plan(state)));
     if (this.#state?.publishedAtMs === undefined) await this.#publish();
-    this.#lookAgain(Math.max(0, this.nextChangeAtMs - this.#options.host.clock.now()));
+    this.#lookInTime();
   }
 
   async #publish(): Promise<void> {
@@ -107,6 +109,10 @@ export class WebhookCertificates implements AsyncDisposable {
     );
   }
 
+  #lookInTime(): void {
+    this.#lookAgain(Math.max(lookMsMin, this.nextChangeAtMs - this.#options.host.clock.now()));
+  }
+
   #lookAgain(inMs: number): void {
     this.#timer?.cancel();
     if (this.#stop.signal.aborted) return;
@@ -118,6 +124,12 @@ export class WebhookCertificates implements AsyncDisposable {
       });
     };
     this.#timer = clock.setTimer(look, Math.min(inMs, lookMsMax), { unref: true });
+  }
+
+  /** Another replica has begun something; should it die before it ends that, this one will. */
+  #follow(state: CertificateState): void {
+    this.#adopt(state);
+    this.#lookInTime();
   }
 
   #adopt(state: CertificateState): void {

@@ -26,6 +26,7 @@ const changeEveryMs = 2_500;
 const convergeMsMax = 60_000;
 const syncMsMax = 60_000;
 const lookMs = 200;
+const shownMax = 5;
 
 const operator = process.env["PEER_OPERATOR"] ?? "";
 const crdFile = process.env["PEER_CRD"] ?? "";
@@ -138,15 +139,27 @@ async function until(what: string, look: () => Promise<boolean>, limitMs = conve
   return performance.now() - startedMs;
 }
 
-/** Everything is as the Widgets say. */
-async function isConverged(cluster: Cluster): Promise<boolean> {
+/** What is not as the Widgets say: nothing, when the operator has done its work. */
+async function differences(cluster: Cluster): Promise<readonly string[]> {
   const [all, children] = await Promise.all([cluster.list<Widget>(widgetsPath), cluster.list<Child>(childrenPath)]);
   const byName = new Map(children.map((each) => [each.metadata.name, each]));
-  return all.every(({ metadata, spec, status }) => {
+  return all.flatMap(({ metadata, spec, status }) => {
     const child = byName.get(`${metadata.name}-cm`);
     const isOwned = child?.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
-    return isOwned && child?.data?.["value"] === String(spec.value) && status?.observed === spec.value;
+    const value = child?.data?.["value"];
+    const found = [
+      ...(isOwned ? [] : [`${metadata.name}: no ConfigMap of its own`]),
+      ...(value === String(spec.value) ? [] : [`${metadata.name}: the ConfigMap has ${value}, wanted ${spec.value}`]),
+      ...(status?.observed === spec.value
+        ? []
+        : [`${metadata.name}: the status has ${status?.observed}, wanted ${spec.value}`]),
+    ];
+    return found;
   });
+}
+
+async function isConverged(cluster: Cluster): Promise<boolean> {
+  return (await differences(cluster)).length === 0;
 }
 
 interface Row {
@@ -190,6 +203,8 @@ async function run(cluster: Cluster, knob: Knob, agent: string): Promise<Row> {
     const counted = await cluster.rules();
     await cluster.send({ method: "PUT", path: "/setpoint/faults", body: { rules: [] } });
     const afterFaults = await until("converged", () => isConverged(cluster), convergeMsMax).catch(() => undefined);
+    const left = afterFaults === undefined ? await differences(cluster) : [];
+    for (const each of left.slice(0, shownMax)) process.stderr.write(`${knob.name}: ${each}\n`);
     const replaced = await replacedSince(cluster, uids);
     const of = (name: string): number => counted.find((each) => each.name === name)?.matched ?? 0;
     const struck = counted.reduce((sum, each) => sum + (each.name.startsWith("count-") ? 0 : each.struck), 0);

@@ -151,6 +151,20 @@ test("a lagging view tells watches late, shows old lists, and knows no newer ver
   expect(await bench.names({ resourceVersion: "0" })).toEqual(["new", "old"]);
 });
 
+test("a lagging watch that breaks at the moment of an event breaks, late", async () => {
+  const bench = new Bench(
+    { fault: "cutWatch", minMs: 1_000, maxMs: 1_000 },
+    { fault: "laggingView", lagMs: 2_000, match: { verbs: ["watch"] } },
+  );
+  const watch = await bench.watch();
+  await bench.host.clock.run(999);
+  // The event and the end arrive in one turn.
+  await Promise.all([bench.create("a"), bench.host.clock.run(1)]);
+  await bench.host.clock.run(5_000);
+  expect(watch).toMatchObject({ told: ["a"] });
+  expect(watch.end()).toBe("ERR_ANSWER_WITHHELD");
+});
+
 test("what a rule holds back goes on when the rule is taken away", async () => {
   const bench = new Bench({ name: "lag", fault: "laggingView", lagMs: 600_000 });
   const watch = await bench.watch();

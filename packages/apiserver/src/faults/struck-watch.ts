@@ -43,11 +43,13 @@ export async function* silentFrames(
 }
 
 interface Arrival {
-  readonly next: IteratorResult<WatchFrame>;
+  readonly frame?: WatchFrame;
+  /** The stream has ended, or broken with this. */
+  readonly end?: { readonly error?: unknown };
   readonly dueMs: number;
 }
 
-/** Tells each frame so much later; frames that wait do not hold up the server. */
+/** Tells each frame so much later, the end too; frames that wait do not hold up the server. */
 export async function* lateFrames(
   frames: Frames,
   clock: Clock,
@@ -55,21 +57,12 @@ export async function* lateFrames(
 ): AsyncGenerator<WatchFrame> {
   const arrivals: Arrival[] = [];
   let arrived = Promise.withResolvers<void>();
-  const iterator = frames[Symbol.asyncIterator]();
-  const read = async (): Promise<void> => {
-    for (;;) {
-      const next = await iterator.next();
-      arrivals.push({ next, dueMs: clock.monotonic() + lagMs });
-      arrived.resolve();
-      if (next.done === true) return;
-    }
+  const arrive = (arrival: Omit<Arrival, "dueMs">): void => {
+    arrivals.push({ ...arrival, dueMs: clock.monotonic() + lagMs });
+    arrived.resolve();
   };
-  const reading = read();
-  reading.catch((error: unknown) => {
-    // Nobody may be waiting for it yet.
-    arrived.promise.catch(() => {});
-    arrived.reject(error);
-  });
+  const iterator = frames[Symbol.asyncIterator]();
+  void readAll(iterator, arrive);
   try {
     for (;;) {
       const arrival = arrivals.shift();
@@ -79,10 +72,26 @@ export async function* lateFrames(
         continue;
       }
       await pause(clock, arrival.dueMs - clock.monotonic(), over);
-      if (arrival.next.done === true) return;
-      yield arrival.next.value;
+      if (arrival.frame !== undefined) yield arrival.frame;
+      else if (arrival.end?.error === undefined) return;
+      else throw arrival.end.error;
     }
   } finally {
     await iterator.return?.();
+  }
+}
+
+async function readAll(
+  iterator: AsyncIterator<WatchFrame>,
+  arrive: (arrival: Omit<Arrival, "dueMs">) => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      const next = await iterator.next();
+      if (next.done === true) return arrive({ end: {} });
+      arrive({ frame: next.value });
+    }
+  } catch (error) {
+    arrive({ end: { error } });
   }
 }

@@ -56,7 +56,7 @@ export class OverlayTransport implements Transport {
       revisions: this.#revisions,
       objects: this.#objects,
       kinds: this.#kinds,
-      onChange: (entry, isNew) => this.#tell(entry, isNew),
+      onChange: (entry, before) => this.#tell(entry, before),
       onWrite: (write) => {
         this.#writes++;
         options.onWrite?.(write);
@@ -168,7 +168,7 @@ export class OverlayTransport implements Transport {
     const open = { selection, watch: new OverlayWatch(frames, options, () => void this.#watches.delete(open)) };
     this.#watches.add(open);
     // What was pretended while nobody watched.
-    if (!isInitial) for (const entry of options.pretended()) open.watch.push(entry, false);
+    if (!isInitial) for (const entry of options.pretended()) open.watch.push(entry, entry.base);
     return { kind: "watch", status: 200, headers, frames: open.watch };
   }
 
@@ -182,17 +182,18 @@ export class OverlayTransport implements Transport {
     entry.base = isGone ? undefined : object;
     entry.start = entry.base;
     if (entry.object === undefined) return;
+    const before = entry.object;
     entry.revision = this.#revisions.next();
     entry.object = isGone ? undefined : withRevision(withDeltas(object, entry.deltas), entry.revision);
-    this.#tell(entry, false);
+    this.#tell(entry, before);
   }
 
-  #tell(entry: PretendedObject, isNew: boolean): void {
+  #tell(entry: PretendedObject, before: UnstructuredObject | undefined): void {
     const { group, resource, namespace } = entry.place;
     for (const { watch, selection } of this.#watches) {
       const { asked } = selection;
       if (asked.group !== group || asked.resource !== resource) continue;
-      if (asked.namespace === "" || asked.namespace === namespace) watch.push(entry, isNew);
+      if (asked.namespace === "" || asked.namespace === namespace) watch.push(entry, before);
     }
   }
 

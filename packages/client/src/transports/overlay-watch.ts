@@ -36,18 +36,17 @@ export class OverlayWatch implements AsyncIterableIterator<WatchFrame> {
     this.#onEnd = onEnd;
   }
 
-  /** Tells a pretended write. */
-  push(entry: PretendedObject, isNew: boolean): void {
+  /** Tells a pretended write; `before` is what the object was, undefined when it is new. */
+  push({ object, revision, place }: PretendedObject, before: UnstructuredObject | undefined): void {
+    const isTold = this.#told.has(`${place.namespace}/${place.name}`);
     // Present objects that were not told yet come with the end of the initial events, in the state they have then.
-    if (this.#isInitial && !this.#told.has(`${entry.place.namespace}/${entry.place.name}`)) return;
-    const { object, revision, base } = entry;
-    const { selection } = this.#options;
-    if (object !== undefined && selection.matches(object)) {
-      this.#push(isNew ? "ADDED" : "MODIFIED", object, revision);
-      return;
+    if (this.#isInitial && !isTold) return;
+    if (object !== undefined && this.#options.selection.matches(object)) {
+      return this.#push(before === undefined ? "ADDED" : "MODIFIED", object, revision);
     }
-    const last = object ?? base;
-    this.#push("DELETED", last ?? nameOnly(entry), revision);
+    const last = object ?? before;
+    // A stream that did not begin with the present objects may have told it on an earlier connection.
+    if (last !== undefined && (isTold || !this.#options.isInitial)) this.#push("DELETED", last, revision);
   }
 
   async next(): Promise<IteratorResult<WatchFrame>> {
@@ -123,7 +122,6 @@ export class OverlayWatch implements AsyncIterableIterator<WatchFrame> {
     const { object, place } = entry;
     const key = `${place.namespace}/${place.name}`;
     if (object === undefined || this.#told.has(key) || !this.#options.selection.matches(object)) return;
-    this.#told.add(key);
     this.#push("ADDED", object, entry.revision);
   }
 
@@ -132,20 +130,18 @@ export class OverlayWatch implements AsyncIterableIterator<WatchFrame> {
     const { revisions, selection } = this.#options;
     const own = revision ?? revisions.after(this.#newest, object.metadata.resourceVersion ?? "");
     if (this.#newest === "" || isLater(own, this.#newest)) this.#newest = own;
+    this.#note(type, object);
     this.#frames.push({ type, object: selection.shown(withRevision(object, own)) });
     this.#awake();
+  }
+
+  /** Which objects are in view. */
+  #note(type: WatchEventType, { metadata: { namespace = "", name = "" } }: UnstructuredObject): void {
+    if (type === "DELETED") this.#told.delete(`${namespace}/${name}`);
+    else if (type !== "BOOKMARK") this.#told.add(`${namespace}/${name}`);
   }
 }
 
 function isAt({ place }: PretendedObject, namespace: string, name: string): boolean {
   return place.name === name && place.namespace === namespace;
-}
-
-function nameOnly({ place, revision }: PretendedObject): UnstructuredObject {
-  const { name, namespace } = place;
-  return {
-    apiVersion: "meta.k8s.io/v1",
-    kind: "PartialObjectMetadata",
-    metadata: { name, resourceVersion: revision, ...(namespace === "" ? {} : { namespace }) },
-  };
 }

@@ -13,6 +13,7 @@ import {
 } from "@setpoint/apimachinery";
 import { randomSuffix, timestamp, type Clock, type Random } from "@setpoint/host";
 import { alreadyExists, answer, notFound, refuse, success } from "./overlay-answers.ts";
+import { OverlaySelection } from "./overlay-selection.ts";
 import type { PretendedKinds } from "./pretended-kinds.ts";
 import {
   asObject,
@@ -36,7 +37,8 @@ export interface OverlayWriterOptions {
   readonly revisions: WorldRevisions;
   readonly objects: PretendedObjects;
   readonly kinds: PretendedKinds;
-  onChange(entry: PretendedObject, isNew: boolean): void;
+  /** `before` is what it was; undefined: it is new. */
+  onChange(entry: PretendedObject, before: UnstructuredObject | undefined): void;
   onWrite(write: PretendedWrite): void;
 }
 
@@ -280,8 +282,14 @@ export class OverlayWriter {
     };
     const list = await this.#options.inner.send({ method: "GET", path: request.path, query }, signal);
     const items = list.kind === "object" && isJsonObject(list.object) ? list.object["items"] : [];
+    const selection = new OverlaySelection({ ...request, method: "GET" });
+    const pretended = this.#options.objects.of(asked).flatMap(({ object }) => (object === undefined ? [] : [object]));
     const onServer = (Array.isArray(items) ? items : []).map(asObject).filter((each) => each !== undefined);
-    for (const { metadata } of onServer) {
+    const isPretended = ({ metadata }: UnstructuredObject): boolean =>
+      this.#options.objects.get({ ...asked, name: metadata.name ?? "", namespace: metadata.namespace ?? "" }) !==
+      undefined;
+    const untouched = onServer.filter((object) => !isPretended(object));
+    for (const { metadata } of [...untouched, ...pretended.filter((object) => selection.matches(object))]) {
       const { name = "", namespace = "" } = metadata;
       const place = { ...asked, name, namespace, verb: "delete" as const };
       await this.#delete({
@@ -296,7 +304,8 @@ export class OverlayWriter {
   /** The server's answer, were it asked in earnest. */
   #dryRun({ request, signal }: Write): Promise<ApiResponse> {
     const query = { ...request.query, dryRun: "All" };
-    return this.#options.inner.send({ ...request, query, body: this.#forServer(request.body) }, signal);
+    const body = this.#forServer(request.body);
+    return this.#options.inner.send({ ...request, query, ...bodyOf(request.method, body) }, signal);
   }
 
   /** Bodies may name revisions of this world, as preconditions. */
@@ -352,7 +361,7 @@ export class OverlayWriter {
     const { asked, request } = write;
     const { verb, subresource } = asked;
     onWrite({ verb, place: entry.place, subresource, request, before, after: committed.object, isServerChecked });
-    onChange(committed, before === undefined);
+    onChange(committed, before);
     return answer(before === undefined ? 201 : 200, asked.verb === "delete" && isGone ? success : shown);
   }
 
@@ -380,6 +389,13 @@ export class OverlayWriter {
 
 function isRefusal(response: ApiResponse): boolean {
   return response.status >= 300;
+}
+
+/** A server takes the options of a deletion from its body, and then none from the query: the dry run must stand in both. */
+function bodyOf(method: ApiRequest["method"], body: unknown): { readonly body?: unknown } {
+  if (method !== "DELETE") return body === undefined ? {} : { body };
+  const options = isJsonObject(body) ? body : { kind: "DeleteOptions", apiVersion: "v1" };
+  return { body: { ...options, dryRun: ["All"] } };
 }
 
 /** The account may only read, or a webhook has effects: nobody can say what the server would do. */

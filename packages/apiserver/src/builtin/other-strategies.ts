@@ -14,6 +14,7 @@ import {
   setStorageClassDefaults,
   setWebhookDefaults,
 } from "./other-defaults.ts";
+import { validatePolicy, validatePolicyBinding, validateWebhooks } from "./webhook-validation.ts";
 
 /** The fields may not change after creation; upstream says so with Forbidden. */
 function fixed(message: string, ...fields: readonly string[]) {
@@ -63,10 +64,19 @@ export const otherStrategies: StrategyTable = {
     defaults: setPriorityClassDefaults,
     validate: fixed("may not be changed in an update.", "value", "preemptionPolicy"),
   },
-  "admissionregistration.k8s.io/MutatingWebhookConfiguration": { defaults: setWebhookDefaults },
-  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { defaults: setWebhookDefaults },
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": { defaults: setPolicyDefaults },
-  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": { defaults: setPolicyBindingDefaults },
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration": {
+    defaults: setWebhookDefaults,
+    validate: validateWebhooks,
+  },
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": {
+    defaults: setWebhookDefaults,
+    validate: validateWebhooks,
+  },
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": { defaults: setPolicyDefaults, validate: validatePolicy },
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {
+    defaults: setPolicyBindingDefaults,
+    validate: validatePolicyBinding,
+  },
   "admissionregistration.k8s.io/MutatingAdmissionPolicy": { defaults: setPolicyDefaults },
   "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": { defaults: setPolicyBindingDefaults },
 };

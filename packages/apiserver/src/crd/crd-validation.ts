@@ -5,6 +5,7 @@
 import { deepEqual, type FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { forbidden, immutableDetail, invalidValue, notSupported, required } from "../builtin/field-errors.ts";
+import { clientErrors } from "../builtin/webhook-validation.ts";
 import { label1035Problem, validateNames } from "./crd-names-validation.ts";
 import { type Crd, type CrdConversion, type CrdSpec, type CrdVersion, isConditionTrue } from "./crd-object.ts";
 import { validateSchemaKeywords } from "./crd-schema-validation.ts";
@@ -203,8 +204,7 @@ function webhookErrors({ webhook }: CrdConversion, path: string): readonly Field
   const errors: FieldError[] = [];
   const configField = `${path}.webhookClientConfig`;
   if (clientConfig === undefined) errors.push(required(configField, "required when strategy is set to Webhook"));
-  else if ((clientConfig.url === undefined) === (clientConfig.service === undefined))
-    errors.push(required(configField, "exactly one of url or service is required"));
+  else errors.push(...clientErrors(clientConfig, configField));
   const versionsField = `${path}.conversionReviewVersions`;
   if (versions.length === 0) errors.push(required(versionsField));
   else if (!versions.includes("v1") && !versions.includes("v1beta1"))

@@ -115,10 +115,10 @@ export class FaultBoard {
     return (this.#bySite.get(siteName(site)) ?? []).filter(isObservationFault);
   }
 
-  /** The resourceVersion that a server has which is `back` events of the resource behind. */
+  /** The resourceVersion that a server has which is `back` events of the resource behind, or as many as there were. */
   versionBefore(by: string, resource: string, back: number): string | undefined {
     const seen = this.events.filter(({ site }) => site.by === by && site.event === resource);
-    return seen.at(-1 - back)?.resourceVersion;
+    return (seen.at(-1 - back) ?? seen[0])?.resourceVersion;
   }
 
   /** Whether everything that strikes at a moment has struck, and whatever takes a while is over. */

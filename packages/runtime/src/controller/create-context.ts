@@ -121,6 +121,13 @@ function statusWriter({ kind, object }: Parent, ports: RunPorts, reader: RunRead
     generation: object.metadata.generation,
     health: definition.health,
     current: () => reader.current(),
+    refresh: async () => {
+      const { name, namespace, uid, generation } = object.metadata;
+      const now = await reader.fresh(kind, name, namespace);
+      if (now?.metadata.uid !== uid || now.metadata.generation !== generation) return undefined;
+      writes.written(kind, now);
+      return now;
+    },
     write: async (send) => {
       try {
         const written = await send();

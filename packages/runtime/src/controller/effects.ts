@@ -2,7 +2,7 @@
 import { SetpointError } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";
 import type { LedgerKeeper } from "./ledger-keeper.ts";
-import { kept, withEffect, type EffectRecord, type Json, type Ledger } from "./ledger.ts";
+import { kept, withEffect, type Json, type Ledger } from "./ledger.ts";
 
 /** How an effect is done, and how it is found again. */
 export interface Effect<R extends Json> {
@@ -50,7 +50,7 @@ export class Effects {
   async #run<R extends Json>(id: string, effect: Effect<R>): Promise<Json> {
     const { keeper, controller, uid, signal } = this.#ports;
     const record = keeper.read().effects[id];
-    if (record?.state === "done") return record.result ?? null;
+    if (record?.state === "done") return record.result;
     signal.throwIfAborted();
     const key = `${uid}/${controller}/${id}`;
     const found = await effect.find(key);
@@ -63,14 +63,14 @@ export class Effects {
 
   async #record(id: string, result: Json): Promise<Json> {
     const { keeper } = this.#ports;
-    const record: EffectRecord = { state: "done", at: keeper.now, result: kept(`effect "${id}"`, result) };
-    await keeper.write((ledger) => withEffect(ledger, id, record));
-    return record.result ?? null;
+    const done = kept(`effect "${id}"`, result);
+    await keeper.write((ledger) => withEffect(ledger, id, { state: "done", result: done }));
+    return done;
   }
 }
 
-function intended(ledger: Ledger, id: string, at: string): Ledger {
-  return ledger.effects[id]?.state === "intended" ? ledger : withEffect(ledger, id, { state: "intended", at });
+function intended(ledger: Ledger, id: string, since: string): Ledger {
+  return ledger.effects[id]?.state === "intended" ? ledger : withEffect(ledger, id, { state: "intended", since });
 }
 
 function requireId(id: string): void {

@@ -58,14 +58,14 @@ test("a process whose first view is old does nothing that another has already do
 
 test("a ledger forgets the oldest effects that are done and never one that is under way", () => {
   let ledger: Ledger = { uid: "u", effects: {} };
-  ledger = withEffect(ledger, "open", { state: "intended", at: "t" });
-  for (let i = 0; i < 100; i++) ledger = withEffect(ledger, `e${i}`, { state: "done", at: "t", result: i });
+  ledger = withEffect(ledger, "open", { state: "intended", since: "t" });
+  for (let i = 0; i < 100; i++) ledger = withEffect(ledger, `e${i}`, { state: "done", result: i });
   expect(Object.keys(ledger.effects).length).toBe(32);
   expect(ledger.effects["open"]?.state).toBe("intended");
-  expect(ledger.effects["e99"]?.result).toBe(99);
+  expect(ledger.effects["e99"]).toEqual({ state: "done", result: 99 });
   expect(ledger.effects["e68"]).toBeUndefined();
-  for (let i = 0; i < 31; i++) ledger = withEffect(ledger, `open${i}`, { state: "intended", at: "t" });
-  expect(() => withEffect(ledger, "one more", { state: "intended", at: "t" })).toThrow(
+  for (let i = 0; i < 31; i++) ledger = withEffect(ledger, `open${i}`, { state: "intended", since: "t" });
+  expect(() => withEffect(ledger, "one more", { state: "intended", since: "t" })).toThrow(
     'Cannot begin effect "one more": 32 effects of this object are unfinished already',
   );
 });
@@ -75,7 +75,7 @@ test("a result that is too large, and a ledger that would be, are refused with a
     'Cannot keep the result of effect "a": it has 1027 characters and at most 1024 are allowed; return an id',
   );
   const effects = Object.fromEntries(
-    Array.from({ length: 20 }, (_, i) => [`e${i}`, { state: "done" as const, at: "t", result: "x".repeat(1_000) }]),
+    Array.from({ length: 20 }, (_, i) => [`e${i}`, { state: "done" as const, result: "x".repeat(1_000) }]),
   );
   expect(() => ledgerText({ uid: "u", effects })).toThrow(/^Cannot keep the ledger: it would have \d+ characters/);
 });

@@ -17,14 +17,12 @@ const ledgerLengthMax = 16_384;
 /** A value that survives a process: small, plain JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-export interface EffectRecord {
-  readonly state: "intended" | "done";
-  readonly at: string;
-  readonly result?: Json;
-}
+/** What is done has no time: equal histories leave equal ledgers. */
+export type EffectRecord =
+  | { readonly state: "intended"; readonly since: string }
+  | { readonly state: "done"; readonly result: Json };
 
 export interface StepRecord {
-  readonly at: string;
   readonly result?: Json;
 }
 

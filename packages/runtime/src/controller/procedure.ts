@@ -49,7 +49,7 @@ export class Procedure {
     const result = await run();
     if (isResult(result)) throw new Suspension(`step "${name}"`, result);
     const done = result === undefined ? {} : { result: kept(`step "${name}"`, result) };
-    await keeper.write((ledger) => withStepDone(ledger, of, name, { at: keeper.now, ...done }));
+    await keeper.write((ledger) => withStepDone(ledger, of, name, done));
     this.#asked.set(name, true);
     return done.result as R;
   }

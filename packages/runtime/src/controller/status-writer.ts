@@ -1,4 +1,4 @@
-import type { KubeObject } from "@setpoint/apimachinery";
+import { isConflict, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { covers } from "../objects/covers.ts";
@@ -24,9 +24,14 @@ export interface StatusPorts {
   readonly health?: AnyConditionProtocol | undefined;
   /** The reconciled object as it is now, own writes included. */
   current(): Stored<KubeObject>;
+  /** Asks the server for it, so that `current` is that; undefined when it is gone, another one, or of another generation. */
+  refresh(): Promise<Stored<KubeObject> | undefined>;
   /** Sends the write and notes what became of it. */
   write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
 }
+
+/** How often a write is made anew that met a change by others. */
+const attemptsMax = 4;
 
 /** Collects the status and the conditions of one run and writes them when they differ from what is there. */
 export class StatusWriter {
@@ -61,15 +66,30 @@ export class StatusWriter {
   async replace(status: object): Promise<void> {
     const named = conditionsOf(status);
     if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
-      return this.#send({ ...status }, false);
+      return this.#settle(() => this.#send({ ...status }));
     for (const condition of named) this.#conditions.set(condition.type, condition);
-    await this.#write({ ...status }, named.length > 0);
+    await this.#settle(() => this.#write({ ...status }, named.length > 0));
   }
 
   /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
     if (this.#isDirty || this.#ports.health !== undefined)
-      await this.#write({ ...statusOf(this.#ports.current()) }, false);
+      await this.#settle(() => this.#write({ ...statusOf(this.#ports.current()) }, false));
+  }
+
+  /**
+   * A status is written only over the one that it was made for: a write that a network brings late would otherwise put an old
+   * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
+   * write made anew; a new generation is for the next run.
+   */
+  async #settle(write: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isConflict(error) || attempt >= attemptsMax || (await this.#ports.refresh()) === undefined) throw error;
+      }
+    }
   }
 
   async #write(status: Record<string, unknown>, isComplete: boolean): Promise<void> {
@@ -82,7 +102,7 @@ export class StatusWriter {
     const isOwn = new Set(own.map(({ type }) => type));
     const others = kept.filter(({ type }) => !isOwn.has(type));
     if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
-    await this.#send(status, others.length > 0);
+    await this.#send(status);
   }
 
   /** What follows from the declaration: conditions nobody has said yet, and the summary. */
@@ -96,8 +116,7 @@ export class StatusWriter {
     return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
   }
 
-  /** `isUnchanged`: nothing of the object may have changed since it was read. */
-  async #send(said: Record<string, unknown>, isUnchanged: boolean): Promise<void> {
+  async #send(said: Record<string, unknown>): Promise<void> {
     const { memory, log, kind } = this.#ports;
     this.#isDirty = false;
     const object = this.#ports.current();
@@ -110,8 +129,7 @@ export class StatusWriter {
       memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
     )
       return;
-    // Conditions of others go back as they were read, so they must not have changed since.
-    const answer = await this.#ports.write(() => this.#apply(object, wanted, isUnchanged));
+    const answer = await this.#ports.write(() => this.#apply(object, wanted));
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
     if (!covers(statusOf(answer), wanted))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
@@ -126,15 +144,10 @@ export class StatusWriter {
     return { ...status, observedGeneration: generation };
   }
 
-  #apply(object: Stored<KubeObject>, status: unknown, isUnchanged: boolean): Promise<Stored<KubeObject>> {
+  #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {
     const { client, kind, fieldManager, signal } = this.#ports;
     const { name, namespace, uid, resourceVersion } = object.metadata;
-    const metadata = {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      uid,
-      ...(isUnchanged ? { resourceVersion } : {}),
-    };
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion };
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
   }

@@ -21,6 +21,8 @@ const heldLookMs = 100;
 interface ResourceView {
   /** Streams tell nothing before. */
   heldUntilMs: number;
+  /** Lists that take any version are answered by `oldVersion` before. */
+  oldUntilMs: number;
   /** New streams and lists are refused before. */
   closedUntilMs: number;
   /** New streams are refused with "too large resource version" so often. */
@@ -63,7 +65,7 @@ export class Views {
   aged(request: ApiRequest): ApiRequest {
     const view = this.#views.get(resourceOf(request.path));
     const isAny = request.query?.["resourceVersion"] === "0" && request.query["watch"] === undefined;
-    if (view?.oldVersion === undefined || !isAny || this.#now >= view.heldUntilMs) return request;
+    if (view?.oldVersion === undefined || !isAny || this.#now >= view.oldUntilMs) return request;
     const { limit: _limit, ...query } = request.query ?? {};
     return {
       ...request,
@@ -135,6 +137,8 @@ export class Views {
         return "hold";
       case "C3":
         view.heldUntilMs = now + fault.forMs;
+        // Consistent reads wait until a server has caught up; those that take any version may ask the slowest of all for longer.
+        view.oldUntilMs = view.heldUntilMs + fault.forMs;
         view.oldVersion = this.#options.board.versionBefore(this.#options.name, resource, fault.back);
         crash();
         return "break";
@@ -167,7 +171,7 @@ export class Views {
   #view(resource: string): ResourceView {
     const known = this.#views.get(resource);
     if (known !== undefined) return known;
-    const view = { heldUntilMs: 0, closedUntilMs: 0, tooLarge: 0, isCompacted: false, oldVersion: undefined };
+    const view = { heldUntilMs: 0, oldUntilMs: 0, closedUntilMs: 0, tooLarge: 0, isCompacted: false, oldVersion: undefined };
     this.#views.set(resource, view);
     return view;
   }

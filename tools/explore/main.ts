@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
     world: { type: "string" },
     resume: { type: "string" },
     failures: { type: "string" },
+    quick: { type: "boolean", default: false },
   },
 });
 
@@ -36,6 +37,7 @@ const found = await exploreModule(pathToFileURL(resolve(positionals[0] ?? module
   ...count("workers", values.workers),
   ...count("seed", values.seed),
   ...count("failuresMax", values.failures),
+  thorough: !values.quick,
   ...(values.world === undefined ? {} : { world: values.world }),
   ...(values.resume === undefined ? {} : { resume: resolve(values.resume) }),
 });

@@ -63,8 +63,11 @@ test("a Deployment scales down, and a pod deleted by hand comes back under anoth
   await untilAvailable(world, 2);
   const [victim] = await podsOf(world, "web");
   await world.delete(Pod, victim?.metadata.name ?? "");
+  await world.until("the deleted pod is gone", async () =>
+    (await podsOf(world, "web")).every((pod) => pod.metadata.uid !== victim?.metadata.uid),
+  );
   await untilAvailable(world, 2);
-  expect((await podsOf(world, "web")).map((pod) => pod.metadata.uid)).not.toContain(victim?.metadata.uid);
+  expect((await podsOf(world, "web")).length).toBe(2);
 });
 
 test("an update replaces pods one after the other, never with fewer than the wanted number available", async () => {

@@ -49,6 +49,11 @@ export async function startBuiltInControllers(
   await Promise.all([manager.ready, collector.start()]);
 }
 
+/** For worlds whose operators are the controllers themselves. */
+export function startCollector(transport: Transport, host: Host): Promise<void> {
+  return new GarbageCollector(createClient(transport, host), host).start();
+}
+
 /** Kinds of which the built-in controllers, nodes or operators may make objects. */
 const alwaysPresent: ReadonlySet<string> = new Set([
   "configmaps",

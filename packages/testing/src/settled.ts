@@ -28,13 +28,16 @@ export function unsettledReason(object: KubeObject): string | undefined {
   return undefined;
 }
 
+/** A Deployment that is complete says that it progresses, with this reason. */
+const finishedReasons: ReadonlySet<string> = new Set(["NewReplicaSetAvailable"]);
+
 /** What a plan, declared conditions (as kstatus reads them) and durable steps say while they are not finished. */
 function underWay(object: KubeObject): Condition | undefined {
   const unfinished = { Progressing: "True", Reconciling: "True", StepsDone: "False" };
   return Object.entries(unfinished)
     .map(([type, status]) => {
       const found = conditionOf(object, type);
-      return found?.status === status ? found : undefined;
+      return found?.status === status && !finishedReasons.has(found.reason) ? found : undefined;
     })
     .find((each) => each !== undefined);
 }

@@ -3,7 +3,7 @@ import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
-import { startBuiltInControllers } from "./built-in-controllers.ts";
+import { startBuiltInControllers, startCollector } from "./built-in-controllers.ts";
 import type { Fault } from "./faults/fault.ts";
 import { FaultBoard } from "./faults/fault-board.ts";
 import { WorldStriker } from "./faults/world-striker.ts";
@@ -32,9 +32,10 @@ export interface SimulateOptions {
   readonly leaderElection?: boolean;
   /**
    * Which built-in controllers run: `all` (default), or those whose work the operators may see or cause by their rights
-   * (`observed`), for many runs that look at nothing else.
+   * (`observed`), for many runs that look at nothing else, or only the garbage collector (`collector`), when the operators are
+   * those controllers.
    */
-  readonly controllers?: "all" | "observed";
+  readonly controllers?: "all" | "observed" | "collector";
   /** How long one step of the world may take, in milliseconds of real time, before it is taken for an endless loop; default 10,000. */
   readonly stallMsMax?: number;
   /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
@@ -86,7 +87,9 @@ export interface WatchedWorld {
 export async function simulateWatched(options: SimulateOptions, watching: Watching): Promise<WatchedWorld> {
   const { models = [], seed } = options;
   if (!Number.isSafeInteger(seed))
-    throw new Error(`Cannot simulate without a seed: "seed" is ${String(seed)}, and everything follows from a whole number`);
+    throw new Error(
+      `Cannot simulate without a seed: "seed" is ${String(seed)}, and everything follows from a whole number`,
+    );
   const nodeNames = Array.from({ length: options.nodes ?? nodesDefault }, (_, index) => `node-${index}`);
   const described = (options.operators ?? []).map(describe);
   const { contents, startMs } = await startState({
@@ -112,7 +115,14 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   });
   const observers = options.controllers === "observed" ? described.map(({ operator }) => operator) : undefined;
   await world.wait(
-    world.enter(() => startEverything(ground, nodes, operators, observers)),
+    world.enter(() => {
+      const transport = transportOf(ground, participant(ground, "controllers"), clusterAdmin);
+      const builtIn =
+        options.controllers === "collector"
+          ? startCollector(transport, host)
+          : startBuiltInControllers(transport, host, observers);
+      return startEverything(builtIn, nodes, operators);
+    }),
     { within: startMsMax },
   );
   const { board } = watching;
@@ -192,13 +202,11 @@ function createProcess(
 }
 
 async function startEverything(
-  ground: Ground,
+  builtIn: Promise<void>,
   nodes: NodeModel,
   operators: readonly SimulatedOperator[],
-  observers: readonly Operator[] | undefined,
 ): Promise<void> {
-  const transport = transportOf(ground, participant(ground, "controllers"), clusterAdmin);
-  await Promise.all([startBuiltInControllers(transport, ground.host, observers), nodes.start()]);
+  await Promise.all([builtIn, nodes.start()]);
   for (const operator of operators) operator.start();
   await Promise.all(operators.map(({ ready }) => ready));
 }

@@ -37,6 +37,9 @@ export class ChildWriter {
   readonly refusals: WeakSet<object> = new WeakSet();
   /** Writes that were sent. */
   sentCount = 0;
+  /** The kinds of which earlier runs have written children, as of the first question. */
+  #earlier: ReadonlySet<string> | undefined;
+  #parentLives: Promise<void> | undefined;
 
   constructor(parent: Parent, ports: RunPorts, reader: RunReader) {
     this.#parent = parent;
@@ -54,7 +57,7 @@ export class ChildWriter {
     if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
     const { uid } = this.#parent.object.metadata;
     const what = placeOf(kind, wanted);
-    if (present === undefined && isOwned) await this.#assertParentLives(what);
+    if (present === undefined && isOwned) await this.#assertParentLives(kind);
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
     if (present !== undefined && (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, contentOf(present))))
@@ -99,9 +102,10 @@ export class ChildWriter {
     const send = (): Promise<Stored<T>> =>
       client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
     try {
-      if (owner && object.metadata.name !== undefined) await this.#assertParentLives(placeOf(kind, object));
+      if (owner) await this.#assertParentLives(kind);
       const written = await this.#track({ verb: "create", kind, object, parent: this.#parent.object, send });
-      this.#ports.memory.remember(this.#parent.object.metadata.uid, placeOf(kind, written), "", "");
+      // By kind alone: generated names would pile up.
+      this.#ports.memory.remember(this.#parent.object.metadata.uid, `${kind.plural}/`, "", "");
       return written;
     } catch (error) {
       if (!isAlreadyExists(error) || !owner) throw error;
@@ -114,17 +118,25 @@ export class ChildWriter {
   }
 
   /**
-   * A child that was there and is gone may have gone with its owner, whose end the cache does not show yet. Then the garbage
-   * collector takes every new one away at once, and the two would go on as fast as they can.
+   * Where an earlier run has made children already, new ones may be wanted because the old ones went with their owner, whose end the
+   * cache does not show yet. Then the garbage collector takes every new one away at once, and the two would go on as fast as they can.
+   * Asked once a run, and never by the run that makes the first children.
    */
-  async #assertParentLives(what: string): Promise<void> {
+  #assertParentLives(childKind: KindRef): Promise<void> {
+    const { uid } = this.#parent.object.metadata;
+    if (this.#earlier === undefined) this.#earlier = this.#ports.memory.kindsOf(uid);
+    if (!this.#earlier.has(childKind.plural)) return Promise.resolve();
+    this.#parentLives ??= this.#askForParent();
+    return this.#parentLives;
+  }
+
+  async #askForParent(): Promise<void> {
     const { kind, object } = this.#parent;
     const { name, namespace, uid } = object.metadata;
-    if (!this.#ports.memory.hasWritten(uid, what)) return;
     const present = await this.#reader.fresh(kind, name, namespace);
     if (present?.metadata.uid === uid) return;
     throw new TemporaryError(
-      `Cannot make ${what} again: its owner ${kind.kind} "${name}" is gone on the server, and the cache does not show it yet`,
+      `Cannot make children of ${kind.kind} "${name}": it is gone on the server, and the cache does not show it yet`,
       ownerGoneRetryMs,
     );
   }

@@ -12,9 +12,9 @@ export class ReconcileMemory {
     return last !== undefined && last.wanted === wanted && last.result === present;
   }
 
-  /** Whether `what` has been written for this object before. */
-  hasWritten(uid: string, what: string): boolean {
-    return this.#written.get(uid)?.has(what) ?? false;
+  /** The plurals of what has been written for this object. */
+  kindsOf(uid: string): ReadonlySet<string> {
+    return new Set([...(this.#written.get(uid)?.keys() ?? [])].map((what) => what.split("/")[0] ?? ""));
   }
 
   remember(uid: string, what: string, wanted: string, result: string): void {

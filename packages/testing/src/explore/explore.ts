@@ -12,7 +12,7 @@ import { faultMenu, type MenuOptions } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
 import { shrink } from "./shrink.ts";
-import { settingOf, type Story, type StoryInit, storyOf, type Subject } from "./story.ts";
+import { describeStep, settingOf, type Story, type StoryInit, type StoryStep, storyOf, type Subject } from "./story.ts";
 
 export interface ExploreOptions {
   /** What is explored: an operator, or what makes a setting anew for each run. */
@@ -36,6 +36,8 @@ export interface ExploreOptions {
   readonly withinMs?: number;
   /** How long it must be quiet after each run; default three minutes. The first world must be quiet for a day without faults. */
   readonly quietMs?: number;
+  /** Every detail of every kind at every site (each status of B5, each child of E1), instead of one after the other. */
+  readonly thorough?: boolean;
   /** Changes of the spec that are made and taken back at each step (E6). */
   readonly flips?: readonly Readonly<Record<string, unknown>>[];
   /** Fields that may end otherwise than without faults, as `Pod.spec.containers.*.args`; `*` is any element of a list. */
@@ -117,6 +119,7 @@ class Explorer {
   readonly #clock: Clock;
   readonly #startedMs: number;
   readonly #failures: Failure[] = [];
+  readonly #stories: Story[] = [];
   #schedules = 0;
   #pairsRun = 0;
   #pairsSkipped = 0;
@@ -177,14 +180,30 @@ class Explorer {
       hasPods: first.owned.some(({ plural }) => plural === "pods"),
       flips,
       nodes,
+      isThorough: this.#options.thorough ?? false,
     };
-    const faults = faultMenu(first.writes, first.events, menu);
+    // What begins like an earlier story needs to be struck only where it goes on otherwise: up to there both are the same run.
+    const fromMs = first.stepsMs[this.#sharedSteps(story)] ?? Infinity;
+    const isNew = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs;
+    const faults = faultMenu(first.writes.filter(isNew), first.events.filter(isNew), menu);
+    this.#stories.push(story);
     const counts: Explored["counts"] = new Map();
     for (const { kind } of faults) {
       const { cells = 0 } = counts.get(kind) ?? {};
       counts.set(kind, { cells: cells + 1, visited: 0, struck: 0, failed: 0 });
     }
     return { story, reference: { ...first.end, chance }, menu, faults, counts };
+  }
+
+  /** How many steps a story shares with one that is explored already. */
+  #sharedSteps({ steps }: Story): number {
+    const texts = steps.map(stepText);
+    const shared = this.#stories.map((known) => {
+      const others = known.steps.map(stepText);
+      const differing = texts.findIndex((text, index) => text !== others[index]);
+      return differing === -1 ? texts.length : differing;
+    });
+    return Math.max(0, ...shared);
   }
 
   async #singles(explored: Explored): Promise<void> {
@@ -296,6 +315,11 @@ class Explorer {
     const rule = { oracle: "repeats", sentence, atMs: 0 };
     this.#failures.push({ report, rule, faultsBefore: 0, alike: 1 });
   }
+}
+
+/** Equal for equal steps. */
+function stepText(step: StoryStep): string {
+  return `${describeStep(step)} ${step.kind === "apply" ? JSON.stringify(step.object) : ""}`;
 }
 
 /** A site without its number: what is asked, or what is seen. */

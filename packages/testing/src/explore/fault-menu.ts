@@ -17,6 +17,8 @@ export interface MenuOptions {
   /** Changes of the spec that are made and taken back. */
   readonly flips: readonly Readonly<Record<string, unknown>>[];
   readonly nodes: number;
+  /** Every detail of a kind at every site, instead of one after the other. */
+  readonly isThorough: boolean;
 }
 
 /** The faults of one run, without those that a run cannot tell from another one. */
@@ -25,13 +27,21 @@ export function faultMenu(
   events: readonly RecordedEvent[],
   options: MenuOptions,
 ): readonly Fault[] {
-  const { kinds } = options;
+  const { kinds, isThorough } = options;
+  const chosen = (faults: readonly Fault[], index: number): readonly Fault[] =>
+    isThorough ? faults : oneOfEach(faults, index);
   const all = [
-    ...writes.flatMap(writeFaults),
-    ...events.flatMap(observationFaults),
-    ...writes.flatMap(({ site }, index) => stepFaults(site, index, options)),
+    ...writes.flatMap((write, index) => chosen(writeFaults(write), index)),
+    ...events.flatMap((event, index) => chosen(observationFaults(event), index)),
+    ...writes.flatMap(({ site }, index) => chosen(stepFaults(site, index, options), index)),
   ];
   return all.filter(({ kind }) => (kinds === undefined ? kind !== "C13" : kinds.includes(kind)));
+}
+
+/** Of each kind one, with details that take turns from site to site. */
+function oneOfEach(faults: readonly Fault[], index: number): readonly Fault[] {
+  const byKind = Map.groupBy(faults, ({ kind }) => kind);
+  return [...byKind.values()].flatMap((same) => same[index % same.length] ?? []);
 }
 
 function writeFaults({ site: at, isCall, verb }: RecordedWrite): readonly WriteFault[] {
@@ -59,7 +69,8 @@ function writeFaults({ site: at, isCall, verb }: RecordedWrite): readonly WriteF
 function observationFaults({ site: at, type }: RecordedEvent): readonly ObservationFault[] {
   const always: readonly ObservationFault[] = [
     { kind: "C1", at, forMs: 5 * seconds },
-    { kind: "C3", at, back: 3, forMs: 5 * seconds },
+    // Longer than a process takes to come back.
+    { kind: "C3", at, back: 3, forMs: 15 * seconds },
     { kind: "C4", at, forMs: 5 * seconds },
     { kind: "C5", at, forMs: 20 * seconds },
     { kind: "C6", at, compacted: false },

@@ -48,6 +48,8 @@ export interface RunReport {
   /** What the operators make or look after. */
   readonly owned: readonly KindRef[];
   readonly traceHash: string;
+  /** When each step of the story began. */
+  readonly stepsMs: readonly number[];
   /** When the story began and when it ended, in virtual time. */
   readonly startedMs: number;
   readonly endedMs: number;
@@ -66,14 +68,15 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   const recorder = new Recorder([...options.oracles, ...oracles]);
   const leaderElection = rest.leaderElection ?? (board.needsLease || (rest.replicas ?? 1) > 1);
   const watched = await simulateWatched(
-    { ...rest, leaderElection, seed: schedule.seed, operators, models },
+    { controllers: "observed", ...rest, leaderElection, seed: schedule.seed, operators, models },
     { board, onlooker: recorder },
   );
   await using world = watched.world;
   if (options.namesStates === true) board.stateName = () => hashOf(endState(watched.contents()));
   recorder.begin({ ...watched, host: world.host, models });
   const startedMs = board.startedMs;
-  const unsettled = await tell(schedule, options.withinMs, watched);
+  const stepsMs: number[] = [];
+  const unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
   const from = recorder.passages.length;
   if (unsettled === undefined) await world.host.clock.run(options.quietMs);
   const loud = recorder.passages.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
@@ -99,6 +102,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     end,
     owned: childKindsOf(watched.controllers),
     traceHash: world.traceHash(),
+    stepsMs,
     startedMs,
     endedMs: world.host.clock.monotonic(),
   };
@@ -107,10 +111,16 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
 type Watched = Awaited<ReturnType<typeof simulateWatched>>;
 
 /** Why it is not settled, if it is not. */
-async function tell({ story, faults }: Schedule, withinMs: number, watched: Watched): Promise<string | undefined> {
+async function tell(
+  { story, faults }: Schedule,
+  withinMs: number,
+  watched: Watched,
+  stepsMs: number[],
+): Promise<string | undefined> {
   const { world, striker, board } = watched;
   const within = withinMs + Math.max(0, ...faults.map(durationOf));
   for (const step of story.steps) {
+    stepsMs.push(world.host.clock.monotonic());
     try {
       await play(world, step);
       if (step.kind !== "run") await world.settled({ within });

@@ -24,6 +24,7 @@ export interface ModuleOptions {
   /** Only worlds with this in their names. */
   readonly world?: string;
   readonly seed?: number;
+  readonly thorough?: boolean;
   /** A file that keeps which cells were visited, and how many random schedules were run. */
   readonly resume?: string;
   readonly failuresMax?: number;

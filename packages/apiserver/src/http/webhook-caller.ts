@@ -39,7 +39,14 @@ export function httpsWebhookCaller({ resolveService }: HttpsWebhookCallerOptions
       const target =
         service === undefined ? { address: host, port } : resolveService({ ...service, port: service.port ?? 443 });
       const agent = agentFor(call, isIP(host) === 0 ? host : "");
-      return post(url, target, agent, JSON.stringify(call.body), signal);
+      const body = JSON.stringify(call.body);
+      try {
+        return await post(url, target, agent, body, signal);
+      } catch (error) {
+        // The webhook closed an idle connection in the moment in which it was used again: nothing was read of the call.
+        if (!(error instanceof StaleConnection)) throw error;
+        return await post(url, target, agent, body, signal);
+      }
     },
     [Symbol.dispose]() {
       for (const agent of agents.values()) agent.destroy();
@@ -55,6 +62,8 @@ function dropOldest(agents: Map<string, Agent>): void {
   // Calls under way finish on their sockets; idle ones are closed.
   oldest[1].destroy();
 }
+
+class StaleConnection extends Error {}
 
 interface Target {
   readonly address: string;
@@ -83,7 +92,11 @@ function post(url: URL, target: Target, agent: Agent, body: string, signal: Abor
       readAnswer(message).then(resolve, reject);
     },
   );
-  sent.on("error", (error) => reject(inWordsOfGo(error, target, url.hostname)));
+  sent.on("error", (error: NodeJS.ErrnoException) => {
+    const isStale = sent.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+    const said = inWordsOfGo(error, target, url.hostname);
+    reject(isStale ? new StaleConnection(said.message, { cause: error }) : said);
+  });
   sent.end(body);
   return promise;
 }

@@ -128,6 +128,9 @@ const tlsReasons: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: "x509: certificate has expired or is not yet valid",
 };
 
+/** How Node begins the message about a certificate for other names. */
+const wrongName = "Hostname/IP does not match";
+
 /** Users know these sentences from kube-apiserver and search for them. */
 function inWordsOfGo(error: NodeJS.ErrnoException, { address, port }: Target, hostname: string): Error {
   return new Error(reasonOf(error, `dial tcp ${address}:${port}`, hostname), { cause: error });
@@ -137,9 +140,10 @@ function reasonOf(error: NodeJS.ErrnoException, dial: string, hostname: string):
   const { code = "", message } = error;
   const tls = tlsReasons[code];
   if (tls !== undefined) return `tls: failed to verify certificate: ${tls}`;
+  if (message.startsWith(wrongName)) {
+    return `tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match ${hostname}`;
+  }
   switch (code) {
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return `tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match ${hostname}`;
     case "ECONNREFUSED":
       return `${dial}: connect: connection refused`;
     case "EHOSTUNREACH":

@@ -35,6 +35,8 @@ export const errReconcileTimeout = "ERR_RECONCILE_TIMEOUT";
 export const errWriteBudget = "ERR_WRITE_BUDGET";
 /** The author's code has changed an object of the cache. */
 export const errCacheChanged = "ERR_CACHE_CHANGED";
+/** All Secrets of a cluster would be cached, which the manager's options refuse. */
+export const errSecretsUnbounded = "ERR_SECRETS_UNBOUNDED";
 /** The manager or queue has been stopped. */
 export const errStopped = "ERR_STOPPED";
 

@@ -114,6 +114,8 @@ export { startManager } from "./manager/start-manager.ts";
 export { Informer } from "./cache/informer.ts";
 export type { InformerHandler, InformerOptions, Transform } from "./cache/informer.ts";
 export { InformerFactory } from "./cache/informer-factory.ts";
+export type { CacheOptions, KindCacheOptions } from "./cache/cache-options.ts";
+export type { SyncMethod } from "./cache/sync-plan.ts";
 export { compareResourceVersions } from "./cache/resource-version.ts";
 export type { IndexFunction, ObjectVersion, StoreOptions } from "./cache/store.ts";
 export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";

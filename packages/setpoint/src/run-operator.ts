@@ -1,13 +1,16 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import { startManager, type Manager } from "@setpoint/runtime";
+import { startManager, type CacheOptions, type Manager } from "@setpoint/runtime";
 import type { Operator } from "./operator.ts";
+import { tenureOptions } from "./tenure-options.ts";
 
 export interface RunOptions {
   readonly transport: Transport;
   readonly host: Host;
   /** Namespaces whose objects are looked at; absent: all. */
   readonly namespaces?: readonly string[];
+  /** What is cached, and how: selections and projections by kind. */
+  readonly caches?: CacheOptions;
   /** The namespace of the lease; absent: this process is the only one and needs none. */
   readonly leaseNamespace?: string;
   /** This process among its equals, for instance the pod's name. */
@@ -16,21 +19,14 @@ export interface RunOptions {
 
 /** Starts an operator; the CustomResourceDefinitions of its kinds must be installed. */
 export function runOperator(operator: Operator, options: RunOptions): Manager {
-  const { transport, host, namespaces, leaseNamespace, identity } = options;
+  const { transport, host, namespaces, caches, leaseNamespace, identity } = options;
   return startManager({
     name: operator.name,
     controllers: operator.controllers,
     transport,
     host,
     ...(namespaces === undefined ? {} : { namespaces }),
-    ...(leaseNamespace === undefined
-      ? {}
-      : {
-          leaderElection: {
-            name: operator.name,
-            namespace: leaseNamespace,
-            ...(identity === undefined ? {} : { identity }),
-          },
-        }),
+    ...(caches === undefined ? {} : { caches }),
+    ...(leaseNamespace === undefined ? {} : tenureOptions(operator, leaseNamespace, identity)),
   });
 }

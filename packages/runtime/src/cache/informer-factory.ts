@@ -1,19 +1,28 @@
+import { SetpointError } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
+import { errSecretsUnbounded } from "../errors.ts";
+import { CacheGauges } from "./cache-gauges.ts";
+import { type CacheOptions, informerOptions, isUnboundedSecrets } from "./cache-options.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
 /** Shares informers: one watch for a kind and selection, whoever asks. */
 export class InformerFactory {
   readonly #client: Client;
   readonly #host: Host;
+  readonly #options: CacheOptions;
+  readonly #stopReporting: () => void;
   readonly #informers = new Map<string, Informer>();
   readonly #running = new Set<Promise<void>>();
   readonly #stopper = new AbortController();
   #isStarted = false;
 
-  constructor(client: Client, host: Host) {
+  constructor(client: Client, host: Host, options: CacheOptions = {}) {
     this.#client = client;
     this.#host = host;
+    this.#options = options;
+    const gauges = new CacheGauges(host.metrics);
+    this.#stopReporting = host.metrics.onExpose(() => gauges.report(this.informers));
   }
 
   get informers(): readonly Informer[] {
@@ -21,10 +30,12 @@ export class InformerFactory {
   }
 
   /** The informer of this kind and selection; started if the factory is. */
-  informer(kind: KindRef, options: InformerOptions = {}): Informer {
+  informer(kind: KindRef, asked: InformerOptions = {}): Informer {
+    const options = informerOptions(this.#options, kind, asked);
     const id = idOf(kind, options);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
+    if (isUnboundedSecrets(kind, options)) this.#judgeSecrets();
     const informer = new Informer(this.#client, this.#host, kind, options);
     this.#informers.set(id, informer);
     if (this.#isStarted) this.#run(informer);
@@ -43,8 +54,18 @@ export class InformerFactory {
   }
 
   async stop(): Promise<void> {
+    this.#stopReporting();
     this.#stopper.abort(new Error("the informers have been stopped"));
     await Promise.all(this.#running);
+  }
+
+  #judgeSecrets(): void {
+    const { unboundedSecrets = "warn" } = this.#options;
+    if (unboundedSecrets === "allow") return;
+    const message =
+      "every Secret of the cluster would be kept in this process, wanted a namespace, a selector or their metadata alone";
+    if (unboundedSecrets === "refuse") throw new SetpointError(errSecretsUnbounded, `Cannot cache Secrets: ${message}`);
+    this.#host.log.warn("Caching all Secrets", { why: message });
   }
 
   #run(informer: Informer): void {

@@ -2,6 +2,7 @@
 import type { NamespacedName, Transport } from "@setpoint/apimachinery";
 import { createClient, type Client } from "@setpoint/client";
 import { metricsWith, sleep, type Host } from "@setpoint/host";
+import type { CacheOptions } from "../cache/cache-options.ts";
 import { InformerFactory } from "../cache/informer-factory.ts";
 import { storeKey } from "../cache/store.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
@@ -19,6 +20,7 @@ export interface ClusterCellOptions {
   readonly host: Host;
   readonly controllers: readonly ControllerDefinition[];
   readonly namespaces: readonly string[] | undefined;
+  readonly caches: CacheOptions | undefined;
   /** Names the process in events. */
   readonly identity: string;
   /** Aborts running reconciles. */
@@ -54,7 +56,7 @@ export class ClusterCell {
     const clientOptions = { clock: host.clock, random: host.random, metrics: host.metrics };
     const transport = fencedTransport(options.transport, options.assertMayWrite);
     this.client = createClient(transport, clientOptions);
-    this.informers = new InformerFactory(this.client, host);
+    this.informers = new InformerFactory(this.client, host, options.caches);
     this.#events = new EventRecorder(this.client, host, identity);
     const open = lazyClients(this.client, (way) => createClient(way, clientOptions));
     this.controllers = controllers.map((definition) => {

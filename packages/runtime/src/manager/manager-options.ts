@@ -1,6 +1,7 @@
 import type { NamespacedName, Transport } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
+import type { CacheOptions } from "../cache/cache-options.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import type { WhyQuery, WhyReport } from "../causality/why-report.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
@@ -86,6 +87,8 @@ export interface ManagerOptions {
   /** The clusters in which the controllers work. */
   readonly clusters?: ClusterProvider;
   readonly health?: HealthOptions;
+  /** What is cached, and how: selections and projections by kind. */
+  readonly caches?: CacheOptions;
   /** How long stopping waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }

@@ -164,11 +164,11 @@ class RunningManager implements Manager {
     signal: AbortSignal,
     hasControllers: boolean,
   ): ClusterCell {
-    const { host, controllers, namespaces } = this.#options;
+    const { host, controllers, namespaces, caches } = this.#options;
     const { kind, identity, tenure } =
       this.#tenure.kind === "sharded" ? this.#tenure : { ...this.#tenure, tenure: undefined };
     return new ClusterCell({
-      ...{ name, transport, host, namespaces, identity, signal },
+      ...{ name, transport, host, namespaces, caches, identity, signal },
       controllers: hasControllers ? controllers : [],
       ownership: kind === "sharded" && tenure !== undefined ? tenure.permits.ownership(name, signal) : allKeys(signal),
       assertMayWrite: () => this.#assertMayWrite(),

@@ -5,6 +5,7 @@ import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
+import { tenureOptions } from "../tenure-options.ts";
 import { installKinds } from "./install-kinds.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
@@ -67,16 +68,9 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     controllers: operator.controllers,
     shutdownMsMax,
     ...(options.namespace === undefined ? {} : { namespaces: [options.namespace] }),
+    caches: { freeze: process.env["NODE_ENV"] !== "production" },
     // On a desk nobody else runs it.
-    ...(inPod
-      ? {
-          leaderElection: {
-            name: operator.name,
-            namespace: ownNamespace,
-            ...(identity === undefined ? {} : { identity }),
-          },
-        }
-      : {}),
+    ...(inPod ? tenureOptions(operator, ownNamespace, identity) : {}),
   });
   await using _status = await serveProcessStatus({
     ...{ manager, host, client: createClient(connection, host), logLevel, inPod },

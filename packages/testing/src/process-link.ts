@@ -208,8 +208,24 @@ function never(): Promise<never> {
   return new Promise(() => {});
 }
 
+/**
+ * Aborts with either. Not `AbortSignal.any`, which costs more than the rest of a watch: whoever watches ends its own signal with
+ * the stream, and then nothing is left here.
+ */
 function anyOf(end: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
-  return signal === undefined ? end : AbortSignal.any([end, signal]);
+  if (signal === undefined || end.aborted) return end;
+  const both = new AbortController();
+  const onEnd = (): void => both.abort(end.reason);
+  const onSignal = (): void => {
+    end.removeEventListener("abort", onEnd);
+    both.abort(signal.reason);
+  };
+  if (signal.aborted) onSignal();
+  else {
+    end.addEventListener("abort", onEnd, { once: true });
+    signal.addEventListener("abort", onSignal, { once: true });
+  }
+  return both.signal;
 }
 
 function answerOf(answer: unknown): Pick<Passage, "status" | "answer"> {

@@ -3,13 +3,14 @@ import { isMainThread, Worker } from "node:worker_threads";
 
 /** Where it was ended. */
 export interface Stall {
+  readonly run: number;
   readonly afterMs: number;
   /** The innermost first. */
   readonly frames: readonly string[];
 }
 
 export interface StallWatcherData {
-  /** Whether a world runs, and a number that grows with each of its steps. */
+  /** Whether a world runs, a number that grows with each of its steps, and one that grows with each run. */
   readonly shared: Int32Array;
   readonly stallMsMax: number;
   readonly lookMs: number;
@@ -22,7 +23,7 @@ const lookMs = 250;
  * where it was. Caveat: only on the main thread of a process; whoever runs worlds in workers ends those.
  */
 export class StallWatch {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
   readonly #worker: Worker | undefined;
   #onStall: ((error: Error) => void) | undefined;
 
@@ -31,7 +32,9 @@ export class StallWatch {
     const data: StallWatcherData = { shared: this.#shared, stallMsMax, lookMs: Math.min(lookMs, stallMsMax) };
     const file = import.meta.url.endsWith(".ts") ? "./stall-watcher.ts" : "./stall-watcher.js";
     this.#worker = new Worker(new URL(file, import.meta.url), { workerData: data, execArgv: [] });
-    this.#worker.on("message", (stall: Stall) => this.#onStall?.(stalled(stall)));
+    this.#worker.on("message", (stall: Stall) => {
+      if (stall.run === Atomics.load(this.#shared, 2)) this.#onStall?.(stalled(stall));
+    });
     this.#worker.unref();
   }
 
@@ -45,6 +48,7 @@ export class StallWatch {
     const { promise, reject } = Promise.withResolvers<never>();
     this.#onStall = reject;
     this.#worker?.ref();
+    Atomics.add(this.#shared, 2, 1);
     Atomics.store(this.#shared, 0, 1);
     try {
       return await Promise.race([run(), promise]);

@@ -12,15 +12,18 @@ const framesMax = 8;
 
 let lastStep = -1;
 let sinceMs = 0;
+/** Ending takes a while on a busy machine, in which it must not begin again. */
+let isEnding = false;
 
 timers.setInterval(() => {
   const isRunning = Atomics.load(shared, 0) === 1;
   const step = Atomics.load(shared, 1);
   sinceMs = isRunning && step === lastStep ? sinceMs + lookMs : 0;
   lastStep = step;
-  if (sinceMs < stallMsMax) return;
+  if (sinceMs < stallMsMax || isEnding) return;
   sinceMs = 0;
-  endWhatRuns();
+  isEnding = true;
+  endWhatRuns(Atomics.load(shared, 2));
 }, lookMs);
 
 interface Frame {
@@ -33,7 +36,7 @@ interface Script {
   readonly url: string;
 }
 
-function endWhatRuns(): void {
+function endWhatRuns(run: number): void {
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
@@ -42,12 +45,17 @@ function endWhatRuns(): void {
   });
   session.once("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
     const frames = params.callFrames.slice(0, framesMax).map((frame) => textOf(frame, urls));
-    const stall: Stall = { afterMs: stallMsMax, frames };
+    const stall: Stall = { run, afterMs: stallMsMax, frames };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     parentPort?.postMessage(stall);
     // Asked for now, done when the thread goes on.
     session.post("Runtime.terminateExecution");
-    session.post("Debugger.resume", () => session.post("Debugger.disable", () => session.disconnect()));
+    session.post("Debugger.resume", () =>
+      session.post("Debugger.disable", () => {
+        session.disconnect();
+        isEnding = false;
+      }),
+    );
   });
   session.post("Debugger.enable", () => session.post("Debugger.pause"));
 }

@@ -15,6 +15,8 @@ export interface Operator {
   readonly kinds: readonly KindRef[];
   /** What its service account must be allowed in the namespaces that it works in. */
   readonly rules: readonly PolicyRule[];
+  /** Whether its replicas share the keys; else one leads and the others stand by. */
+  readonly isSharded: boolean;
   /** What it must be allowed in its own namespace: its lease. */
   readonly ownRules: readonly PolicyRule[];
   /** Functions that the API server asks before it accepts a write. */
@@ -28,6 +30,8 @@ export interface Operator {
 export interface OperatorInit {
   readonly name: string;
   readonly controllers: readonly ControllerDefinition[];
+  /** All replicas work, each for its share of the objects; default: one leads and the others stand by. */
+  readonly sharded?: boolean;
   /** Kinds without a controller of their own. */
   readonly kinds?: readonly KindRef[];
   /**
@@ -51,19 +55,20 @@ interface KindWithCrd extends KindRef {
 /** Puts controllers together into an operator. */
 export function defineOperator(init: OperatorInit): Operator {
   const kinds = kindsOf(init);
-  const { webhooks = [], policies = [] } = init;
+  const { webhooks = [], policies = [], sharded: isSharded = false } = init;
   requireOneEach(init.name, webhooks);
   return {
     name: init.name,
     controllers: init.controllers,
     kinds,
+    isSharded,
     webhooks,
     policies,
     rules: [
       ...rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),
       ...webhookRules(init.name, webhooks, kinds),
     ],
-    ownRules: [...leaseRules(init.name), ...secretRules(init.name, webhooks, kinds)],
+    ownRules: [...leaseRules(init.name, isSharded), ...secretRules(init.name, webhooks, kinds)],
     crds: (options) => kinds.map((kind) => kind.crd(options)),
   };
 }

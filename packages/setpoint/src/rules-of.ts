@@ -31,8 +31,10 @@ export function rulesOf(
 }
 
 /** What leader election needs, in the operator's own namespace. `create` cannot be limited to a name. */
-export function leaseRules(name: string): readonly PolicyRule[] {
+export function leaseRules(name: string, isSharded: boolean): readonly PolicyRule[] {
   const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  // Each member has a Lease of its own, whose name nobody can know before.
+  if (isSharded) return [{ ...leases, verbs: ["get", "list", "create", "update", "delete"] }];
   return [
     { ...leases, verbs: ["create"] },
     { ...leases, resourceNames: [name], verbs: ["get", "update"] },

@@ -13,6 +13,8 @@ const leaseDurationSecondsDefault = 15;
 const renewDeadlineSecondsDefault = 10;
 const retryPeriodSecondsDefault = 2;
 const drainSecondsDefault = 30;
+/** A Lease's name may have 253 characters, of which nine are the suffix. */
+const identityLengthMax = 240;
 
 export type ManagerTenure =
   | { readonly kind: "alone"; readonly identity: string }
@@ -55,7 +57,9 @@ function createShardMember(
     shardBy: sharding.shardBy?.bind(sharding) ?? ((key) => key),
   });
   const { name, namespace } = sharding;
-  const leaseName = `${identity}-${randomSuffix(host.random, 8)}`.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
+  const leaseName = `${identity.slice(0, identityLengthMax)}-${randomSuffix(host.random, 8)}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, "-");
   const client = createClient(transport, clientOptionsOf(host));
   return new ShardMember(client, host, { name, namespace, identity, leaseName, ...times }, permits, onChanged);
 }

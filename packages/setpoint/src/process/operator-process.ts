@@ -56,7 +56,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   });
   if (options.install ?? !inPod) await installKinds(operator, connection, host);
   await using _webhooks = await startWebhooks(operator, {
-    client: createClient(connection, host),
+    client: createClient(transport, host),
     host,
     ...(inPod ? { namespace: ownNamespace } : { server: resolveConnection(where).connection.server }),
   });

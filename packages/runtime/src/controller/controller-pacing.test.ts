@@ -243,6 +243,21 @@ test("sources wake keys while the controller runs, and end with it", async () =>
   expect(runsMs.length).toBe(4);
 });
 
+test("a source that fails shows in health as a warning, and the process stays ready", async () => {
+  await using world = createControllerWorld();
+  const broken = { name: "broker", run: () => Promise.reject(new Error("connection refused")) };
+  const manager = world.start([noting(world, { sources: [broken] }).definition]);
+  await world.settle(manager);
+  await world.run(100);
+  const { ok, checks } = manager.readyz();
+  expect(ok).toBe(true);
+  expect(checks.find(({ name }) => name === "source broker of candy")).toMatchObject({
+    ok: false,
+    message: "1 failures in a row, the last: connection refused",
+  });
+  expect(manager.metrics()).toContain('setpoint_source_up{controller="candy",source="broker"} 0');
+});
+
 test("an owner that a child no longer names is woken too", async () => {
   await using world = createControllerWorld();
   for (const name of ["first", "second"])

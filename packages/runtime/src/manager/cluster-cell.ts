@@ -104,9 +104,10 @@ export class ClusterCell {
   /** Looks again at keys that have changed hands: those gained run, those lost are forgotten. */
   async enqueueChanged(isChanged: (key: string) => boolean): Promise<void> {
     let count = 0;
-    for (const { runner } of this.controllers) {
+    for (const { runner, supervisor } of this.controllers) {
       for (const key of runner.keys()) {
-        if (isChanged(key)) runner.queue.add(key);
+        // What was gained is only looked at again; what was lost is to be let go at once.
+        if (isChanged(key)) runner.queue.add(key, supervisor.mayRun(key) ? "low" : "high");
         if (++count % keysPerTurn === 0) await sleep(this.#host.clock, 0);
       }
     }

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parseUpOptions } from "./up.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "up-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(text: string): string {
+  const path = join(folder, "faults.yaml");
+  writeFileSync(path, text);
+  return path;
+}
+
+test("faults are read from YAML", () => {
+  const text = "seed: 7\nrules:\n  - fault: conflict\n    every: 3\n    match: { verbs: [update] }\n";
+  expect(parseUpOptions(["--faults", file(text)]).faults).toMatchObject({
+    seed: 7,
+    rules: [{ fault: "conflict", every: 3, match: { verbs: ["update"] } }],
+  });
+  expect(parseUpOptions([]).faults).toBeUndefined();
+});
+
+test.each([
+  ["rules:\n  - fault: conflict\n    match: { verbs: [create, patchh] }\n", 'rules[0].match.verbs[1] is "patchh"'],
+  ["rules:\n  - fault: latency\n", "rules[0].maxMs is missing; wanted a whole number from 0 to 3600000"],
+  ["", "the file is empty"],
+])("a bad file of faults is refused with the field's path: %j", (text, problem) => {
+  expect(() => parseUpOptions(["--faults", file(text)])).toThrow(`Cannot use the faults: ${problem}`);
+});
+
+test("a file of faults that cannot be read is named", () => {
+  expect(() => parseUpOptions(["--faults", join(folder, "none.yaml")])).toThrow(
+    /^Cannot read the faults in .*none\.yaml: /,
+  );
+  expect(() => parseUpOptions(["--faults", file("rules: [")])).toThrow(/^Cannot read the faults in .*faults\.yaml: /);
+});

@@ -1,6 +1,7 @@
 /** The four places: a simulated world, the embedded control plane, a genuine kube-apiserver, a genuine cluster. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@setpoint/client";
@@ -58,8 +59,6 @@ const embedded: Place = {
   },
 };
 
-const portDefault = "17443";
-
 /** A real API server has no garbage collector: the real controller manager brings it, and nothing else. */
 const realApiServer: Place = {
   name: "kube-apiserver",
@@ -67,12 +66,12 @@ const realApiServer: Place = {
     const found = findApiServer();
     if (typeof found === "string") return found;
     const folder = mkdtempSync(join(tmpdir(), "setpoint-reference-"));
-    const started = spawnSync(found.script, [found.bin, folder, process.env["SETPOINT_E2E_PORT"] ?? portDefault], {
-      encoding: "utf8",
-    });
+    const port = String(await freePorts());
+    const started = spawnSync(found.script, [found.bin, folder, port], { encoding: "utf8" });
     let collector: ChildProcess | undefined;
     try {
-      if (started.status !== 0) throw new Error(`Cannot start kube-apiserver: ${started.stdout}${started.stderr}`);
+      if (started.status !== 0)
+        throw new Error(`Cannot start kube-apiserver: ${lastLines(join(folder, "apiserver.log"))}`);
       const kubeconfig = join(folder, "kubeconfig");
       collector = startCollector(join(found.bin, "kube-controller-manager"), kubeconfig);
       return await tellAgainst(kubeconfig);
@@ -83,6 +82,27 @@ const realApiServer: Place = {
     }
   },
 };
+
+/** The script takes three ports in a row. */
+async function freePorts(): Promise<number> {
+  for (let first = 17_400; first < 17_900; first += 10) {
+    const free = await Promise.all([first, first + 1, first + 2].map(isFree));
+    if (free.every(Boolean)) return first;
+  }
+  throw new Error("Cannot start kube-apiserver: of the ports from 17400 to 17900 no three in a row are free");
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+function lastLines(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(-5).join("\n") : "it has no log";
+}
 
 function startCollector(program: string, kubeconfig: string): ChildProcess {
   const flags = ["--controllers=garbage-collector-controller", "--leader-elect=false", "--secure-port=0"];

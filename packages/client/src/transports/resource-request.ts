@@ -16,12 +16,14 @@ export interface ResourceRequest {
 
 /** Undefined for paths that are no resource: discovery, health, version. */
 export function parseResourceRequest(request: ApiRequest): ResourceRequest | undefined {
-  const segments = request.path.split("/").slice(1).map(decodeSegment);
-  const isCore = segments[0] === "api";
-  if (!isCore && segments[0] !== "apis") return undefined;
-  const [group, version, ...rest] = isCore ? ["", ...segments.slice(1)] : segments.slice(1);
+  const [, root, ...names] = request.path.split("/");
+  if (root !== "api" && root !== "apis") return undefined;
+  const segments = request.path.includes("%") ? names.map(decodeSegment) : names;
+  const [group, version] = root === "api" ? ["", segments[0]] : segments;
+  const rest = segments.slice(root === "api" ? 1 : 2);
   if (group === undefined || version === undefined || rest.length === 0) return undefined;
-  return { ...placeOf(rest), group, version, verb: verbOf(request, placeOf(rest).name) };
+  const place = placeOf(rest);
+  return { ...place, group, version, verb: verbOf(request, place.name) };
 }
 
 function placeOf(rest: readonly string[]): Pick<ResourceRequest, "resource" | "subresource" | "namespace" | "name"> {

@@ -61,7 +61,10 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
   const object = runner.object(key);
   const records = supervisor.ledger.of(key).slice(0, runsMax);
   const pending = supervisor.causes.peek(key);
-  const writers = await writersOf([...pending, ...(records[0]?.causes ?? [])], ports.client);
+  const foreign = [...pending, ...records.flatMap(({ causes }) => causes)].filter(
+    ({ resourceVersion = "" }) => runThatMade(resourceVersion, ports.controllers) === undefined,
+  );
+  const writers = await writersOf(foreign, ports.client);
   const tell = (cause: Cause): WhyCause => causeOf(cause, writers, ports.controllers);
   return {
     controller: runner.definition.name,

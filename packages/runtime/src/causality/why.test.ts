@@ -48,11 +48,12 @@ test("why says which change of which writer led to the last run, what it wrote, 
   expect(last).toMatchObject({
     causes: [
       {
-        ...{ change: "added", kind: "ConfigMap", name: "lolly-mint", writer: "candy" },
+        ...{ change: "added", kind: "ConfigMap", name: "lolly-mint" },
         ownRun: { controller: "candy", object: "default/lolly", reconcileID: before?.reconcileID },
       },
     ],
   });
+  expect(before?.causes).toMatchObject([{ change: "changed", kind: "Candy", writer: "kubectl-edit" }]);
   expect(before?.writes.map(({ method, path, outcome }) => `${method} ${path.split("/").at(-1)} ${outcome}`)).toContain(
     "PATCH lolly-mint done",
   );

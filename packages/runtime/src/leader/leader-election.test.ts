@@ -146,3 +146,20 @@ test("a write checks the lease itself: not even a loop that was blocked lets one
   await expect(attempt).rejects.toMatchObject({ cause: { code: "ERR_NOT_LEADER" } });
   expect(sent.filter((path) => path.includes("candies"))).toEqual([]);
 });
+
+test.each([-86_400_000, 86_400_000])(
+  "a wall clock that jumps by %i ms decides nothing about who leads",
+  async (jumpMs) => {
+    await using fleet = new Fleet(7);
+    await withCandy(fleet);
+    const writers = audit(fleet);
+    const [leader, standby] = [start(fleet, "leader"), start(fleet, "standby")];
+    await fleet.run(10_000);
+    for (const { process } of [leader, standby, standby]) {
+      process.jump(jumpMs);
+      await fleet.run(60_000);
+      expect([leader.manager.isLeader(), standby.manager.isLeader()]).toEqual([true, false]);
+    }
+    expect(writers).toEqual(["leader"]);
+  },
+);

@@ -75,6 +75,7 @@ export class FleetProcess implements Clock {
   readonly #startMs: number;
   readonly #end = new AbortController();
   readonly #timers = new Set<Timer>();
+  #offsetMs = 0;
   #paused: PromiseWithResolvers<void> | undefined;
 
   constructor(
@@ -129,8 +130,13 @@ export class FleetProcess implements Clock {
     for (const { cutter } of this.#watches) cutter.abort(new Error("the connection of the watch broke"));
   }
 
+  /** Sets its wall clock. */
+  jump(ms: number): void {
+    this.#offsetMs += ms;
+  }
+
   now(): number {
-    return this.#clock.now();
+    return this.#clock.now() + this.#offsetMs;
   }
 
   monotonic(): number {

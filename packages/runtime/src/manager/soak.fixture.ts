@@ -38,7 +38,7 @@ const dayMs = 24 * hourMs;
 /** How often trouble comes, on average. */
 const cutEveryMs = 20 * minuteMs;
 const silenceEveryMs = 6 * hourMs;
-const restartEveryMs = 4 * hourMs;
+const restartEveryMs = 2 * hourMs;
 /** What is left to do before the rest is looked at: two watchdogs of a silent watch, and a lease. */
 const calmMs = 12 * minuteMs;
 
@@ -93,7 +93,7 @@ class SoakWorld {
     });
   }
 
-  /** One day: 23 hours of trouble, one of rest. */
+  /** One day: 23 hours of trouble, one of rest. Restarts in the first half only, so that the heaps of equally old processes compare. */
   async live(day: number): Promise<SoakDay> {
     const { random } = this.fleet.host;
     const endMs = this.fleet.host.clock.monotonic() + dayMs - hourMs;
@@ -103,7 +103,7 @@ class SoakWorld {
       const waitMs = 1 + random.int(2 * changeEveryMs);
       await this.fleet.run(waitMs);
       await this.#change();
-      await this.#trouble(waitMs);
+      await this.#trouble(waitMs, this.fleet.host.clock.monotonic() < endMs - dayMs / 2);
     }
     return this.#rest(day);
   }
@@ -164,7 +164,7 @@ class SoakWorld {
   }
 
   /** What has come to happen in so many milliseconds. */
-  async #trouble(ms: number): Promise<void> {
+  async #trouble(ms: number, mayRestart: boolean): Promise<void> {
     const { random } = this.fleet.host;
     if (random.next() < ms / cutEveryMs) {
       this.cuts++;
@@ -174,7 +174,7 @@ class SoakWorld {
       this.silences++;
       this.#process?.muteWatches();
     }
-    if (random.next() >= ms / restartEveryMs) return;
+    if (random.next() >= ms / restartEveryMs || !mayRestart) return;
     this.restarts++;
     if (random.int(2) === 0) this.#process?.kill();
     else await this.fleet.wait(this.manager.stop());

@@ -4,7 +4,7 @@ import { createClient, type Client } from "@setpoint/client";
 import { startControlPlane } from "@setpoint/controlplane";
 import { silentLogger, sleep, type Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
-import { controller, defineKind, defineOperator, runOperator, type Operator } from "setpoint";
+import { act, controller, defineKind, defineOperator, rest, runOperator, type Operator, type Step } from "setpoint";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { changedObjects, planText } from "./plan-text.ts";
@@ -155,6 +155,25 @@ test("an operator that never rests is said to be incomplete", async () => {
   expect(turn).toBeGreaterThan(3);
   expect(planned.isComplete).toBe(false);
   expect(planText(planned, { operator: "sites", server: "here", colors: false })).toContain("there may be more");
+});
+
+test("the reason of a planned step stands under what it writes", async () => {
+  const steps = controller(Site, {
+    owns: [ConfigMap],
+    observe: (site, { owned }) => Promise.resolve({ name: site.metadata.name, count: owned(ConfigMap).length }),
+    plan: ({ count }): Step<{ addPage: { number: number } }> =>
+      count < 2 ? act("addPage", { number: count }, `there are ${count} pages, wanted 2`) : rest(),
+    actions: {
+      async addPage({ number }: { readonly number: number }, { apply }, { name }) {
+        await apply(ConfigMap({ name: `${name}-step-${number}`, data: {} }));
+      },
+    },
+  });
+  const planned = await plan(defineOperator({ name: "steps", controllers: [steps] }));
+  const text = planText(planned, { operator: "steps", server: "here", colors: false });
+  expect(text).toContain(
+    "+ ConfigMap default/blog-step-1\n    patch by site of default/blog: there are 1 pages, wanted 2\n",
+  );
 });
 
 test("a kind that the server does not serve yet is planned with it", async () => {

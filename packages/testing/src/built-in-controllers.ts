@@ -65,7 +65,9 @@ const alwaysPresent: ReadonlySet<string> = new Set([
 ]);
 
 function isPresent(plural: string, observers: readonly Operator[]): boolean {
-  return alwaysPresent.has(plural) || observers.some((each) => mayTouch(each, [plural]));
+  // A Deployment that an operator makes has ReplicaSets that it never sees.
+  const resources = plural === "replicasets" ? [plural, "deployments"] : [plural];
+  return alwaysPresent.has(plural) || observers.some((each) => mayTouch(each, resources));
 }
 
 function mayTouch({ rules }: Operator, resources: readonly string[]): boolean {

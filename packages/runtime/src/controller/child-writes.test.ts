@@ -85,6 +85,21 @@ test("an object of this name that is somebody else's is never taken over, and th
   expect((await world.candy()).status?.wrappers).toBe(2);
 });
 
+test("a child of a namesake that is gone is waited for, and no longer than it is there", async () => {
+  await using world = createControllerWorld();
+  const owner = { apiVersion: "example.com/v1", kind: "Candy", name: "lolly", uid: "of-the-old-one", controller: true };
+  const key = { name: "lolly-mint", namespace: "default" };
+  await world.client.create(Wrapper, Wrapper({ ...key, ownerReferences: [owner], data: { old: "yes" } }));
+  await world.client.create(Candy, candy("mint"));
+  await world.settle(world.start([wrapping]));
+  expect(said(await world.candy(), "Stalled")).toContain('it belongs to Candy "lolly" (of-the-old-one)');
+  // As the garbage collector does.
+  await world.client.delete(Wrapper, key);
+  await world.run(1_000);
+  expect((await world.client.get(Wrapper, key)).data).toEqual({ flavor: "mint" });
+  expect(said(await world.candy(), "Stalled")).toMatch(/^False Accepted/);
+});
+
 test("an object of somebody else that the cache does not show yet is not taken over either", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));

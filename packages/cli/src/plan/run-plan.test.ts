@@ -1,4 +1,4 @@
-import { ConfigMap, Deployment } from "@setpoint/api";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment } from "@setpoint/api";
 import type { ApiRequest, Transport } from "@setpoint/apimachinery";
 import { createClient, type Client } from "@setpoint/client";
 import { startControlPlane } from "@setpoint/controlplane";
@@ -155,6 +155,27 @@ test("an operator that never rests is said to be incomplete", async () => {
   expect(turn).toBeGreaterThan(3);
   expect(planned.isComplete).toBe(false);
   expect(planText(planned, { operator: "sites", server: "here", colors: false })).toContain("there may be more");
+});
+
+test("an account that may only read gets a plan too, which says that nobody has checked it", async () => {
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" };
+  const subjects = [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "reader" }];
+  const rules = [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }];
+  await client.create(ClusterRole, ClusterRole({ name: "reader", rules }));
+  await client.create(ClusterRoleBinding, ClusterRoleBinding({ name: "reader", roleRef, subjects }));
+  const reader = plane.transportAs({ username: "reader", groups: ["system:authenticated"] });
+  const planned = await runPlan({
+    operator: siteOperator("v3"),
+    transport: reader,
+    host,
+    limitMs: 15_000,
+    quietMs: 200,
+  });
+  expect(titles(planned)).toEqual(["change ConfigMap default/blog-page", "change Deployment default/blog"]);
+  const text = planText(planned, { operator: "sites", server: "here", colors: false });
+  expect(text).toContain(
+    "version v3 is wanted (not checked by the server)\n  - spec.template.spec.containers[web].image: web:v1\n",
+  );
 });
 
 test("the reason of a planned step stands under what it writes", async () => {

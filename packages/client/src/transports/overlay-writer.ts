@@ -12,6 +12,7 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { randomSuffix, timestamp, type Clock, type Random } from "@setpoint/host";
+import { mergeApplied } from "./merge-applied.ts";
 import { alreadyExists, answer, notFound, refuse, success } from "./overlay-answers.ts";
 import { OverlaySelection } from "./overlay-selection.ts";
 import type { PretendedKinds } from "./pretended-kinds.ts";
@@ -193,8 +194,7 @@ export class OverlayWriter {
     const { body, headers } = request;
     const type = headers?.["content-type"] ?? "application/json";
     if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
-    const whole =
-      request.method === "PUT" ? body : type === jsonPatchType ? jsonPatch(present, body) : mergePatch(present, body);
+    const whole = request.method === "PUT" ? body : patched(type, present, body);
     const after = asObject(whole);
     if (after === undefined) return undefined;
     // Preconditions are no change.
@@ -389,6 +389,11 @@ export class OverlayWriter {
 
 function isRefusal(response: ApiResponse): boolean {
   return response.status >= 300;
+}
+
+function patched(type: string, present: UnstructuredObject, body: unknown): unknown {
+  if (type === jsonPatchType) return jsonPatch(present, body);
+  return type === applyType ? mergeApplied(present, body) : mergePatch(present, body);
 }
 
 /** A server takes the options of a deletion from its body, and then none from the query: the dry run must stand in both. */

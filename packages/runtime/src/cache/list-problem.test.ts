@@ -46,3 +46,19 @@ test("missing rights are named once: verbs, resource, group and namespace; and f
   expect(manager.readyz().ok).toBe(true);
   expect(world.host.lines.some((line) => line.message === "Can fill a cache again")).toBe(true);
 });
+
+test("the right to list without the right to watch is named once too, and not taken for mended by each list", async () => {
+  await using world = createControllerWorld();
+  const message = 'User "operator" cannot watch resource "candies"';
+  // A list works, with `sendInitialEvents` or without: what is refused is to follow it.
+  world.refuse = ({ path, query }) => {
+    if (!path.includes("candies") || query?.["watch"] === undefined) return undefined;
+    return query["sendInitialEvents"] === undefined
+      ? refusal(403, "Forbidden", message)
+      : refusal(400, "BadRequest", "sendInitialEvents is not understood");
+  };
+  world.start([controller(Candy, { reconcile: async () => {} })]);
+  await world.run(300_000);
+  expect(world.faults.sent.filter(({ request }) => request.query?.["watch"] === undefined).length).toBeGreaterThan(0);
+  expect(problems(world)).toEqual([expect.stringContaining(message)]);
+});

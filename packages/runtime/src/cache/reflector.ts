@@ -195,8 +195,6 @@ export class Reflector {
   }
 
   #advance(resourceVersion: string): void {
-    if (this.#problem !== undefined) this.#host.log.info("Can fill a cache again", { resource: this.#kind.plural });
-    this.#problem = undefined;
     this.#resumeFrom = resourceVersion;
     this.#newest = resourceVersion;
     this.#lastFrameMs = this.#host.clock.monotonic();
@@ -236,9 +234,11 @@ export class Reflector {
     try {
       if (raw === undefined) {
         const frames = await this.#client.watch(this.#kind, options);
+        this.#forgetProblem();
         return await followFrames(frames, isInitial, listener);
       }
       const frames = await raw.watch(this.#kind, options);
+      this.#forgetProblem();
       return await this.#followRaw(frames, isInitial ? this.#target.stage() : undefined, listener);
     } catch (error) {
       if (isInitial && isRefusal(error)) this.#plan.fallBack();
@@ -340,6 +340,12 @@ export class Reflector {
     // Other errors do not mend it: only an answer does.
     this.#problem = problem ?? this.#problem;
     return problem !== undefined;
+  }
+
+  /** Listing alone proves nothing: the right to watch may still be missing. */
+  #forgetProblem(): void {
+    if (this.#problem !== undefined) this.#host.log.info("Can fill a cache again", { resource: this.#kind.plural });
+    this.#problem = undefined;
   }
 
   async #backOff(signal: AbortSignal): Promise<void> {

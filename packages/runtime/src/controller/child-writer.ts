@@ -9,7 +9,7 @@ import {
 } from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
-import { TemporaryError } from "../errors.ts";
+import { TemporaryError, TerminalError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
 import { assertOurs, keyOf, nameOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
@@ -98,6 +98,7 @@ export class ChildWriter {
   async create<T extends KubeObject>(child: T, { owner = true }: CreateOptions = {}): Promise<Stored<T>> {
     const { cache, client, definition, signal, writes } = this.#ports;
     const kind = cache.ofObject(child).kind as KindRef<T>;
+    requireName(child);
     const object = placed(kind, child, owner, this.#parent);
     const send = (): Promise<Stored<T>> =>
       client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
@@ -203,6 +204,14 @@ export class ChildWriter {
 /** How children of one owner are told apart. */
 function placeOf(kind: KindRef, object: KubeObject): string {
   return `${kind.plural}/${object.metadata.namespace ?? ""}/${nameOf(object)}`;
+}
+
+/** With a name that the server chooses nobody can ask what became of a write whose answer was lost: the next try makes two. */
+function requireName({ kind, metadata }: KubeObject): void {
+  if (metadata.name !== undefined) return;
+  throw new TerminalError(
+    `Cannot create ${kind} "${metadata.generateName ?? ""}*": when the answer is lost, nobody could tell whether it is there; give it a name, for instance with randomSuffix(random, 5)`,
+  );
 }
 
 /** Holds only for what is there: this very object, or none. */

@@ -150,6 +150,18 @@ test("a child that somebody has replaced by an object of his own, unseen by the 
   expect(said(await world.candy(), "Stalled")).toMatch(/^True NotOwned/);
 });
 
+test("a child whose name the server would choose is refused: a lost answer would make two", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const nameless = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_candy, { create }) => void (await create(Wrapper({ generateName: "lolly-", data: {} }))),
+  });
+  await world.settle(world.start([nameless]));
+  expect(said(await world.candy(), "Stalled")).toContain('Cannot create ConfigMap "lolly-*"');
+  expect(world.writes()).toEqual(["PATCH candies/lolly/status"]);
+});
+
 test("two children of one name are refused, instead of overwriting each other for ever", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint", "mint"));

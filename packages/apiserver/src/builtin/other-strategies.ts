@@ -14,7 +14,13 @@ import {
   setStorageClassDefaults,
   setWebhookDefaults,
 } from "./other-defaults.ts";
-import { validatePolicy, validatePolicyBinding, validateWebhooks } from "./webhook-validation.ts";
+import {
+  validateMutatingBinding,
+  validateMutatingPolicy,
+  validatePolicy,
+  validatePolicyBinding,
+  validateWebhooks,
+} from "./webhook-validation.ts";
 
 /** The fields may not change after creation; upstream says so with Forbidden. */
 function fixed(message: string, ...fields: readonly string[]) {
@@ -77,6 +83,12 @@ export const otherStrategies: StrategyTable = {
     defaults: setPolicyBindingDefaults,
     validate: validatePolicyBinding,
   },
-  "admissionregistration.k8s.io/MutatingAdmissionPolicy": { defaults: setPolicyDefaults },
-  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": { defaults: setPolicyBindingDefaults },
+  "admissionregistration.k8s.io/MutatingAdmissionPolicy": {
+    defaults: setPolicyDefaults,
+    validate: validateMutatingPolicy,
+  },
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": {
+    defaults: setPolicyBindingDefaults,
+    validate: validateMutatingBinding,
+  },
 };

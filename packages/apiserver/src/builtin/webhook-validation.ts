@@ -1,7 +1,7 @@
 /** What webhook configurations and admission policies must be, in the words of a real server. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEnvironment } from "@setpoint/schema/cel";
-import { type BindingSpec, policyEnvironment, type PolicySpec } from "../webhook/admission-policies.ts";
+import { type BindingSpec, mutationSource, policyEnvironment, type PolicySpec } from "../webhook/admission-policies.ts";
 import { conditionsEnvironment } from "../webhook/match-conditions.ts";
 import type { ResourceRule } from "../webhook/resource-rules.ts";
 import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
@@ -165,6 +165,32 @@ export function validatePolicy(policy: UnstructuredObject, old: UnstructuredObje
       ]),
     ),
   ];
+}
+
+export function validateMutatingPolicy(
+  policy: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): readonly FieldError[] {
+  if (old !== undefined && sameJson(policy["spec"], old["spec"])) return [];
+  const spec: PolicySpec = { mutations: [], ...(policy["spec"] as PolicySpec) };
+  const environment = policyEnvironment(spec);
+  const { mutations = [] } = spec;
+  return [
+    ...conditionErrors(environment, spec.matchConditions ?? [], "spec.matchConditions"),
+    ...(mutations.length === 0 ? [required("spec.mutations", "mutations must contain at least one item")] : []),
+    ...mutations.flatMap((mutation, index) => {
+      const [field, type] =
+        mutation.patchType === "JSONPatch" ? ["jsonPatch", "list(JSONPatch)"] : ["applyConfiguration", "Object"];
+      return expressionErrors(environment, mutationSource(mutation), `spec.mutations[${index}].${field}.expression`, [
+        type ?? "",
+      ]);
+    }),
+  ];
+}
+
+export function validateMutatingBinding(binding: UnstructuredObject): readonly FieldError[] {
+  const { policyName = "" } = (binding["spec"] ?? {}) as BindingSpec;
+  return policyName === "" ? [required("spec.policyName")] : [];
 }
 
 export function validatePolicyBinding(binding: UnstructuredObject): readonly FieldError[] {

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies and their bindings, compiled as they are stored. */
+/** Admission policies and their bindings, compiled as they are stored. */
 import type { LabelSelectorObject, StatusReason, UnstructuredObject } from "@setpoint/apimachinery";
 import { CelEnvironment, type CelExpression } from "@setpoint/schema/cel";
 import type { Storage } from "../storage/storage.ts";
@@ -29,6 +29,20 @@ export interface PolicySpec {
   readonly validations?: readonly PolicyValidation[];
   readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[];
   readonly failurePolicy?: "Fail" | "Ignore";
+  /** MutatingAdmissionPolicy only. */
+  readonly mutations?: readonly Mutation[];
+  readonly reinvocationPolicy?: "Never" | "IfNeeded";
+}
+
+export interface Mutation {
+  readonly patchType?: "ApplyConfiguration" | "JSONPatch";
+  readonly applyConfiguration?: { readonly expression?: string };
+  readonly jsonPatch?: { readonly expression?: string };
+}
+
+/** The expression that makes a mutation. */
+export function mutationSource({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
+  return (patchType === "JSONPatch" ? jsonPatch?.expression : applyConfiguration?.expression) ?? "";
 }
 
 export interface ParamRef {
@@ -60,6 +74,13 @@ export interface CompiledPolicy {
   readonly environment: CelEnvironment;
   readonly conditions: readonly { readonly source: string; readonly expression: Compiled }[];
   readonly validations: readonly CompiledValidation[];
+  readonly mutations: readonly CompiledMutation[];
+}
+
+export interface CompiledMutation {
+  readonly source: string;
+  readonly isJsonPatch: boolean;
+  readonly expression: Compiled;
 }
 
 export interface BoundPolicy {
@@ -72,13 +93,14 @@ const policyCostMax = 10_000_000;
 
 /** The environment of a policy's expressions, with its variables; `onIssue` hears what is wrong with these. */
 export function policyEnvironment(
-  { variables = [], paramKind }: PolicySpec,
+  { variables = [], paramKind, mutations }: PolicySpec,
   onIssue: (index: number, source: string, issue: string) => void = () => {},
 ): CelEnvironment {
   const params = paramKind === undefined ? {} : ({ params: "dyn" } as const);
   const environment = new CelEnvironment({
     variables: { object: "dyn", oldObject: "dyn", request: requestSchema, namespaceObject: "dyn", ...params },
     costMax: policyCostMax,
+    mutates: mutations !== undefined,
   });
   for (const [index, { name, expression }] of variables.entries()) {
     const issue = environment.define(name, expression);
@@ -91,7 +113,7 @@ function compilePolicy(object: UnstructuredObject): CompiledPolicy {
   // The schema of the kind has checked its types.
   const spec = (object["spec"] ?? {}) as PolicySpec;
   const environment = policyEnvironment(spec);
-  const { matchConditions = [], validations = [] } = spec;
+  const { matchConditions = [], validations = [], mutations = [] } = spec;
   return {
     name: object.metadata.name ?? "",
     spec,
@@ -99,6 +121,11 @@ function compilePolicy(object: UnstructuredObject): CompiledPolicy {
     conditions: matchConditions.map(({ expression }) => ({
       source: expression,
       expression: environment.compile(expression),
+    })),
+    mutations: mutations.map((mutation) => ({
+      source: mutationSource(mutation),
+      isJsonPatch: mutation.patchType === "JSONPatch",
+      expression: environment.compile(mutationSource(mutation)),
     })),
     validations: validations.map((source) => ({
       source,
@@ -108,7 +135,7 @@ function compilePolicy(object: UnstructuredObject): CompiledPolicy {
   };
 }
 
-const prefix = "/admissionregistration.k8s.io/validatingadmissionpolic";
+export type PolicyRole = "validating" | "mutating";
 
 /** Follows policies and bindings; a policy without a binding decides nothing. */
 export class PolicyList {
@@ -117,7 +144,8 @@ export class PolicyList {
   readonly #watches: readonly { cancel(): void }[];
   #bound: readonly BoundPolicy[] = [];
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, role: PolicyRole) {
+    const prefix = `/admissionregistration.k8s.io/${role}admissionpolic`;
     this.#watches = [
       this.#follow(storage, `${prefix}ies`, this.#policies, compilePolicy),
       this.#follow(storage, `${prefix}ybindings`, this.#bindings, (object) => ({

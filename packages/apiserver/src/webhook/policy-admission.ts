@@ -1,56 +1,51 @@
-/** Admission by ValidatingAdmissionPolicies. Nobody has to be asked, so it is decided at once. */
-import {
-  ApiError,
-  labelSelectorOf,
-  failure,
-  groupResource,
-  type StatusReason,
-  type UnstructuredObject,
-} from "@setpoint/apimachinery";
+/** Admission by ValidatingAdmissionPolicies. Nobody has to be asked, so most is decided at once. */
+import { ApiError, failure, groupResource, type StatusReason, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
-import type { Registry } from "../registry/registry.ts";
-import type {
-  BindingSpec,
-  BoundPolicy,
-  Compiled,
-  CompiledPolicy,
-  MatchResources,
-  PolicyList,
-} from "./admission-policies.ts";
-import { requestFields } from "./admission-review.ts";
-import { type Equivalents, matchRequest } from "./match-request.ts";
+import type { BoundPolicy, Compiled, CompiledPolicy, PolicyList } from "./admission-policies.ts";
+import {
+  evaluationOf,
+  paramsOf,
+  type PolicyAdmissionParts,
+  run,
+  unmetConditions,
+  wantedDefinition,
+} from "./policy-evaluation.ts";
 import { isExempt } from "./resource-rules.ts";
-
-export interface PolicyAdmissionParts {
-  readonly registry: Registry;
-  readonly equivalents: Equivalents;
-}
+import { versionConverter } from "./version-converter.ts";
 
 export function validatingPolicies(list: PolicyList, parts: PolicyAdmissionParts): AdmissionPlugin {
   return {
     name: "ValidatingAdmissionPolicy",
     validate(request) {
-      if (list.bound.length === 0 || isExempt(request)) return;
-      for (const bound of list.bound) if (isMeant(bound, request, parts.equivalents)) decide(bound, request, parts);
+      if (list.bound.length === 0 || isExempt(request)) return undefined;
+      const waiting: Promise<void>[] = [];
+      for (const bound of list.bound) {
+        const definition = wantedDefinition(bound, request, parts.equivalents);
+        if (definition === undefined) continue;
+        if (definition === request.definition) decide(bound, request, parts);
+        else waiting.push(decideIn(definition, bound, request, parts));
+      }
+      return waiting.length === 0 ? undefined : all(waiting);
     },
   };
 }
 
-function isMeant({ policy, binding }: BoundPolicy, request: AdmissionRequest, equivalents: Equivalents): boolean {
-  const meant = (match: MatchResources | undefined): boolean => {
-    if (match === undefined) return true;
-    const { resourceRules, excludeResourceRules = [] } = match;
-    const everything = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*", "*/*"] }];
-    // A binding without rules narrows by its selectors alone.
-    const rules = resourceRules === undefined || resourceRules.length === 0 ? everything : resourceRules;
-    return matchRequest({ ...match, rules, excluded: excludeResourceRules }, request, equivalents) !== undefined;
-  };
-  return (
-    policy.spec.matchConstraints !== undefined &&
-    meant(policy.spec.matchConstraints) &&
-    meant(binding.spec.matchResources)
-  );
+async function all(waiting: readonly Promise<void>[]): Promise<void> {
+  await Promise.all(waiting);
+}
+
+/** A policy that speaks another version sees the objects in it. */
+async function decideIn(
+  definition: AdmissionRequest["definition"],
+  bound: BoundPolicy,
+  request: AdmissionRequest,
+  parts: PolicyAdmissionParts,
+): Promise<void> {
+  const convert = (object: UnstructuredObject | undefined): Promise<UnstructuredObject | undefined> =>
+    versionConverter.convert(request.definition, definition, object);
+  const [object, old] = await Promise.all([convert(request.object), convert(request.old)]);
+  decide(bound, { ...request, object, old }, parts);
 }
 
 interface Problem {
@@ -97,48 +92,12 @@ function denied(request: AdmissionRequest, why: string, reason: StatusReason): A
   return new ApiError(failure(codes[reason] ?? 422, reason, `${subject} is forbidden: ${why}`, details));
 }
 
-type Params = readonly (UnstructuredObject | undefined)[];
-
-/** The parameters to try one after the other, or why there are none although there have to be. */
-function paramsOf(
-  { spec }: CompiledPolicy,
-  { paramRef }: BindingSpec,
-  request: AdmissionRequest,
-  { registry }: PolicyAdmissionParts,
-): Params | string {
-  const { paramKind } = spec;
-  if (paramKind === undefined || paramRef === undefined) return [undefined];
-  const definition = registry.definitions.find(
-    ({ group, version, kind }) =>
-      kind === paramKind.kind && (group === "" ? version : `${group}/${version}`) === paramKind.apiVersion,
-  );
-  if (definition === undefined)
-    return `failed to find resource referenced by paramKind: '${paramKind.apiVersion ?? ""}, Kind=${paramKind.kind ?? ""}'`;
-  const { group, resource, namespaced } = definition;
-  const namespace = namespaced ? (paramRef.namespace ?? request.namespace) : "";
-  const { name, selector } = paramRef;
-  const one = name === undefined ? undefined : request.reader.get(group, resource, namespace, name);
-  const matching = (): Params => {
-    const wanted = labelSelectorOf(selector ?? {});
-    return request.reader
-      .list(group, resource, namespace)
-      .filter(({ metadata }) => wanted.matches(metadata.labels ?? {}));
-  };
-  const found = name === undefined ? matching() : one === undefined ? [] : [one];
-  if (found.length > 0 || paramRef.parameterNotFoundAction === "Allow") return found;
-  return "no params found for policy binding with `Deny` parameterNotFoundAction";
-}
-
 function problemsOf(
   policy: CompiledPolicy,
   request: AdmissionRequest,
   params: UnstructuredObject | undefined,
 ): readonly Problem[] {
-  const { object, old, namespace, reader, definition } = request;
-  const namespaceObject =
-    namespace === "" || !definition.namespaced ? undefined : reader.get("", "namespaces", "", namespace);
-  const values = { object, oldObject: old, request: requestFields(request, ""), namespaceObject, params };
-  const evaluation = policy.environment.evaluate(values);
+  const evaluation = evaluationOf(policy, request, params);
   const isIgnored = policy.spec.failurePolicy === "Ignore";
   const unmet = unmetConditions(policy, evaluation);
   if (unmet === "unmet") return [];
@@ -153,24 +112,6 @@ function problemsOf(
     const text = said(evaluation, message) ?? source.message ?? `failed expression: ${source.expression}`;
     return [{ message: text, reason: source.reason ?? "Invalid" }];
   });
-}
-
-function run(evaluation: CelEvaluation, expression: Compiled): ReturnType<CelEvaluation["run"]> {
-  return typeof expression === "string" ? { error: expression } : evaluation.run(expression);
-}
-
-/** A condition that is false counts more than one that cannot be evaluated. */
-function unmetConditions(
-  { conditions }: CompiledPolicy,
-  evaluation: CelEvaluation,
-): "met" | "unmet" | readonly string[] {
-  const errors: string[] = [];
-  for (const { source, expression } of conditions) {
-    const result = run(evaluation, expression);
-    if ("error" in result) errors.push(`expression '${source}' resulted in error: ${result.error}`);
-    else if (result.value !== true) return "unmet";
-  }
-  return errors.length === 0 ? "met" : errors;
 }
 
 /** What `messageExpression` says, if it says something usable. */

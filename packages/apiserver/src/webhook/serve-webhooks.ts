@@ -1,6 +1,7 @@
 /** Wires admission by webhooks and policies into an API server. */
 import type { ApiServer } from "../api-server.ts";
 import { PolicyList } from "./admission-policies.ts";
+import { mutatingPolicies } from "./mutating-policies.ts";
 import { validatingPolicies } from "./policy-admission.ts";
 import { versionConverter, equivalentsIn } from "./version-converter.ts";
 import { mutatingWebhooks, validatingWebhooks } from "./webhook-admission.ts";
@@ -19,8 +20,10 @@ export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOption
   const stopped = new AbortController();
   const equivalents = equivalentsIn(registry);
   const parts = { caller, equivalents, converter: versionConverter, signal: stopped.signal };
-  const policies = new PolicyList(storage);
+  const policies = new PolicyList(storage, "validating");
+  const mutations = new PolicyList(storage, "mutating");
   server.addAdmission(
+    mutatingPolicies(mutations, { registry, equivalents }),
     mutatingWebhooks(mutating, parts),
     validatingPolicies(policies, { registry, equivalents }),
     validatingWebhooks(validating, parts),
@@ -31,6 +34,7 @@ export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOption
       mutating.stop();
       validating.stop();
       policies.stop();
+      mutations.stop();
     },
   };
 }

@@ -58,10 +58,11 @@ export interface MapLiteral extends Node {
   readonly entries: readonly Entry[];
 }
 
-/** A message: rules have no message types, so it only ever is an error. */
+/** A message. Rules have no types of messages, mutations have a few; its fields are entries of a map with their names as keys. */
 export interface StructLiteral extends Node {
   readonly kind: "struct";
   readonly name: string;
+  readonly entries: readonly Entry[];
 }
 
 export type LoopMacro =

@@ -7,6 +7,7 @@ import {
   type Loop,
   type MapLiteral,
   type OptionalMap,
+  type StructLiteral,
 } from "./ast.ts";
 import type { Issue } from "./issue.ts";
 import { literalIssue } from "./literal-check.ts";
@@ -44,8 +45,15 @@ export interface Checked {
   readonly issues: readonly Issue[];
 }
 
-export function check(expr: Expr, variables: ReadonlyMap<string, CelType>): Checked {
-  const checker = new Checker(variables);
+/** Which names of messages an expression may make. */
+export type MessageNames = (name: string) => boolean;
+
+export function check(
+  expr: Expr,
+  variables: ReadonlyMap<string, CelType>,
+  messages: MessageNames = () => false,
+): Checked {
+  const checker = new Checker(variables, messages);
   const type = checker.checkAll(expr);
   return { type, calls: checker.calls, variables: checker.used, types: checker.types(), issues: checker.issues };
 }
@@ -61,8 +69,11 @@ class Checker {
   /** Lists of arguments for `format` may mix types, others may not. */
   #mayMix = false;
 
-  constructor(variables: ReadonlyMap<string, CelType>) {
+  readonly #messages: MessageNames;
+
+  constructor(variables: ReadonlyMap<string, CelType>, messages: MessageNames) {
     this.#scope = variables;
+    this.#messages = messages;
   }
 
   /** Parameters that stayed open are dyn. */
@@ -101,7 +112,7 @@ class Checker {
       case "map":
         return this.#map(expr);
       case "struct":
-        return this.#undeclared(expr.name, expr.at);
+        return this.#message(expr);
       case "loop":
         return this.#loop(expr);
       case "optionalMap":
@@ -235,6 +246,13 @@ class Checker {
     for (const { value, isOptional } of elements)
       joined = this.#join(value.at, joined, this.#element(value, isOptional));
     return listType(joined ?? this.#unification.newParameter());
+  }
+
+  /** Its fields may be anything: whoever gets the message knows their types. */
+  #message({ name, at, entries }: StructLiteral): CelType {
+    if (!this.#messages(name)) return this.#undeclared(name, at);
+    for (const { value, isOptional } of entries) this.#element(value, isOptional);
+    return { kind: "object", name, fields: new Map() };
   }
 
   #element(value: Expr, isOptional: boolean): CelType {

@@ -48,3 +48,15 @@ test("expressions of one evaluation share one budget", () => {
   expect(evaluation.run(expression)).toEqual({ value: true });
   expect(evaluation.run(expression)).toEqual({ error: "validation failed due to running out of cost budget" });
 });
+
+test("expressions of mutations make objects and patches, others may not", () => {
+  const env = new CelEnvironment({ variables: { object: "dyn" }, costMax: 10_000, mutates: true });
+  const expression = compiled(
+    env,
+    "Object{metadata: Object.metadata{labels: {'a': object.x}}, ?data: optional.none()}",
+  );
+  expect(expression.type).toBe("Object");
+  expect(env.evaluate({ object: { x: "y" } }).run(expression)).toEqual({ value: { metadata: { labels: { a: "y" } } } });
+  expect(compiled(env, "[JSONPatch{op: 'add', path: '/a', value: 1}]").type).toBe("list(JSONPatch)");
+  expect(environment().compile("Object{a: 1}")).toContain("undeclared reference to 'Object'");
+});

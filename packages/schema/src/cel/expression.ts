@@ -1,6 +1,7 @@
 /** Expressions over several named values, as webhooks' match conditions and admission policies have them. */
 import type { StructuralSchema } from "../structural-schema.ts";
 import { jsonOf, jsonValue } from "./json-values.ts";
+import type { MessageNames } from "./checker.ts";
 import { compile, type Program } from "./program.ts";
 import { shapeOf, type Shape } from "./shape.ts";
 import { dynType, typeText, type CelType } from "./type.ts";
@@ -29,6 +30,8 @@ export interface CelEnvironmentOptions {
   readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
   /** What all expressions of one evaluation may cost together. */
   readonly costMax: number;
+  /** Whether expressions may make `Object{…}` and `JSONPatch{…}`, as those of mutations do; the result is JSON. */
+  readonly mutates?: boolean;
 }
 
 interface Compiled extends CelExpression {
@@ -43,9 +46,11 @@ export class CelEnvironment {
   readonly #namedTypes = new Map<string, CelType>();
   readonly #named = new Map<string, Compiled>();
   readonly #costMax: number;
+  readonly #messages: MessageNames;
 
-  constructor({ variables, costMax }: CelEnvironmentOptions) {
+  constructor({ variables, costMax, mutates = false }: CelEnvironmentOptions) {
     this.#costMax = costMax;
+    this.#messages = (name) => mutates && (name === "JSONPatch" || name === "Object" || name.startsWith("Object."));
     for (const [name, schema] of Object.entries(variables)) {
       const shape = schema === "dyn" ? undefined : shapeOf(schema, false, name);
       this.#shapes.set(name, shape);
@@ -56,7 +61,7 @@ export class CelEnvironment {
 
   /** The expression, or all that is wrong with it. */
   compile(source: string): CelExpression | string {
-    const program = compile(source, this.#types);
+    const program = compile(source, this.#types, undefined, this.#messages);
     if (typeof program === "string") return program;
     const compiled: Compiled = { source, program, type: typeText(program.type) };
     return compiled;

@@ -75,7 +75,7 @@ export class Planner {
       case "optionalMap":
         return this.#optionalMap(expr);
       case "struct":
-        return this.constant(noOverload);
+        return this.#map(expr);
     }
   }
 
@@ -280,7 +280,7 @@ export class Planner {
     };
   }
 
-  #map({ entries }: MapLiteral): Step {
+  #map({ entries }: Pick<MapLiteral, "entries">): Step {
     const steps = entries.map(({ key, value, isOptional }) => [this.plan(key), this.plan(value), isOptional] as const);
     return (frame) => {
       const found: (readonly [Value, Value])[] = [];

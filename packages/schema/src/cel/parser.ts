@@ -267,15 +267,17 @@ class Parser {
 
   #struct(name: string): Expr {
     const { at } = this.#expect("{");
+    const entries: Entry[] = [];
     while (!this.#isSymbol("}")) {
-      this.#accept("?");
-      this.#take();
+      const isOptional = this.#accept("?") !== undefined;
+      const field = this.#take();
       this.#expect(":");
-      this.#expression();
+      const key = { kind: "literal", at: field.at, type: "string", value: field.text } as const;
+      entries.push({ key, value: this.#expression(), isOptional });
       if (this.#accept(",") === undefined) break;
     }
     this.#expect("}");
-    return { kind: "struct", at, name };
+    return { kind: "struct", at, name, entries };
   }
 
   #list(): Expr {

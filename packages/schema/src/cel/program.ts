@@ -1,5 +1,5 @@
 /** An expression from its source to something that runs. */
-import { check } from "./checker.ts";
+import { check, type MessageNames } from "./checker.ts";
 import type { DeclaredSize } from "./declared-size.ts";
 import { estimateCost } from "./estimate.ts";
 import { CostExceeded, Frame } from "./frame.ts";
@@ -34,10 +34,11 @@ export function compile(
   source: string,
   variables: ReadonlyMap<string, CelType>,
   root: DeclaredSize = undeclared,
+  messages: MessageNames = () => false,
 ): Program | string {
   const { expr, issues } = parse(source);
   if (expr === undefined) return issuesText(source, issues);
-  const checked = check(expr, variables);
+  const checked = check(expr, variables, messages);
   if (checked.issues.length > 0) return issuesText(source, checked.issues);
   const { step, slots } = plan(expr, checked, Array.from(variables.keys()));
   return {

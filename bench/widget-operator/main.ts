@@ -9,6 +9,7 @@ await using transport = connect({ clock: host.clock, userAgent: "widget-operator
 await using manager = runOperator(widgetOperator(process.env["PEER_MODE"] === "watch" ? "watch" : "full"), {
   transport,
   host,
+  caches: { freeze: process.env["NODE_ENV"] !== "production" },
 });
 const signalled = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
 await manager.ready;

@@ -1,6 +1,6 @@
 /** Runs a command in a container, or joins what runs there, over a WebSocket (v5.channel.k8s.io). */
 import { SetpointError, type Status } from "@setpoint/apimachinery";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import type { HttpConnection } from "./connection-options.ts";
 import { openPodSocket, parseStatus } from "./pod-stream.ts";
 
@@ -119,11 +119,11 @@ async function sendStdin(
   { connection }: AttachOptions,
 ): Promise<void> {
   for await (const chunk of chunks) {
-    if (socket.readyState !== WebSocket.OPEN) return;
+    if (socket.readyState !== socket.OPEN) return;
     socket.send(Buffer.concat([Uint8Array.of(channel.stdin), chunk]));
     while (socket.bufferedAmount > stdinBufferBytesMax) await pause(connection);
   }
-  if (socket.readyState === WebSocket.OPEN) socket.send(Uint8Array.of(channel.close, channel.stdin));
+  if (socket.readyState === socket.OPEN) socket.send(Uint8Array.of(channel.close, channel.stdin));
 }
 
 function pause({ clock }: HttpConnection): Promise<void> {

@@ -1,6 +1,6 @@
 /** WebSockets to what runs in pods: exec, attach and port-forward. */
 import { isStatus, SetpointError, type Status } from "@setpoint/apimachinery";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { fixedHeaders, type HttpConnection, tlsOptions, TokenSource } from "./connection-options.ts";
 import { openTls } from "./open-tls.ts";
 
@@ -26,6 +26,8 @@ export async function openPodSocket(options: PodSocketOptions): Promise<WebSocke
   const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/${subresource}`;
   const base = connection.server.replace(/^http/, "ws").replace(/\/$/, "");
   const tunnel = connection.proxy === undefined ? undefined : await openTls(connection, credential, ["http/1.1"]);
+  // Loaded when it is needed: most operators never open one, and all would wait for it at their start.
+  const { WebSocket } = await import("ws");
   const socket = new WebSocket(`${base}/api/v1/namespaces/${place}?${query.toString()}`, [options.protocol], {
     headers,
     ...tlsOptions(connection, credential),

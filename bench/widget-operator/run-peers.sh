@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Measures the operator of this folder beside those of the comparison's folder, with its driver, on a real kube-apiserver.
+# Needs there: `build.sh` and `states.sh` done. Usage:
+#   PEERS_HOME=… PEERS_WORK=… KUBE_BIN=… ETCD_BIN=… bench/widget-operator/run-peers.sh [W2,W1w,W3,W5,W1]
+# PEERS: who takes part (default: all tuned ones); ROUNDS: how often, the peers interleaved (default 1).
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+: "${PEERS_HOME:?the folder of the comparison}"
+. "$PEERS_HOME/env.sh"
+node=$root/node_modules/node/bin/node
+out=$PEERS_WORK/setpoint
+mkdir -p "$out"
+
+if [ -z "${SKIP_BUILD:-}" ]; then
+  (cd "$root" && npx tsc -b packages/setpoint && npx tsc -p bench/widget-operator)
+fi
+
+# What docs/caches.md recommends to everybody: production, compiled code kept between starts, a small young generation.
+"$node" - "$PEERS_HOME/peers.json" "$here/dist/main.js" "$node" > "$out/peers.json" <<'JS'
+const [, , peersFile, main, node] = process.argv;
+const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
+const setpoint = {
+  name: "setpoint",
+  cmd: [node, "--max-semi-space-size=4", main],
+  env: { NODE_ENV: "production", NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled" },
+};
+console.log(JSON.stringify([setpoint, ...peers], undefined, 2));
+JS
+
+# One start without a cluster, so that compiled code is on disk as in an image that has been built.
+KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" "$here/dist/main.js" > /dev/null 2>&1 || true
+
+for round in $(seq 1 "${ROUNDS:-1}"); do
+  echo "round $round"
+  "$PEERS_WORK/out/driver" run -runs 1 -peers "$out/peers.json" -out "$out/results.jsonl" \
+    -workloads "${1:-W2,W1w,W3,W5}" -only "${PEERS:-setpoint,controller-runtime,kube-rs,kopf,client-node,client-node-shared-agent}"
+done
+"$PEERS_WORK/out/driver" report -out "$out/results.jsonl"

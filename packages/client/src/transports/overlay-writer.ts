@@ -2,17 +2,14 @@
 import {
   failure,
   isJsonObject,
-  jsonPatch,
-  mergePatch,
   type ApiRequest,
   type ApiResponse,
-  type JsonObject,
   type Status,
   type Transport,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { randomSuffix, timestamp, type Clock, type Random } from "@setpoint/host";
-import { mergeApplied } from "./merge-applied.ts";
+import { DryRunServer } from "./dry-run-server.ts";
 import { alreadyExists, answer, notFound, refuse, success } from "./overlay-answers.ts";
 import { OverlaySelection } from "./overlay-selection.ts";
 import type { PretendedKinds } from "./pretended-kinds.ts";
@@ -29,6 +26,20 @@ import {
 } from "./pretended-objects.ts";
 import type { PretendedWrite } from "./pretended-write.ts";
 import type { ResourceRequest } from "./resource-request.ts";
+import {
+  appliedDelta,
+  applyType,
+  asObjectOf,
+  conflictOf,
+  isFinished,
+  isRefusal,
+  keepIdentity,
+  mustWorkOut,
+  pathOf,
+  placeOf,
+  workOut,
+  type Write,
+} from "./worked-out.ts";
 import type { WorldRevisions } from "./world-revision.ts";
 
 export interface OverlayWriterOptions {
@@ -45,29 +56,22 @@ export interface OverlayWriterOptions {
 
 /** Groups whose objects are questions: nothing is stored, so they may be asked. */
 const questionGroups: ReadonlySet<string> = new Set(["authorization.k8s.io", "authentication.k8s.io"]);
-const applyType = "application/apply-patch+yaml";
-const jsonPatchType = "application/json-patch+json";
-
-/** One request under way. */
-interface Write {
-  readonly request: ApiRequest;
-  readonly asked: ResourceRequest;
-  readonly signal: AbortSignal | undefined;
-}
 
 export class OverlayWriter {
   readonly #options: OverlayWriterOptions;
+  readonly #server: DryRunServer;
   #count = 0;
 
   constructor(options: OverlayWriterOptions) {
     this.#options = options;
+    this.#server = new DryRunServer(options.inner, options.revisions);
   }
 
   async write(request: ApiRequest, asked: ResourceRequest | undefined, signal?: AbortSignal): Promise<ApiResponse> {
     if (asked !== undefined && questionGroups.has(asked.group)) return this.#options.inner.send(request, signal);
     if (asked === undefined) return refuse(405, `${request.method} ${request.path} cannot be pretended`);
     const write = { request, asked, signal };
-    if (request.query?.["dryRun"] !== undefined) return this.#dryRun(write);
+    if (request.query?.["dryRun"] !== undefined) return this.#server.dryRun(write);
     if (asked.verb === "deletecollection") return this.#deleteAll(write);
     if (asked.verb === "create") return asked.subresource === "" ? this.#create(write) : this.#createSub(write);
     if (asked.verb === "delete") return this.#delete(write);
@@ -88,7 +92,7 @@ export class OverlayWriter {
     const place = { ...placeOf(asked), name: body.metadata.name ?? "" };
     const known = this.#options.objects.get(place);
     if (known?.object !== undefined) return this.#refused(write, place, known.object, alreadyExists(place));
-    const response = known === undefined ? await this.#dryRun(write) : undefined;
+    const response = known === undefined ? await this.#server.dryRun(write) : undefined;
     if (response !== undefined && isRefusal(response) && !this.#mustPretend(response, asked))
       return this.#refused(write, place, undefined, response);
     const answered = response !== undefined && !isRefusal(response) ? asObjectOf(response) : undefined;
@@ -125,30 +129,23 @@ export class OverlayWriter {
       if (!isApply || body === undefined || asked.subresource !== "") return notFound(asked.resource, asked.name);
       return this.#createAs(write, body, this.#creatorOf(write));
     }
-    const base = await this.#read(write);
+    const base = await this.#server.read(write);
     if (base === undefined) {
       const body = asObject(request.body);
       if (isApply && body !== undefined && asked.subresource === "")
         return this.#createAs(write, body, this.#creatorOf(write));
-      return this.#dryRun(write);
+      return this.#server.dryRun(write);
     }
     return this.#changeFirst(write, base);
   }
 
-  async #read({ asked, request, signal }: Write): Promise<UnstructuredObject | undefined> {
-    const suffix = asked.subresource === "" ? "" : `/${asked.subresource}`;
-    const path = suffix === "" ? request.path : request.path.slice(0, -suffix.length);
-    const response = await this.#options.inner.send({ method: "GET", path }, signal);
-    return isRefusal(response) ? undefined : asObjectOf(response);
-  }
-
   /** An object of the server, as the server would change it. */
   async #changeFirst(write: Write, base: UnstructuredObject): Promise<ApiResponse> {
-    const response = await this.#dryRun(write);
+    const response = await this.#server.dryRun(write);
     if (isRefusal(response) && !mustWorkOut(response))
       return this.#refused(write, placeOf(write.asked), this.#own(base), response);
     const answered = isRefusal(response) ? undefined : asObjectOf(response);
-    const after = answered ?? this.#workOut(write, base);
+    const after = answered ?? workOut(write, base);
     if (after === undefined) return response;
     const place = placeOf(write.asked);
     const deltas = new Map([[this.#creatorOf(write), deltaOf(base, after)]]);
@@ -165,7 +162,7 @@ export class OverlayWriter {
     if (conflict !== undefined) return this.#refused(write, known.place, present, conflict);
     const creator = this.#creatorOf(write);
     const isApply = write.request.headers?.["content-type"] === applyType;
-    const answered = isApply && this.#mayAsk(write, known, creator) ? await this.#dryRun(write) : undefined;
+    const answered = isApply && this.#mayAsk(write, known, creator) ? await this.#server.dryRun(write) : undefined;
     if (answered !== undefined && isRefusal(answered) && !this.#mustPretend(answered, write.asked))
       return this.#refused(write, known.place, present, answered);
     const fresh = answered === undefined || isRefusal(answered) ? undefined : asObjectOf(answered);
@@ -174,7 +171,7 @@ export class OverlayWriter {
     if (fresh !== undefined && known.base !== undefined) deltas.set(creator, deltaOf(known.base, fresh));
     else if (fresh !== undefined) start = keepIdentity(present, fresh);
     else {
-      const after = this.#workOut(write, present);
+      const after = workOut(write, present);
       if (after === undefined) return refuse(415, "this form of a patch cannot be pretended");
       deltas.set(creator, isApply ? appliedDelta(write) : deltaOf(present, after));
     }
@@ -189,27 +186,8 @@ export class OverlayWriter {
     return asked.subresource === "" && known.creator === creator && !this.#options.kinds.has(asked);
   }
 
-  /** The change as far as it can be worked out without the server's schema. */
-  #workOut({ request, asked }: Write, present: UnstructuredObject): UnstructuredObject | undefined {
-    const { body, headers } = request;
-    const type = headers?.["content-type"] ?? "application/json";
-    if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
-    const whole = request.method === "PUT" ? body : patched(type, present, body);
-    const after = asObject(whole);
-    if (after === undefined) return undefined;
-    // Preconditions are no change.
-    const metadata = {
-      ...after.metadata,
-      uid: present.metadata.uid,
-      resourceVersion: present.metadata.resourceVersion,
-    };
-    const changed = { ...after, metadata } as UnstructuredObject;
-    if (asked.subresource === "status") return { ...present, status: changed["status"] };
-    return request.method === "PUT" ? { ...changed, status: changed["status"] ?? present["status"] } : changed;
-  }
-
   async #scale(write: Write): Promise<ApiResponse> {
-    const response = await this.#dryRun(write);
+    const response = await this.#server.dryRun(write);
     const replicas = asObjectOf(response)?.["spec"];
     if (isRefusal(response) || !isJsonObject(replicas)) return response;
     const path = write.request.path.replace(/\/scale$/, "");
@@ -225,7 +203,7 @@ export class OverlayWriter {
     const { asked, request } = write;
     if (["exec", "attach", "portforward", "proxy"].includes(asked.subresource.split("/")[0] ?? ""))
       return refuse(405, `${asked.resource}/${asked.subresource} acts on what runs, which cannot be pretended`);
-    const response = await this.#dryRun(write);
+    const response = await this.#server.dryRun(write);
     if (isRefusal(response)) return response;
     const path = request.path.slice(0, -asked.subresource.length - 1);
     const whole = { ...asked, subresource: "" };
@@ -244,13 +222,13 @@ export class OverlayWriter {
     const { asked } = write;
     const known = this.#options.objects.get(asked);
     if (known !== undefined && known.object === undefined) return notFound(asked.resource, asked.name);
-    const present = known?.object ?? (await this.#read(write));
+    const present = known?.object ?? (await this.#server.read(write));
     if (present === undefined) return notFound(asked.resource, asked.name);
     const shown = known === undefined ? this.#own(present) : present;
     const conflict = conflictOf(write.request, shown);
     if (conflict !== undefined) return this.#refused(write, placeOf(asked), shown, conflict);
     const isOnServer = known === undefined || known.base !== undefined;
-    const response = isOnServer ? await this.#dryRun(write) : undefined;
+    const response = isOnServer ? await this.#server.dryRun(write) : undefined;
     if (response !== undefined && isRefusal(response) && !mustWorkOut(response))
       return this.#refused(write, placeOf(asked), shown, response);
     const base = known?.base ?? (known === undefined ? present : undefined);
@@ -299,29 +277,6 @@ export class OverlayWriter {
       });
     }
     return { kind: "object", status: 200, headers: {}, object: success };
-  }
-
-  /** The server's answer, were it asked in earnest. */
-  #dryRun({ request, signal }: Write): Promise<ApiResponse> {
-    const query = { ...request.query, dryRun: "All" };
-    const body = this.#forServer(request.body);
-    return this.#options.inner.send({ ...request, query, ...bodyOf(request.method, body) }, signal);
-  }
-
-  /** Bodies may name revisions of this world, as preconditions. */
-  #forServer(body: unknown): unknown {
-    if (!isJsonObject(body)) return body;
-    const translate = (part: unknown): unknown => {
-      if (!isJsonObject(part) || typeof part["resourceVersion"] !== "string" || part["resourceVersion"] === "")
-        return part;
-      return { ...part, resourceVersion: this.#options.revisions.toServer(part["resourceVersion"]) };
-    };
-    const { metadata, preconditions } = body;
-    return {
-      ...body,
-      ...(metadata === undefined ? {} : { metadata: translate(metadata) }),
-      ...(preconditions === undefined ? {} : { preconditions: translate(preconditions) }),
-    };
   }
 
   /** An apply of the same manager to the same part replaces the one before; everything else comes on top. */
@@ -385,83 +340,4 @@ export class OverlayWriter {
     });
     return response;
   }
-}
-
-function isRefusal(response: ApiResponse): boolean {
-  return response.status >= 300;
-}
-
-function patched(type: string, present: UnstructuredObject, body: unknown): unknown {
-  if (type === jsonPatchType) return jsonPatch(present, body);
-  return type === applyType ? mergeApplied(present, body) : mergePatch(present, body);
-}
-
-/** A server takes the options of a deletion from its body, and then none from the query: the dry run must stand in both. */
-function bodyOf(method: ApiRequest["method"], body: unknown): { readonly body?: unknown } {
-  if (method !== "DELETE") return body === undefined ? {} : { body };
-  const options = isJsonObject(body) ? body : { kind: "DeleteOptions", apiVersion: "v1" };
-  return { body: { ...options, dryRun: ["All"] } };
-}
-
-/** The account may only read, or a webhook has effects: nobody can say what the server would do. */
-function mustWorkOut(response: ApiResponse): boolean {
-  if (response.status === 403) return true;
-  const message = response.kind === "object" && isJsonObject(response.object) ? String(response.object["message"]) : "";
-  return response.status === 400 && message.includes("does not support dry run");
-}
-
-function asObjectOf(response: ApiResponse): UnstructuredObject | undefined {
-  return response.kind === "object" ? asObject(response.object) : undefined;
-}
-
-function placeOf({ group, resource, namespace, name }: ResourceRequest): ObjectPlace {
-  return { group, resource, namespace, name };
-}
-
-function pathOf({ group, version, resource, namespace }: ResourceRequest): string {
-  const base = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return namespace === "" ? `${base}/${resource}` : `${base}/namespaces/${namespace}/${resource}`;
-}
-
-/** The fields of an apply as a change on top of what others have made. */
-function appliedDelta({ request, asked }: Write): JsonObject {
-  const { apiVersion: _version, kind: _kind, ...fields } = isJsonObject(request.body) ? request.body : {};
-  if (asked.subresource === "status") return { status: fields["status"] };
-  const {
-    name: _name,
-    namespace: _namespace,
-    ...metadata
-  } = isJsonObject(fields["metadata"]) ? fields["metadata"] : {};
-  return { ...fields, metadata };
-}
-
-/** The server makes a new object each time it is asked; here it is the one that was created first. */
-function keepIdentity(present: UnstructuredObject, fresh: UnstructuredObject): UnstructuredObject {
-  const { uid, creationTimestamp, generation } = present.metadata;
-  const identity = {
-    ...(uid === undefined ? {} : { uid }),
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    ...(generation === undefined ? {} : { generation }),
-  };
-  return { ...fresh, metadata: { ...fresh.metadata, ...identity } };
-}
-
-/** Whether a marked object has nothing more that holds it. */
-function isFinished({ metadata }: UnstructuredObject): boolean {
-  const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = metadata;
-  return deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
-}
-
-/** A precondition that does not hold. */
-function conflictOf({ body }: ApiRequest, present: UnstructuredObject): ApiResponse | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const wanted = isJsonObject(body["preconditions"]) ? body["preconditions"] : body["metadata"];
-  if (!isJsonObject(wanted)) return undefined;
-  for (const field of ["uid", "resourceVersion"] as const) {
-    const value = wanted[field];
-    if (typeof value !== "string" || value === "" || value === present.metadata[field]) continue;
-    const message = `Precondition failed: ${field} is ${present.metadata[field]}, wanted ${value}`;
-    return answer(409, failure(409, "Conflict", message));
-  }
-  return undefined;
 }

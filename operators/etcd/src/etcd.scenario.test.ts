@@ -404,6 +404,20 @@ describe("what people do by hand", () => {
   );
 });
 
+test(
+  "volumes are kept when deletionPolicy is changed to Retain before the cluster is deleted",
+  scenario(26, async (stage) => {
+    const { world } = stage;
+    await bootstrap(stage, claims);
+    await world.patch(EtcdCluster, "orders", { spec: { deletionPolicy: "Retain" } });
+    await world.settled();
+    await world.delete(EtcdCluster, "orders");
+    await world.settled();
+    expect(await world.list(Pod)).toEqual([]);
+    expect((await world.list(PersistentVolumeClaim)).length).toBe(3);
+  }),
+);
+
 describe("a spec that cannot be had", () => {
   test(
     "a downgrade is refused when it is asked for, and changes nothing",

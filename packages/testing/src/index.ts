@@ -31,6 +31,8 @@ export { describeFault, faultNames, isHostile } from "./faults/fault.ts";
 export type { Setting, Story, StoryInit, StoryStep, Subject } from "./explore/story.ts";
 export { apply, happens, patch, remove, run, story } from "./explore/story.ts";
 
+export { worldFrom } from "./explore/world-from.ts";
+
 // exploring
 export type { Exploration, ExploreOptions, Failure, FinishedRun } from "./explore/explore.ts";
 export { explore } from "./explore/explore.ts";
@@ -44,6 +46,8 @@ export { runPage } from "./explore/run-page.ts";
 // laws
 export type { LawOptions } from "./laws/reconciler-laws.ts";
 export { reconcilerLaws, replaySchedule } from "./laws/reconciler-laws.ts";
+export type { KindWithSchema, SpecLawOptions, SpecReport } from "./laws/spec-laws.ts";
+export { exploreSpec, specLaws } from "./laws/spec-laws.ts";
 export { reproLine } from "./laws/failure-text.ts";
 export type { ExploredModule, ModuleOptions, Summary } from "./laws/explore-module.ts";
 export { exploreModule } from "./laws/explore-module.ts";

@@ -32,6 +32,17 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
     },
 
+    async changeOwner({ member }, { patch }, seen) {
+      const { volume } = find(seen, member);
+      if (volume === undefined) return;
+      const { apiVersion, kind, metadata, spec } = seen.cluster;
+      const { name = "", uid = "" } = metadata;
+      const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
+      const others = (volume.metadata.ownerReferences ?? []).filter((each) => each.uid !== uid);
+      const ownerReferences = spec.deletionPolicy === "Delete" ? [...others, owner] : others;
+      await patch(volume, { metadata: { ownerReferences } }, { unchanged: true });
+    },
+
     async restoreLabels({ member }, { patch }, seen) {
       const { pod, volume } = find(seen, member);
       const wanted = memberLabels(seen.cluster, member);

@@ -28,6 +28,7 @@ export async function observe(cluster: EtcdCluster, context: ReconcileContext, g
     members,
     ...observeServices(cluster, context),
     ...observeVersion(cluster, members),
+    misowned: members.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
@@ -149,6 +150,13 @@ function isMislabelled(cluster: EtcdCluster, { name, pod, volume }: SeenMember):
     (pod !== undefined && differs(pod, Object.keys(wanted))) ||
     (volume !== undefined && differs(volume, [labels.cluster, labels.member]))
   );
+}
+
+/** A volume that has the cluster as its owner is deleted with it. */
+function isMisowned({ spec, metadata: { uid } }: EtcdCluster, { volume }: SeenMember): boolean {
+  if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return false;
+  const isOwned = volume.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+  return isOwned !== (spec.deletionPolicy === "Delete");
 }
 
 function observeServices(

@@ -95,6 +95,7 @@ function seen(members: readonly SeenMember[], overrides: Partial<Seen> = {}): Se
   return {
     cluster: cluster(),
     members,
+    misowned: [],
     mislabelled: [],
     quorum: true,
     clusterIds: ["c1"],

@@ -25,6 +25,8 @@ export interface Actions {
     readonly initialCluster: readonly string[];
     readonly state: "new" | "existing";
   };
+  /** Makes a volume belong to the cluster, or to nobody, as `deletionPolicy` says. */
+  readonly changeOwner: { readonly member: string };
   /** Puts the labels of a member's pod and volume back. */
   readonly restoreLabels: { readonly member: string };
   readonly deletePod: { readonly member: string };
@@ -55,6 +57,13 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     );
   if (seen.servicesToApply.length > 0)
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
+  const [misowned] = seen.misowned;
+  if (misowned !== undefined)
+    return act(
+      "changeOwner",
+      { member: misowned },
+      `the volume of ${misowned} is not yet under deletionPolicy ${seen.cluster.spec.deletionPolicy}`,
+    );
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);

@@ -18,6 +18,8 @@ export interface SeenMember {
 export interface Seen {
   readonly cluster: EtcdCluster;
   readonly members: readonly SeenMember[];
+  /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */
+  readonly misowned: readonly string[];
   /** Members whose pod or volume has labels that somebody has changed. */
   readonly mislabelled: readonly string[];
   /** Whether a quorum answered; only then `listed` is known. */

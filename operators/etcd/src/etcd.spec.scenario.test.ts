@@ -1,0 +1,54 @@
+/** Every field of an EtcdCluster is changed, removed, set to its bounds and to what it must not be, and taken back. */
+import { specLaws } from "@setpoint/testing";
+import { expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdSetting } from "./testing/etcd-setting.ts";
+
+const atCreation = "for members that start from then on; the README says so";
+const fields = [
+  "labels",
+  "annotations",
+  "resources.requests",
+  "resources.limits",
+  "nodeSelector",
+  "affinity",
+  "tolerations",
+  "env",
+];
+
+test("every field of the spec has an effect or a reason, is reached from anywhere, and can be taken back", async () => {
+  const report = await specLaws(etcdSetting, {
+    kind: EtcdCluster,
+    base: EtcdCluster({
+      name: "orders",
+      spec: {
+        size: 3,
+        version: "3.4.23",
+        volumeClaimTemplate: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+      },
+    }),
+    seed: 7,
+    samples: { "spec.version": ["3.5.16"] },
+    ignored: {
+      ...Object.fromEntries(fields.map((field) => [`spec.pod.${field}`, atCreation])),
+      "spec.options": atCreation,
+      "spec.imageRepository": atCreation,
+    },
+    historical: { "spec.paused": "a cluster that was never started stays so" },
+    mayDiffer: [
+      "Pod.metadata.annotations",
+      "Pod.spec.tolerations",
+      "Pod.spec.affinity",
+      "Pod.spec.nodeSelector",
+      "Pod.spec.containers.*.args",
+      "Pod.spec.containers.*.env",
+      "Pod.spec.containers.*.resources",
+      "Pod.spec.containers.*.image",
+      // The members with which it was started.
+      "EtcdCluster.status.initialMembers",
+    ],
+    withinMs: 120_000,
+  });
+  expect(report.exercised).toEqual(report.fields);
+  expect(report.operations).toBeGreaterThan(30);
+});

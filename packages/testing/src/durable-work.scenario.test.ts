@@ -1,6 +1,6 @@
 /** Effects and steps under every fault that the explorer knows: what is done outside is done once, and in order. */
 import { conditions, controller, defineKind, defineOperator, type Effect } from "setpoint";
-import { expect, test } from "vitest";
+import { test } from "vitest";
 import { z } from "zod";
 import {
   faultNames,

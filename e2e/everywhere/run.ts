@@ -27,7 +27,7 @@ function table(told: readonly Told[]): string {
   const claims = told.flatMap((each) => ("claims" in each ? each.claims : []));
   const rows = [...new Set(claims.map(({ claim }) => claim))];
   const width = Math.max(...rows.map((row) => row.length), 10);
-  const column = (text: string): string => text.padStart(22);
+  const column = (text: string): string => text.padStart(25);
   const cell = (each: Told, row: string): string => {
     if ("skipped" in each) return column("skipped");
     if ("failed" in each) return column("failed");

@@ -1,5 +1,17 @@
 import { sleep } from "@setpoint/host";
-import { awaitChange, changed, controller, every, requeueAfter, TemporaryError, watching } from "@setpoint/runtime";
+import {
+  awaitChange,
+  changed,
+  controller,
+  cron,
+  every,
+  onChange,
+  pushSource,
+  requeueAfter,
+  TemporaryError,
+  timer,
+  watching,
+} from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import {
   candy,
@@ -305,4 +317,26 @@ test("a watched kind's predicate keeps changes that do not matter from waking an
   await world.client.patch(Wrapper, { name: "w", namespace: "default" }, { data: { a: "2" } });
   await world.settle(manager);
   expect(runsMs.length).toBe(before + 1);
+});
+
+test("at rest nothing is asked or written, whatever looks again and again", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const wrap = controller(Candy, {
+    owns: { wrappers: Wrapper },
+    fields: [onChange("spec.flavors", async () => {})],
+    daemons: { look: timer(1_000, async (_object, { wake }) => wake()) },
+    sources: [every(5_000), cron("* * * * *"), pushSource()],
+    maxReconcileIntervalMs: 30_000,
+    limits: { deletesPerMinute: 1, childrenChangedShare: 0.1 },
+    timeoutMs: 10_000,
+    rateLimit: { minIntervalMs: 100 },
+    desired: ({ spec }) => ({ children: spec.flavors.map((name) => Wrapper({ name, data: {} })) }),
+  });
+  world.start([wrap]);
+  await world.run(10_000);
+  const asked = (): number => world.faults.sent.filter(({ request }) => request.query?.["watch"] === undefined).length;
+  const before = asked();
+  await world.run(1_200_000);
+  expect(asked()).toBe(before);
 });

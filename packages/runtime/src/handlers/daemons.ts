@@ -57,6 +57,7 @@ export class DaemonRunner {
   readonly #running = new Map<string, Companions>();
   /** Those that were told to stop and have not ended yet. */
   readonly #stopping = new Map<string, Promise<void>>();
+  #isStopped = false;
 
   constructor(options: DaemonRunnerOptions) {
     this.#options = options;
@@ -69,6 +70,7 @@ export class DaemonRunner {
 
   /** Starts the object's daemons unless they run. */
   ensure(key: string, object: Stored<KubeObject>): void {
+    if (this.#isStopped) return;
     const { uid } = object.metadata;
     const known = this.#running.get(key);
     if (known?.uid === uid) return;
@@ -104,7 +106,9 @@ export class DaemonRunner {
     return stopping;
   }
 
+  /** None starts after this. */
   async stopAll(): Promise<void> {
+    this.#isStopped = true;
     await Promise.all([...this.#running.keys()].map((key) => this.stop(key)));
     await Promise.all(this.#stopping.values());
   }

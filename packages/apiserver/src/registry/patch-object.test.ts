@@ -52,3 +52,32 @@ test("an apply that names a revision makes an object that is not there, and chan
   expect(await apply()).toBe(201);
   expect(await apply()).toBe(409);
 });
+
+test("a patch that names another UID is refused as the real server does, after the revision was compared", async () => {
+  const host = simulatedHost(1);
+  const storage = createMemoryStorage(host);
+  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  await bootstrap({ storage, host });
+  const patch = async (type: string, metadata: object): Promise<unknown> => {
+    const answer = await server.transport({ username: "admin", groups: ["system:masters"] }).send({
+      method: "PATCH",
+      path: "/api/v1/namespaces/default/configmaps/a",
+      query: { fieldManager: "me" },
+      headers: { "content-type": `application/${type}` },
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", ...metadata }, data: { value: "1" } },
+    });
+    return answer.kind === "object" ? answer.object : undefined;
+  };
+  await patch("apply-patch+yaml", {});
+  const uid = "00000000-0000-0000-0000-000000000000";
+  const text = `Invalid value: "${uid}": field is immutable`;
+  const cause = { reason: "FieldValueInvalid", field: "metadata.uid", message: text };
+  for (const type of ["apply-patch+yaml", "merge-patch+json"]) {
+    expect(await patch(type, { uid })).toMatchObject({
+      code: 422,
+      message: `ConfigMap "a" is invalid: metadata.uid: ${text}`,
+      details: { causes: [cause, cause] },
+    });
+    expect(await patch(type, { uid, resourceVersion: "1" })).toMatchObject({ code: 409, reason: "Conflict" });
+  }
+});

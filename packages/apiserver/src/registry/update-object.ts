@@ -1,4 +1,11 @@
-import { apiVersionOf, cloneJson, deepEqual, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  type ApiError,
+  apiVersionOf,
+  cloneJson,
+  deepEqual,
+  invalid,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -123,7 +130,8 @@ function checkPreconditions(
 ): void {
   const { name = "", uid: oldUid } = old.metadata;
   const { uid = "", resourceVersion = "" } = metadata;
-  if (uid !== "" && uid !== oldUid) {
+  const isOther = uid !== "" && uid !== oldUid;
+  if (isOther && needsResourceVersion) {
     const message = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${oldUid ?? ""}`;
     throw conflict(definition, name, message);
   }
@@ -133,6 +141,14 @@ function checkPreconditions(
     const message = "Invalid value: 0x0: must be specified for an update";
     throw invalid(definition, name, [{ type: "FieldValueInvalid", field: "metadata.resourceVersion", message }]);
   }
+  if (isOther) throw otherUid(definition, name, uid);
+}
+
+/** What the real server says to a patch for another object: its validation looks twice, and its message once. */
+function otherUid(definition: ResourceDefinition, name: string, uid: string): ApiError {
+  const message = `Invalid value: "${uid}": field is immutable`;
+  const cause = { type: "FieldValueInvalid", field: "metadata.uid", message } as const;
+  return invalid(definition, name, [cause, cause]);
 }
 
 /** Status belongs to the status subresource, everything else to the main resource. */

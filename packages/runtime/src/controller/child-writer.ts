@@ -11,6 +11,7 @@ import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { TemporaryError, TerminalError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
+import { isOtherUid } from "./other-uid.ts";
 import { assertOurs, keyOf, nameOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
 import type { RunPorts } from "./run-ports.ts";
@@ -218,11 +219,6 @@ function requireName({ kind, metadata }: KubeObject): void {
 function onlyIf<T extends KubeObject>(wanted: T, present: Stored<T> | undefined): T {
   const condition = present === undefined ? { resourceVersion: absentResourceVersion } : { uid: present.metadata.uid };
   return { ...wanted, metadata: { ...wanted.metadata, ...condition } };
-}
-
-/** The real server says that a UID cannot be changed where it means that the object is another one. */
-function isOtherUid(error: unknown): boolean {
-  return isInvalid(error) && (error.status.details?.causes ?? []).some(({ field }) => field === "metadata.uid");
 }
 
 /** What of an object counts for "nothing has changed": all but what changes by itself. */

@@ -1,6 +1,7 @@
 /** Which refusals of a run are the user's to see, and which of them only a change can end. */
 import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError } from "@setpoint/apimachinery";
 import { errNotOwned, errWriteBudget, isTerminalError } from "../errors.ts";
+import { isOtherUid } from "./other-uid.ts";
 import { minutes } from "./result.ts";
 
 /** Why an object cannot be brought to what its spec says, as a condition has it. */
@@ -37,7 +38,7 @@ export function refusalOf(error: unknown, isWrite: (error: object) => boolean): 
   if (isTerminalError(error)) return { reason: "Terminal", message, until: "change" };
   if (isSetpointError(error, errNotOwned)) return { reason: "NotOwned", message, until: "look" };
   if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };
-  if (!isApiError(error) || !isWrite(error)) return undefined;
+  if (!isApiError(error) || !isWrite(error) || isOtherUid(error)) return undefined;
   if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message, until: "change" };
   if (isInvalid(error)) return { reason: isImmutable(error) ? "ImmutableField" : "Rejected", message, until: "change" };
   if (!isForbidden(error)) return undefined;

@@ -35,6 +35,11 @@ export class ResourceView {
     this.#isPlain = !isConverted && !definition.custom;
   }
 
+  /** Whether somebody may have to be asked before objects can be shown; false for most kinds. */
+  get mayAsk(): boolean {
+    return this.#definition.converter !== undefined;
+  }
+
   /**
    * Undefined when `show` can show all of them now. Otherwise somebody has to be asked for their conversion, in one call; when
    * the promise resolves, they can be shown.

@@ -170,11 +170,14 @@ class ResourceWatch {
 
   #onEvent(event: StorageEvent): void {
     if (!event.path.startsWith(this.#pathPrefix)) return;
+    if (!this.#view.mayAsk) return this.#pushEvent(event);
     const { object, previous } = event;
-    this.#inOrder(previous === undefined ? [object] : [object, previous], () => {
-      const frame = this.#frame(event);
-      if (frame !== undefined) this.#queue.push(frame);
-    });
+    this.#inOrder(previous === undefined ? [object] : [object, previous], () => this.#pushEvent(event));
+  }
+
+  #pushEvent(event: StorageEvent): void {
+    const frame = this.#frame(event);
+    if (frame !== undefined) this.#queue.push(frame);
   }
 
   #frame(event: StorageEvent): WatchFrame | undefined {

@@ -53,7 +53,7 @@ export class RbacAuthorizer implements Authorizer {
     if (user.groups.includes(mastersGroup)) return allowed;
     const missing: string[] = [];
     for (const grant of this.#grants(user, namespace)) {
-      for (const rule of grant.rules) if (ruleAllows(rule, attributes)) return allowed;
+      for (const rule of grant.rules) if (ruleAllows(rule, attributes)) return grant.decision ?? allowed;
       missing.push(...grant.missing);
     }
     if (missing.length === 0) return { allowed: false };

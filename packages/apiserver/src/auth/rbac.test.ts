@@ -54,6 +54,23 @@ test("a binding grants in its namespace only, from the moment it is written unti
   expect(authorizer.authorize(inShop).allowed).toBe(false);
 });
 
+test("an allowed request says by which binding, of which role, to whom, in upstream's words", () => {
+  const store = new FakeStore();
+  using authorizer = new RbacAuthorizer({ reader: store, storage: store });
+  store.put("rbac.authorization.k8s.io", "clusterroles", podReader);
+  store.put("rbac.authorization.k8s.io", "rolebindings", bindDev);
+  expect(authorizer.authorize(inShop).reason).toBe(
+    'RBAC: allowed by RoleBinding "dev/shop" of ClusterRole "pod-reader" to Group "dev"',
+  );
+  const account = { ...bob, username: "system:serviceaccount:shop:web", groups: [] };
+  const binding = { ...bindDev, kind: "ClusterRoleBinding", metadata: { name: "all" } };
+  const subjects = [{ kind: "ServiceAccount", name: "web", namespace: "shop" }];
+  store.put("rbac.authorization.k8s.io", "clusterrolebindings", { ...binding, subjects });
+  expect(authorizer.authorize({ ...listPods, user: account }).reason).toBe(
+    'RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pod-reader" to ServiceAccount "web/shop"',
+  );
+});
+
 test("an aggregated cluster role has the rules of the roles that its selectors pick", () => {
   const store = new FakeStore();
   using authorizer = new RbacAuthorizer({ reader: store, storage: store });

@@ -3,6 +3,7 @@ import { asText } from "./read-json.ts";
 import { matchesLabels, readLabelSelectors } from "./aggregation.ts";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { AuthorizationDecision } from "../registry/request-attributes.ts";
 import { type PolicyRule, readRules } from "./policy-rule.ts";
 
 export const rbacGroup = "rbac.authorization.k8s.io";
@@ -11,6 +12,8 @@ export const rbacGroup = "rbac.authorization.k8s.io";
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly missing: readonly string[];
+  /** The answer to who is allowed by it; made once, because it is given to every request. */
+  readonly decision?: AuthorizationDecision;
 }
 
 /** `User:bob`, `Group:ops`; service accounts are users by their long name. */
@@ -27,10 +30,12 @@ export function compileBindings(reader: ObjectReader, namespace: string): Subjec
   const resource = namespace === "" ? "clusterrolebindings" : "rolebindings";
   for (const binding of reader.list(rbacGroup, resource, namespace === "" ? undefined : namespace)) {
     const grant = grantOf(reader, readRoleRef(binding), namespace);
-    for (const subject of subjectKeys(binding, namespace)) {
-      const grants = index.get(subject);
-      if (grants === undefined) index.set(subject, [grant]);
-      else grants.push(grant);
+    for (const subject of subjectsOf(binding)) {
+      const key = subjectKey(subject, namespace);
+      const granted = { ...grant, decision: decisionOf(binding, subject) };
+      const grants = index.get(key);
+      if (grants === undefined) index.set(key, [granted]);
+      else grants.push(granted);
     }
   }
   return index;
@@ -71,12 +76,26 @@ export function readRoleRef(binding: UnstructuredObject): RoleRef {
   return { kind: String(ref["kind"]), name: String(ref["name"]) };
 }
 
-function subjectKeys(binding: UnstructuredObject, namespace: string): readonly string[] {
+type Subject = Readonly<Record<string, unknown>>;
+
+function subjectsOf(binding: UnstructuredObject): readonly Subject[] {
   const subjects = binding["subjects"];
-  if (!Array.isArray(subjects)) return [];
-  return subjects.map((subject: Readonly<Record<string, unknown>>) => {
-    const { kind, name } = subject;
-    if (kind !== "ServiceAccount") return `${String(kind)}:${String(name)}`;
-    return `User:system:serviceaccount:${asText(subject["namespace"]) || namespace}:${String(name)}`;
-  });
+  return Array.isArray(subjects) ? (subjects as readonly Subject[]) : [];
+}
+
+function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  if (kind !== "ServiceAccount") return `${String(kind)}:${String(name)}`;
+  return `User:system:serviceaccount:${asText(namespace) || bindingNamespace}:${String(name)}`;
+}
+
+/** In upstream's words, which reviews of access show. */
+function decisionOf(binding: UnstructuredObject, subject: Subject): AuthorizationDecision {
+  const { name = "", namespace } = binding.metadata;
+  const role = readRoleRef(binding);
+  const [kind, full] = namespace === undefined ? ["ClusterRoleBinding", name] : ["RoleBinding", `${name}/${namespace}`];
+  const isAccount = subject["kind"] === "ServiceAccount";
+  const own = isAccount ? `/${asText(subject["namespace"]) || (namespace ?? "")}` : "";
+  const who = `${String(subject["kind"])} ${JSON.stringify(`${String(subject["name"])}${own}`)}`;
+  const by = `${kind} ${JSON.stringify(full)} of ${role.kind} ${JSON.stringify(role.name)} to ${who}`;
+  return { allowed: true, reason: `RBAC: allowed by ${by}` };
 }

@@ -248,6 +248,8 @@ test("objects are found by owner and by an author's index, as they are now", asy
   for (const index of ["setpoint.dev/owner", "color"])
     expect([names(index, "red"), names(index, "blue")]).toEqual([[], ["a"]]);
   expect(informer.store.inNamespace("default").length).toBe(2);
+  const blue = informer.store.select(({ metadata }) => metadata.labels?.["color"] === "blue", "default");
+  expect(blue.map(({ metadata }) => metadata.name)).toEqual(["a"]);
   await stop();
 });
 

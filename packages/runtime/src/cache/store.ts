@@ -132,6 +132,22 @@ export class Store {
     return this.#objects(this.#namespaces.get(namespace) ?? []);
   }
 
+  /**
+   * The objects for which `isWanted` holds, of one namespace or all. It should read the metadata alone: objects that came as bytes are
+   * decoded as a whole only when they are wanted.
+   */
+  select(isWanted: (object: Stored<KubeObject>) => boolean, namespace?: string): readonly Stored<KubeObject>[] {
+    if (namespace !== undefined) this.#namespaces ??= this.#readNamespaces();
+    const keys = namespace === undefined ? this.#entries.keys() : (this.#namespaces?.get(namespace) ?? []);
+    const found: Stored<KubeObject>[] = [];
+    for (const key of keys) {
+      const entry = this.#entries.get(key);
+      if (entry === undefined || !isWanted(this.#lazy(entry))) continue;
+      found.push(typeof entry === "number" ? this.#decode(entry, false) : entry);
+    }
+    return found;
+  }
+
   byIndex(name: string, value: string): readonly Stored<KubeObject>[] {
     return this.#objects(this.#indexes.get(name)?.find(value) ?? []);
   }

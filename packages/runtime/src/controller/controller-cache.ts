@@ -67,13 +67,9 @@ export class ControllerCache implements CacheReader {
   }
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
-    const { namespace } = options;
-    const { informers } = this.of(kind);
-    const objects = informers.flatMap(({ store }) =>
-      namespace === undefined ? [...store.values()] : store.inNamespace(namespace),
-    );
-    return objects.filter((object) =>
-      matches(object, options),
+    // Objects of a kind have the type of the kind.
+    return this.of(kind).informers.flatMap(({ store }) =>
+      store.select((object) => matches(object, options), options.namespace),
     ) as readonly Stored<KubeObject>[] as readonly Stored<T>[];
   }
 

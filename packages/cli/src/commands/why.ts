@@ -67,6 +67,7 @@ export function whyText(report: WhyReport, nowMs: number): string {
   const [last, ...earlier] = report.runs;
   const parts = [
     heading(report),
+    ...(report.held === undefined ? [] : [`${report.held}.`]),
     stateSentence(report, nowMs),
     ...pendingLines(report, nowMs),
     last === undefined ? forgotten(report) : runText(last, nowMs),

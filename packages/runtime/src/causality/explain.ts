@@ -72,6 +72,7 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
     object: { kind: runner.definition.kind.kind, ...nameOf(key) },
     isPresent: object !== undefined,
     ...stateOf(explained, key, state, clock),
+    ...heldOf(explained, key),
     failures: state.failures,
     pending: pending.map(tell),
     runs: records.map((record) => runOf(record, tell)),
@@ -95,6 +96,11 @@ function stateOf(
   return state.kind === "delayed"
     ? { state: "delayed", ...since, until: at(state.untilMs) }
     : { state: "idle", ...since };
+}
+
+function heldOf({ runner }: Explained, key: string): { readonly held?: string } {
+  const held = runner.heldBecause(key);
+  return held === undefined ? {} : { held };
 }
 
 function runOf(record: RunRecord, tell: (cause: Cause) => WhyCause): WhyRun {

@@ -69,6 +69,8 @@ export interface WhyReport {
   readonly since?: string;
   /** When it runs next by itself. */
   readonly until?: string;
+  /** What holds it back, as a sentence: a person has paused it, or a protection slows it down. */
+  readonly held?: string;
   /** Runs in a row that failed. */
   readonly failures: number;
   /** What will be told to the next run as its causes. */

@@ -4,6 +4,8 @@ import { allowWritesAnnotation } from "../protection/write-limits.ts";
 /** Set to "true" on an object it keeps the controllers from reconciling it. */
 export const pausedAnnotation = "setpoint.dev/paused";
 
+export const pausedMessage: string = `Not reconciled while the annotation ${pausedAnnotation} is "true"`;
+
 export function isPaused(object: KubeObject): boolean {
   return object.metadata.annotations?.[pausedAnnotation] === "true";
 }

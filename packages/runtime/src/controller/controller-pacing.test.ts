@@ -58,6 +58,8 @@ test("a paused object is left alone, and caught up with when it is resumed", asy
   await world.run(60_000);
   expect((await world.client.listAll(Wrapper)).items).toEqual([]);
   expect(await eventReasons(world)).toContain("Paused");
+  const why = await world.wait(manager.why({ kind: "Candy", ...key }));
+  expect(why?.held).toBe('Not reconciled while the annotation setpoint.dev/paused is "true"');
 
   await pause(world, null);
   await world.settle(manager);

@@ -12,7 +12,7 @@ import { Protections } from "../protection/protections.ts";
 import type { Priority } from "../queue/priority.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { SourceRunner, type SourceState } from "../sources/source-runner.ts";
-import { isPaused } from "./always-wakes.ts";
+import { isPaused, pausedMessage } from "./always-wakes.ts";
 import { ControllerCache } from "./controller-cache.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import { createControllerMetrics, type ControllerMetrics } from "./controller-metrics.ts";
@@ -132,6 +132,13 @@ export class ControllerRunner {
   /** The object of a key, as the cache shows it. */
   object(key: string): Stored<KubeObject> | undefined {
     return this.#find(key);
+  }
+
+  /** What holds the key back, as a sentence; undefined when nothing does. */
+  heldBecause(key: string): string | undefined {
+    const object = this.#find(key);
+    if (object === undefined) return undefined;
+    return isPaused(object) ? pausedMessage : this.#protections.messageOf(key);
   }
 
   /** Begins to run keys; the caches must be complete. */

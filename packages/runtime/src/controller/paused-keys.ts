@@ -2,7 +2,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { EventRecorder } from "../events/event-recorder.ts";
-import { pausedAnnotation } from "./always-wakes.ts";
+import { pausedAnnotation, pausedMessage } from "./always-wakes.ts";
 
 export interface PausedKeysOptions {
   readonly controller: string;
@@ -25,7 +25,7 @@ export class PausedKeys {
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
     this.#options.log.info("Paused an object", { object: key, annotation: pausedAnnotation });
-    if (isNews) this.#tell(object, "Paused", `Not reconciled while the annotation ${pausedAnnotation} is "true"`);
+    if (isNews) this.#tell(object, "Paused", pausedMessage);
     this.#count();
   }
 

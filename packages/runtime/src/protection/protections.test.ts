@@ -41,6 +41,8 @@ test("a reconcile that repeats itself without a reason is slowed down, and says 
   expect(runs - inTheFirstMinute).toBeLessThan(10);
   expect(await notesOf(world, "HotLoop")).toEqual([expect.stringContaining("nothing but its own writes has changed")]);
   expect(said(await world.candy(), "Slowed")).toContain("True HotLoop");
+  const why = await world.wait(manager.why({ kind: "Candy", ...key }));
+  expect(why).toMatchObject({ state: "delayed", held: expect.stringContaining("nothing but its own writes") });
   expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="HotLoop"} 1');
   expect(manager.metrics()).toContain('setpoint_slowed_keys{controller="candy"} 1');
 });

@@ -105,6 +105,13 @@ export class Protections implements WriteGuard {
     return this.#loops.release(key) ? 0 : undefined;
   }
 
+  /** Why the key is slowed down; undefined when it is not. */
+  messageOf(key: string): string | undefined {
+    const fight = this.#fights.of(key);
+    if (fight !== undefined) return fightMessage(fight);
+    return this.#loops.isSlow(key) ? hotLoopMessage : undefined;
+  }
+
   /** What the object's condition has to say; undefined when it says it, or there is nothing to say. */
   conditionOf(key: string, object: Stored<KubeObject>): ConditionInit | undefined {
     const fight = this.#fights.of(key);

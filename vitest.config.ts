@@ -21,7 +21,12 @@ export default defineConfig({
       ),
       project(
         "sim",
-        ["packages/*/src/**/*.scenario.test.ts", "operators/*/src/**/*.scenario.test.ts", "examples/*/*.test.ts"],
+        [
+          "packages/*/src/**/*.scenario.test.ts",
+          "operators/*/src/**/*.scenario.test.ts",
+          "tools/**/*.scenario.test.ts",
+          "examples/*/*.test.ts",
+        ],
         60_000,
       ),
       {

@@ -1,0 +1,123 @@
+/** Mutants that live by what they saw before: a change that nobody told them of never happens (M7 and its kin). */
+import { ConfigMap, PersistentVolumeClaim } from "@setpoint/api";
+import type { OperatorSource } from "@setpoint/testing";
+import type { ReconcileContext, Stored } from "setpoint";
+import { claim, configMap } from "./children.ts";
+import { isCurrent } from "./current.ts";
+import type { Variant } from "./mutant.ts";
+import { operatorOf } from "./operator-of.ts";
+import type { Store } from "./store.ts";
+
+const unowned = { owner: false } as const;
+const staleRetryMs = 100;
+
+type CountOf = (spec: Store["spec"]) => number;
+
+/** M7: the number of replicas that was seen before decides what is made and what is taken away. */
+export function previousReplicas(countOf: CountOf): (variant: Variant) => OperatorSource {
+  return (variant) =>
+    operatorOf(() => {
+      const before = new Map<string, number>();
+      return [
+        {
+          async reconcile(store, context) {
+            const wanted = countOf(store.spec);
+            if (variant === "twin") return converge(store, context, wanted);
+            const has = before.get(store.metadata.uid) ?? (claimsOf(store, context).length === 0 ? 0 : wanted);
+            before.set(store.metadata.uid, wanted);
+            for (let ordinal = has; ordinal < wanted; ordinal++) await make(store, context, ordinal);
+            for (let ordinal = wanted; ordinal < has; ordinal++) await take(store, context, ordinal);
+            return;
+          },
+        },
+      ];
+    });
+}
+
+/** M7: volumes stay after a scale-down that was seen, so that the number of volumes tells what was seen, not what is wanted. */
+export function highWater(countOf: CountOf): (variant: Variant) => OperatorSource {
+  return (variant) =>
+    operatorOf(() => [
+      {
+        async reconcile(store, context) {
+          if (variant === "twin") return converge(store, context, countOf(store.spec));
+          for (let ordinal = 0; ordinal < countOf(store.spec); ordinal++) await make(store, context, ordinal);
+          return;
+        },
+      },
+    ]);
+}
+
+/** A volume is taken away when its process is seen to end, and never otherwise. */
+export function seenEnding(variant: Variant): OperatorSource {
+  return operatorOf(() => [
+    {
+      async reconcile(store, context) {
+        const { replicas } = store.spec;
+        const processes = context.list(ConfigMap, { labels: { "store-uid": store.metadata.uid } });
+        for (let ordinal = 0; ordinal < replicas; ordinal++) {
+          await make(store, context, ordinal);
+          if (!processes.some((each) => ordinalOf(each.metadata.name) === ordinal))
+            await context.create(withFinalizer(configMap(store, `process-${ordinal}`)), unowned);
+        }
+        for (const each of processes) {
+          const ordinal = ordinalOf(each.metadata.name);
+          if (ordinal < replicas) continue;
+          if (each.metadata.deletionTimestamp === undefined) await context.delete(each);
+          else if (variant === "mutant") await take(store, context, ordinal);
+          if (each.metadata.deletionTimestamp !== undefined)
+            await context.patch(each, { metadata: { finalizers: [] } });
+        }
+        if (variant === "twin" && processes.length <= replicas) return converge(store, context, replicas);
+        return;
+      },
+    },
+  ]);
+}
+
+function withFinalizer(object: ConfigMap): ConfigMap {
+  return { ...object, metadata: { ...object.metadata, finalizers: ["mutants.setpoint.dev/process"] } };
+}
+
+/** What a store needs once is made when the store is seen in its first state, and never otherwise. */
+export function onlyAtFirst(variant: Variant): OperatorSource {
+  return operatorOf(() => [
+    {
+      async reconcile(store, context) {
+        if (variant === "twin" || store.metadata.generation === 1)
+          await context.apply(configMap(store, "initialised"), unowned);
+        await context.apply(configMap(store, "set", { replicas: `${store.spec.replicas}` }), unowned);
+      },
+    },
+  ]);
+}
+
+/** As many volumes as wanted, whatever was seen before. */
+async function converge(
+  store: Stored<Store>,
+  context: ReconcileContext,
+  wanted: number,
+): Promise<ReturnType<ReconcileContext["requeueAfter"]> | void> {
+  for (let ordinal = 0; ordinal < wanted; ordinal++) await make(store, context, ordinal);
+  const surplus = claimsOf(store, context).filter(({ metadata }) => ordinalOf(metadata.name) >= wanted);
+  if (surplus.length === 0) return;
+  if (!(await isCurrent(store, context))) return context.requeueAfter(staleRetryMs, "stale view");
+  for (const each of surplus) await context.delete(each);
+}
+
+async function make(store: Stored<Store>, context: ReconcileContext, ordinal: number): Promise<void> {
+  await context.apply(claim(store, `data-${ordinal}`), unowned);
+}
+
+async function take(store: Stored<Store>, context: ReconcileContext, ordinal: number): Promise<void> {
+  const present = context.get(PersistentVolumeClaim, `${store.metadata.name}-data-${ordinal}`);
+  if (present !== undefined) await context.delete(present);
+}
+
+function claimsOf(store: Stored<Store>, context: ReconcileContext): readonly Stored<PersistentVolumeClaim>[] {
+  return context.list(PersistentVolumeClaim, { labels: { "store-uid": store.metadata.uid } });
+}
+
+function ordinalOf(name: string): number {
+  return Number(name.split("-").at(-1));
+}

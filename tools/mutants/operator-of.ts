@@ -1,0 +1,66 @@
+/** Puts a mutant's reconcile function into an operator. */
+import { ConfigMap, PersistentVolumeClaim, PodDisruptionBudget, Secret, Service, StatefulSet } from "@setpoint/api";
+import type { OperatorProcess, OperatorSource } from "@setpoint/testing";
+import {
+  controller,
+  defineOperator,
+  type KindRef,
+  type KubeObject,
+  type Operator,
+  type ReconcileContext,
+  type Result,
+  type Stored,
+} from "setpoint";
+import { Store } from "./store.ts";
+
+export type Reconcile = (store: Stored<Store>, context: ReconcileContext) => Promise<Result | void>;
+
+export interface MutantController {
+  readonly reconcile: Reconcile;
+  readonly cleanup?: Reconcile;
+  readonly name?: string;
+  readonly reconcileDeleting?: boolean;
+}
+
+/** All that a mutant's children may be. */
+const childKinds: readonly KindRef[] = [
+  ConfigMap,
+  PersistentVolumeClaim,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+];
+const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+
+/** `make` is called for each process anew: what it remembers is lost in a crash. */
+export function operatorOf(make: (process: OperatorProcess) => readonly MutantController[]): OperatorSource {
+  return (process) => build(make(process));
+}
+
+function build(parts: readonly MutantController[]): Operator {
+  const controllers = parts.map(({ reconcile, cleanup, name, reconcileDeleting }) =>
+    controller(Store, {
+      reconcile,
+      watches: childKinds.map((of) => ({
+        of,
+        wakes: (child: Stored<KubeObject>) => {
+          const store = child.metadata.labels?.["store"];
+          return store === undefined ? [] : [{ name: store, namespace: child.metadata.namespace ?? "default" }];
+        },
+      })),
+      ...(cleanup === undefined ? {} : { cleanup }),
+      ...(name === undefined ? {} : { name }),
+      ...(reconcileDeleting === undefined ? {} : { reconcileDeleting }),
+    }),
+  );
+  return defineOperator({
+    name: "store",
+    controllers,
+    permissions: [...childKinds, Store].map(({ group, plural }) => ({
+      apiGroups: [group],
+      resources: [plural, `${plural}/status`],
+      verbs,
+    })),
+  });
+}

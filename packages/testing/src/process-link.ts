@@ -145,7 +145,8 @@ export class ProcessLink {
   /** The time that a message is under way. */
   async #travel(): Promise<void> {
     const { clock, random } = this.#options;
-    await sleep(clock, random.int(latencyMsMax + 1));
+    const delayMs = random.int(latencyMsMax + 1);
+    if (delayMs > 0) await new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
   }
 
   /** It dies at its next request, and has nothing else to do than that which follows from what it knows now. */
@@ -241,8 +242,10 @@ function callOf(request: ApiRequest): Call {
   const { method, path, query, body } = request;
   const object = objectOfPath(path);
   if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, detail: "", request };
-  if (method === "GET" || method === "HEAD") return { kind: "read", what: `${method} ${object}`, detail: "", request };
-  const kind = resourceOf(path) === "leases" ? "lease" : "write";
+  const isLease = resourceOf(path) === "leases";
+  if (method === "GET" || method === "HEAD")
+    return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, detail: "", request };
+  const kind = isLease ? "lease" : "write";
   return { kind, what: `${method} ${object}${nameOfNew(request)}`, detail: JSON.stringify(body) ?? "", request };
 }
 

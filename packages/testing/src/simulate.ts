@@ -1,4 +1,5 @@
 import type { Transport, UserInfo } from "@setpoint/apimachinery";
+import type { WebhookCaller } from "@setpoint/apiserver";
 import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
@@ -44,6 +45,11 @@ export interface SimulateOptions {
   readonly replicas?: number;
   /** How the clocks of the operators' machines differ from the world's: of the first replica, the second and so on. */
   readonly clocks?: readonly ClockSkew[];
+  /**
+   * Answers for the webhooks of the story's configurations; without it webhooks are not asked. One that throws is a webhook that
+   * cannot be reached.
+   */
+  readonly webhooks?: WebhookCaller;
   /** What strikes in this run, counted from the moment at which the world is ready; see docs/exploring.md. */
   readonly faults?: readonly Fault[];
 }
@@ -97,7 +103,7 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     nodeNames,
   });
   const host = simulatedHost(seed, startMs);
-  const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents), watching };
+  const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents, options.webhooks), watching };
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;

@@ -14,8 +14,10 @@ import {
   defaultAdmission,
   RbacAuthorizer,
   serveCustomResources,
+  serveWebhooks,
   type Storage,
   type StorageContents,
+  type WebhookCaller,
   withCrdStrategy,
 } from "@setpoint/apiserver";
 import type { Host } from "@setpoint/host";
@@ -29,8 +31,15 @@ export interface SimulatedApiServer extends AsyncDisposable {
   contents(): StorageContents;
 }
 
-/** Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. */
-export async function startSimulatedApiServer(host: Host, contents?: StorageContents): Promise<SimulatedApiServer> {
+/**
+ * Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. Webhooks
+ * and admission policies are looked at only when there is somebody who can be asked.
+ */
+export async function startSimulatedApiServer(
+  host: Host,
+  contents?: StorageContents,
+  caller?: WebhookCaller,
+): Promise<SimulatedApiServer> {
   const storage = createMemoryStorage({ ...host, ...(contents === undefined ? {} : { contents }) });
   const server = createApiServer({
     host,
@@ -43,6 +52,7 @@ export async function startSimulatedApiServer(host: Host, contents?: StorageCont
   // Off in a default cluster, on in others: operators have to pass under the stricter rule.
   server.addAdmission(createRbacEscalationPlugin(authorizer), createOwnerReferencesPlugin(authorizer, server.registry));
   const customResources = serveCustomResources(server, { host, storage });
+  const webhooks = caller === undefined ? undefined : serveWebhooks(server, { caller });
   addEndpoints(server, host, authorizer);
   if (contents === undefined) await bootstrap({ storage, host });
   return {
@@ -52,6 +62,7 @@ export async function startSimulatedApiServer(host: Host, contents?: StorageCont
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await customResources.stop();
+      webhooks?.[Symbol.dispose]();
       await storage[Symbol.asyncDispose]();
     },
   };

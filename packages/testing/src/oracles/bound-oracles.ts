@@ -94,7 +94,7 @@ export const oneWriter: Oracle = {
       passed(passage) {
         if (!isOperators(passage, view)) return undefined;
         const { who, kind, atMs, what, status = 500, request, outcome } = passage;
-        if (kind === "lease" && status < 300) {
+        if (kind === "lease" && status < 300 && request?.method !== "GET") {
           const spec = (request?.body as { readonly spec?: { readonly leaseDurationSeconds?: number } } | null)?.spec;
           renewed.set(who, { atMs, forMs: (spec?.leaseDurationSeconds ?? 15) * 1_000 });
         }

@@ -26,7 +26,7 @@ export interface ClusterCellOptions {
   /** Aborts running reconciles. */
   readonly signal: AbortSignal;
   readonly ownership: KeyOwnership;
-  assertMayWrite(): void;
+  assertMayWrite(this: void): void;
 }
 
 /** One controller in one cluster, and what is known of its runs. */

@@ -15,7 +15,7 @@ export interface ControllerSupervisorOptions {
   /** The way to the server, which the whole manager's fence guards already. */
   readonly transport: Transport;
   readonly ownership: KeyOwnership;
-  createClient(transport: Transport): Client;
+  createClient(this: void, transport: Transport): Client;
 }
 
 export class ControllerSupervisor implements RunSupervisor {

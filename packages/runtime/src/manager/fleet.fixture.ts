@@ -76,7 +76,7 @@ export class FleetProcess implements Clock {
   readonly #end = new AbortController();
   readonly #timers = new Set<Timer>();
   #offsetMs = 0;
-  #paused: PromiseWithResolvers<void> | undefined;
+  #paused: { readonly promise: Promise<void>; resolve(): void } | undefined;
 
   constructor(
     name: string,

@@ -78,7 +78,8 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   const stepsMs: number[] = [];
   const unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
   const from = recorder.passages.length;
-  if (unsettled === undefined) await world.host.clock.run(options.quietMs);
+  // What breaks a rule of safety meanwhile is said by the oracle of operands.
+  if (unsettled === undefined) await world.run(options.quietMs).catch(() => {});
   const loud = recorder.passages.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
   const state = endState(watched.contents());
   const summary = summaryOf(recorder.passages, watched.operators);

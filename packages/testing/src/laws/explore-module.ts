@@ -63,6 +63,8 @@ interface Progress {
 }
 
 const workersDefault = 2;
+/** A run takes milliseconds; even the first ones, which rest for a day, are far shorter on a busy machine. */
+const silenceMsMax = 300_000;
 /** How often the file is written at most. */
 const saveMs = 5_000;
 
@@ -90,6 +92,7 @@ export async function exploreModule(module: URL, options: ModuleOptions = {}): P
           visited: progress.visited,
           swarmFrom: progress.swarmed,
         },
+        clock,
         ran,
       ),
     ),
@@ -98,18 +101,34 @@ export async function exploreModule(module: URL, options: ModuleOptions = {}): P
   return { ...merged(summaries), tookMs: clock.monotonic() - startedMs };
 }
 
-function work(task: WorkerTask, ran: (cell: string) => void): Promise<Omit<Summary, "tookMs">> {
+function work(task: WorkerTask, clock: Clock, ran: (cell: string) => void): Promise<Omit<Summary, "tookMs">> {
   // The entry beside this file: a source while developing, a compiled file in the package.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const execArgv = extension === "ts" ? ["--conditions=@setpoint/source"] : [];
   const worker = new Worker(new URL(`./explore-worker.${extension}`, import.meta.url), { workerData: task, execArgv });
   return new Promise((resolve, reject) => {
+    let last = "its beginning";
+    const silent = (): void => {
+      void worker.terminate();
+      const what = `a thread has said nothing for ${silenceMsMax / 1_000} s after ${last}`;
+      reject(new Error(`Cannot go on exploring: ${what}; something in the operator or a model never yields`));
+    };
+    let timer = clock.setTimer(silent, silenceMsMax);
     worker.on("message", (word: WorkerWord) => {
-      if (word.kind === "ran") ran(word.cell);
-      else resolve(word.summary);
+      timer.cancel();
+      if (word.kind === "done") return resolve(word.summary);
+      timer = clock.setTimer(silent, silenceMsMax);
+      last = word.cell;
+      ran(word.cell);
     });
-    worker.on("error", reject);
-    worker.on("exit", (code) => reject(new Error(`Cannot go on exploring: a thread has ended with code ${code}`)));
+    worker.on("error", (error) => {
+      timer.cancel();
+      reject(error);
+    });
+    worker.on("exit", (code) => {
+      timer.cancel();
+      reject(new Error(`Cannot go on exploring: a thread has ended with code ${code}`));
+    });
   });
 }
 

@@ -8,7 +8,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { allOracles } from "../oracles/all-oracles.ts";
 import { invariant } from "../oracles/oracle.ts";
-import { patch, remove, story } from "../explore/story.ts";
+import { explore } from "../explore/explore.ts";
+import { patch, remove, type Setting, story } from "../explore/story.ts";
 import { type LawOptions, reconcilerLaws } from "./reconciler-laws.ts";
 
 const Pair = defineKind({
@@ -112,12 +113,54 @@ describe("bad input ends with a sentence", () => {
     expect(message).toContain("spec.value");
   });
 
+  test("an operator that never yields", async () => {
+    const endless = controller(Pair, {
+      async reconcile() {
+        for (;;);
+      },
+    });
+    const subject = (): Setting => ({
+      operators: [defineOperator({ name: "endless", controllers: [endless] })],
+      stallMsMax: 300,
+    });
+    const message = await messageOf(reconcilerLaws(subject, { ...quick, worlds: [pair], faults: [] }));
+    expect(message).toContain('breaks "converges"');
+    expect(message).toContain("something loops without waiting for anything but itself");
+  });
+
   test("a setting that throws", async () => {
     const subject = (): never => {
       throw new Error("no model for this");
     };
     expect(await messageOf(reconcilerLaws(subject, { ...quick, worlds: [pair] }))).toContain("no model for this");
   });
+});
+
+test("a schedule of many faults is shrunk to the one that matters", async () => {
+  const found = await explore({
+    subject: pairs(false),
+    worlds: [pair],
+    seed: 7,
+    faults: ["A2", "B2", "B4", "C1", "C6", "D4"],
+    quietMs: 60_000,
+    withinMs: 60_000,
+    seconds: 15,
+    // Only random schedules: the single faults count as visited.
+    visited: { has: () => true } as unknown as ReadonlySet<string>,
+    swarm: 40,
+    failuresMax: 1,
+  });
+  const [failure] = found.failures;
+  expect(failure?.report.schedule.faults.length).toBe(1);
+  expect(failure?.faultsBefore).toBeGreaterThan(1);
+});
+
+test("pairs are run once for each state and never in both orders", async () => {
+  const options = { subject: pairs(true), worlds: [pair], seed: 7, quietMs: 60_000, withinMs: 60_000 } as const;
+  const found = await explore({ ...options, faults: ["A2", "B2"], pairs: 100 });
+  expect(found.failures).toEqual([]);
+  expect(found.pairs.run).toBeGreaterThan(2);
+  expect(found.pairs.skipped).toBeGreaterThan(0);
 });
 
 test("an invariant of the author is asked after every write", async () => {

@@ -1,4 +1,4 @@
-import { ConfigMap, CustomResourceDefinition, Namespace } from "@setpoint/api";
+import { ConfigMap, CustomResourceDefinition, EndpointSlice, Namespace, Service } from "@setpoint/api";
 import { isApiError, type KubeObject } from "@setpoint/apimachinery";
 import {
   bootstrap,
@@ -169,6 +169,42 @@ test("a new authority replaces the old one under a stream of calls, and none is 
   expect(during).toBeGreaterThan(3);
   expect(counts[0]).toBe(2);
   expect(last).not.toBe(first);
+});
+
+test("in a cluster API servers call its Service, until they have heard that it leaves", async () => {
+  await using cluster = await embedded();
+  const { client } = cluster;
+  const namespace = "ops";
+  await client.create(Namespace, Namespace({ name: namespace }));
+  for (const crd of operator.crds()) await client.create(CustomResourceDefinition, crd);
+  const where = { client, host, namespace, address: "127.0.0.1", port: 0, leavingMs: 200 };
+  const served = await serveOperatorWebhooks(operator, where);
+  const port = served?.port ?? 0;
+  const name = "podsets-operator";
+  const ports = [{ name: "webhooks", port: 443, targetPort: port }];
+  await client.create(Service, Service({ name, namespace, spec: { ports } }));
+  const create = (object: string) =>
+    messageOf(client.create(PodSet, PodSet({ name: object, namespace: "default", spec: { replicas: 3 } })));
+  expect(await create("early")).toContain('no endpoints available for service "podsets-operator"');
+  await client.create(
+    EndpointSlice,
+    EndpointSlice({
+      name,
+      namespace,
+      labels: { "kubernetes.io/service-name": name },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
+      ports: [{ name: "webhooks", port }],
+    }),
+  );
+  expect(await create("called")).toBe("accepted");
+  // Nothing in the operator's own namespace needs the operator.
+  const own = PodSet({ name: "own", namespace, spec: { replicas: 2 } });
+  expect(await messageOf(client.create(PodSet, own))).toBe("accepted");
+  const left = served?.[Symbol.asyncDispose]();
+  expect(await create("late")).toBe("accepted");
+  await left;
+  expect(await create("after")).toContain("failed calling webhook");
 });
 
 test("when the operator stops on a desk, its webhooks block nobody", async () => {

@@ -8,7 +8,7 @@ import {
 } from "@setpoint/api";
 import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
-import type { Host } from "@setpoint/host";
+import { type Host, sleep } from "@setpoint/host";
 import type { KeyPair } from "@setpoint/host/certificates";
 import { conversionPath, createWebhookHandler } from "@setpoint/runtime";
 import type { WebhookClient } from "@setpoint/schema";
@@ -30,7 +30,11 @@ export interface OperatorWebhooksOptions {
   /** Default: 9443 in a pod, any free port on a desk. */
   readonly port?: number;
   readonly times?: CertificateTimes;
+  /** In a pod: how long calls are still answered after the end has begun, until API servers have heard of it. Default 3 s. */
+  readonly leavingMs?: number;
 }
+
+const leavingMsDefault = 3_000;
 
 export interface OperatorWebhooks extends AsyncDisposable {
   readonly port: number;
@@ -89,6 +93,7 @@ export async function serveOperatorWebhooks(
     async [Symbol.asyncDispose]() {
       await certificates[Symbol.asyncDispose]();
       if (namespace === undefined) await unregister(operator, client);
+      else await sleep(host.clock, options.leavingMs ?? leavingMsDefault);
       await listening[Symbol.asyncDispose]();
     },
   };

@@ -237,7 +237,7 @@ export class RunningWorld implements World {
   #advance(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
     const isOver = (): boolean => {
       this.#stalls.step();
-      return this.#guard.violations.length > 0 || this.#guard.leave(done);
+      return this.#guard.violations.length > 0 || done();
     };
     return this.#stalls.watched(() => this.#guard.enter(() => this.host.clock.run(limitMs, isOver)));
   }

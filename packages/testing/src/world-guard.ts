@@ -25,11 +25,6 @@ export class WorldGuard {
     return guards.run(this, run);
   }
 
-  /** Runs something that is asked from within but is not part of the world: a condition of a test. */
-  leave<T>(run: () => T): T {
-    return guards.exit(run);
-  }
-
   /** Called for what runs in it. */
   refuse(call: string, instead: string): never {
     const error = new Error();

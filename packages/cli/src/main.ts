@@ -3,6 +3,7 @@ import { isSetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command, type Output } from "./command.ts";
 import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
+import { dashboard } from "./commands/dashboard.ts";
 import { dev } from "./commands/dev.ts";
 import { generate } from "./commands/generate.ts";
 import { manifests } from "./commands/manifests.ts";
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   manifests,
   uninstall,
   bundle,
+  dashboard,
   create,
   generate,
   version,

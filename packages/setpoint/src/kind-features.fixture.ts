@@ -72,7 +72,7 @@ export const Everything = defineKind({
   ],
   versions: {
     v1alpha1: {
-      spec: z.object({ count: z.int().default(1) }),
+      spec: z.object({ count: z.int().min(0).max(10).default(1) }),
       up: ({ count }) => ({ replicas: count }),
       down: ({ replicas }) => ({ count: replicas }),
       deprecated: "examples.setpoint.dev/v1alpha1 Everything goes away; use v1",

@@ -1,0 +1,8 @@
+import { kindLaws } from "@setpoint/testing";
+import { expect, test } from "vitest";
+import { EtcdCluster } from "./index.ts";
+
+test("every cluster that the schema allows keeps the laws of kinds", () => {
+  const { tried } = kindLaws(EtcdCluster, { runs: 1_000, samples: { "spec.version": ["3.4", "3.5"] } });
+  expect(tried).toBeGreaterThan(100);
+});

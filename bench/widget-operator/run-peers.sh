@@ -22,7 +22,7 @@ const [, , peersFile, main, node] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
 const setpoint = {
   name: "setpoint",
-  cmd: [node, "--max-semi-space-size=4", main],
+  cmd: [node, "--max-semi-space-size=8", main],
   env: { NODE_ENV: "production", NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled" },
 };
 console.log(JSON.stringify([setpoint, ...peers], undefined, 2));

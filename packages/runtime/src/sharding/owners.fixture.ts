@@ -7,6 +7,7 @@ import {
   type Manager,
   type ManagerOptions,
 } from "@setpoint/runtime";
+import { Lease } from "../leader/lease.ts";
 import { Candy, Fleet, isLeaseRequest, isWrite, type Arrival, type FleetProcess } from "../manager/fleet.fixture.ts";
 
 /** What the reconcile notes in the status: who ran in which epoch. */
@@ -103,6 +104,13 @@ export class OwnersWorld {
       const key = { name, namespace: "default" };
       await this.fleet.wait(this.fleet.client.patch(Candy, key, { spec: { turn: this.#turn } }));
     }
+  }
+
+  /** Somebody tidies up what he does not know: the Lease of the group's name. */
+  async deleteRecord(): Promise<void> {
+    if (this.#isExclusive) return;
+    const key = { name: "candies", namespace: "default" };
+    await this.fleet.wait(this.fleet.client.delete(Lease, key).catch(() => {}));
   }
 
   /** The objects whose last change nobody has worked on. */

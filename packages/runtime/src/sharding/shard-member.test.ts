@@ -146,6 +146,21 @@ test("a server that needs three seconds for each answer costs no member its leas
   expect(members.map(({ manager }) => manager.shard()?.members.length)).toEqual([2, 2]);
 });
 
+test("a group whose record somebody deletes goes on with a later epoch, and takes in newcomers as before", async () => {
+  await using fleet = new Fleet(10);
+  await withCandies(fleet, 30);
+  const [a, b] = [join(fleet, "a"), join(fleet, "b")];
+  await fleet.run(10_000);
+  const before = a.manager.shard()?.epoch ?? 0;
+  await fleet.wait(fleet.client.delete(leases, sharding));
+  const c = join(fleet, "c", { runMs: 100 });
+  await fleet.run(20_000);
+  const shards = [a, b, c].map(({ manager }) => manager.shard());
+  expect(shards.map((shard) => shard?.members.length)).toEqual([3, 3, 3]);
+  expect(shards.every((shard) => (shard?.epoch ?? 0) > before)).toBe(true);
+  expect(shards.reduce((sum, shard) => sum + (shard?.runnableShare ?? 0), 0)).toBeCloseTo(1);
+});
+
 test("a member that was declared dead stops", async () => {
   await using fleet = new Fleet(6);
   const [a, b] = [join(fleet, "a"), join(fleet, "b")];

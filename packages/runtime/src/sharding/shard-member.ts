@@ -57,6 +57,7 @@ export class ShardMember implements Tenure {
   #own: Stored<Lease> | undefined;
   #validUntilMs = Number.NEGATIVE_INFINITY;
   #view: ShardView | undefined;
+  #epochs: SeenGroup["epochs"] = [];
   #acked = 0;
   #isLost = false;
   #changedMs = 0;
@@ -182,7 +183,8 @@ export class ShardMember implements Tenure {
   /** One look at the group and what follows from it. Renewing does not wait for the look: a slow server answers both late. */
   async #look(signal: AbortSignal): Promise<void> {
     this.#lookedMs = this.#host.clock.monotonic();
-    const [seen] = await Promise.all([this.#list(signal), this.#renew(signal)]);
+    const [listed] = await Promise.all([this.#list(signal), this.#renew(signal)]);
+    const seen = this.#withHistory(listed);
     if (!seen.members.some(({ uid }) => uid === this.#own?.metadata.uid)) this.#lose();
     if (this.#isLost) return;
     this.#adopt(seen);
@@ -197,6 +199,13 @@ export class ShardMember implements Tenure {
     const labelSelector = `${groupLabel}=${name}`;
     const { items } = await this.#client.listAll<Lease>(Lease, { namespace, labelSelector, signal });
     return seenGroup(name, items);
+  }
+
+  /** The group with the history that this process knows, should somebody have taken the group's Lease away. */
+  #withHistory(seen: SeenGroup): SeenGroup {
+    const isKnown = (seen.epochs.at(-1)?.epoch ?? 0) >= (this.#view?.epoch ?? 0);
+    if (isKnown) this.#epochs = seen.epochs;
+    return isKnown ? seen : { ...seen, epochs: this.#epochs, isRecordLost: true };
   }
 
   /** What is not ours any more must not begin from here on. */
@@ -308,7 +317,7 @@ export class ShardMember implements Tenure {
 
   /** Writes the membership that was seen as a new epoch; of several members that do so one wins. */
   async #propose(seen: SeenGroup, signal: AbortSignal): Promise<void> {
-    if (!isMembershipChanged(seen) || this.#isTooMuch(seen)) return;
+    if ((!isMembershipChanged(seen) && seen.isRecordLost !== true) || this.#isTooMuch(seen)) return;
     // Without a record, somebody who has worked by one before knows more than this process.
     const isNewcomer = this.#view === undefined;
     if (seen.record === undefined && isNewcomer && seen.members.some(({ acked }) => acked > 0)) return;

@@ -31,6 +31,8 @@ export interface SeenGroup {
   /** The newest last; those before it have members that have not let go yet. Empty when there is no record. */
   readonly epochs: readonly Epoch[];
   readonly members: readonly SeenMember[];
+  /** The epochs are remembered, and not in the record: it is gone, or older than what was seen before. */
+  readonly isRecordLost?: boolean;
 }
 
 export function seenGroup(group: string, leases: readonly Stored<Lease>[]): SeenGroup {

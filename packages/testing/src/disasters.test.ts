@@ -1,6 +1,6 @@
-import { Deployment, Node, Pod } from "@setpoint/api";
+import { Deployment, Node, PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { expect, test } from "vitest";
-import { simulate, type World } from "./index.ts";
+import { type Launch, type ProgramModel, simulate, type World } from "./index.ts";
 
 const labels = { app: "web" };
 const web = Deployment({
@@ -53,4 +53,79 @@ test("a node that is back in time goes on with its pods", async () => {
   await world.recoverNode(node);
   await world.until("three are ready", async () => (await ready(world)) === 3);
   expect((await world.list(Pod)).map(({ metadata }) => metadata.name)).toEqual(names);
+});
+
+/** Counts in a file on its volume how often it was started. */
+class Counting implements ProgramModel {
+  readonly counts: unknown[] = [];
+  alive = 0;
+
+  runs(): boolean {
+    return true;
+  }
+
+  start({ volumes, ready, exited }: Launch): ReturnType<ProgramModel["start"]> {
+    const files = volumes.get("/data")?.files;
+    const count = Number(files?.get("starts") ?? 0) + 1;
+    files?.set("starts", count);
+    this.counts.push(count);
+    this.alive++;
+    ready(true);
+    let isRunning = true;
+    const end = (): void => {
+      if (!isRunning) return;
+      isRunning = false;
+      this.alive--;
+      exited(137);
+    };
+    return { terminate: end, kill: end };
+  }
+}
+
+const claim = PersistentVolumeClaim({
+  name: "disk",
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+});
+const counter = Pod({
+  name: "counter",
+  spec: {
+    containers: [{ name: "counter", image: "counter:1", volumeMounts: [{ name: "disk", mountPath: "/data" }] }],
+    volumes: [{ name: "disk", persistentVolumeClaim: { claimName: "disk" } }],
+  },
+});
+
+test("what is on a volume outlives processes and goes with the volume", async () => {
+  const model = new Counting();
+  await using world = await simulate({ seed: 1, models: [model] });
+  await world.apply(claim);
+  await world.apply(counter);
+  await world.settled();
+  world.kill("counter");
+  await world.run(60_000);
+  expect(model.counts).toEqual([1, 2]);
+  await world.loseVolume("disk");
+  await world.run(1_000);
+  expect(await world.list(PersistentVolumeClaim)).toEqual([]);
+  expect(model.alive).toBe(0);
+  await world.apply(claim);
+  await world.run(120_000);
+  expect(model.counts).toEqual([1, 2, 1]);
+});
+
+test("an isolated node goes on with its processes, and ends those of pods that were deleted meanwhile", async () => {
+  const model = new Counting();
+  await using world = await simulate({ seed: 1, models: [model] });
+  await world.apply(claim);
+  await world.apply(counter);
+  await world.settled();
+  const node = (await world.get(Pod, "counter")).spec?.nodeName ?? "";
+  world.failNode(node, "isolated");
+  await world.delete(Pod, "counter");
+  await world.run(100_000);
+  expect((await world.get(Pod, "counter")).metadata.deletionTimestamp).toBeDefined();
+  expect(model.alive).toBe(1);
+  await world.recoverNode(node);
+  await world.run(60_000);
+  expect(await world.list(Pod)).toEqual([]);
+  expect(model.alive).toBe(0);
 });

@@ -32,8 +32,8 @@ export interface SimulatedApiServer extends AsyncDisposable {
 }
 
 /**
- * Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. Webhooks
- * and admission policies are looked at only when there is somebody who can be asked.
+ * Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. Webhooks,
+ * of conversion too, and admission policies are looked at only when there is somebody who can be asked.
  */
 export async function startSimulatedApiServer(
   host: Host,
@@ -51,7 +51,8 @@ export async function startSimulatedApiServer(
   server.setAuthorizer(authorizer);
   // Off in a default cluster, on in others: operators have to pass under the stricter rule.
   server.addAdmission(createRbacEscalationPlugin(authorizer), createOwnerReferencesPlugin(authorizer, server.registry));
-  const customResources = serveCustomResources(server, { host, storage });
+  const asked = caller === undefined ? {} : { caller };
+  const customResources = serveCustomResources(server, { host, storage, ...asked });
   const webhooks = caller === undefined ? undefined : serveWebhooks(server, { caller });
   addEndpoints(server, host, authorizer);
   if (contents === undefined) await bootstrap({ storage, host });

@@ -62,6 +62,23 @@ test("what is found of an object is what its JSON says, wherever the fields stan
   );
 });
 
+test.each([undefined, 2])("managed fields are cut out wherever they stand, with their comma (indent %s)", (indent) => {
+  const fields = { uid: "1", managedFields: [{ a: "]," }], name: "a", resourceVersion: "1" };
+  const [uid, managed, name, revision] = Object.entries(fields) as [
+    [string, unknown],
+    [string, unknown],
+    ...[string, unknown][],
+  ];
+  for (const order of [
+    [managed, uid, name, revision],
+    [uid, managed, name, revision],
+    [uid, name, revision, managed],
+  ]) {
+    const { bytes, scan } = scanned({ metadata: Object.fromEntries(order as [string, unknown][]) }, indent);
+    expect(cut(bytes, scan)).toEqual({ metadata: { uid: "1", name: "a", resourceVersion: "1" } });
+  }
+});
+
 test("names with escapes are read as what they mean", () => {
   const { scan } = scanned({ metadata: { name: 'a"b\\c', uid: "1", resourceVersion: "1" } });
   expect(scan.key()).toBe('a"b\\c');

@@ -5,6 +5,7 @@
 
 const quote = 0x22;
 const backslash = 0x5c;
+const space = 0x20;
 const colon = 0x3a;
 const comma = 0x2c;
 const bracketMask = 0xdf;
@@ -101,9 +102,13 @@ export class ObjectScan {
 
   /** Takes the key into the range, and the comma on one of its sides. */
   #widen(range: ByteRange, keyStart: number): void {
+    const bytes = this.#bytes;
+    let [before, after] = [keyStart - 1, range.end];
+    while ((bytes[after] ?? 0) <= space && after < bytes.length) after++;
+    while ((bytes[before] ?? 0) <= space && before > 0) before--;
     range.start = keyStart;
-    if (this.#bytes[range.end] === comma) range.end++;
-    else if (this.#bytes[range.start - 1] === comma) range.start--;
+    if (bytes[after] === comma) range.end = after + 1;
+    else if (bytes[before] === comma) range.start = before;
   }
 
   #rangeOfKey(): ByteRange | undefined {
@@ -188,13 +193,13 @@ export class ObjectScan {
     const bytes = this.#bytes;
     while (this.#at < bytes.length) {
       const byte = bytes[this.#at] ?? 0;
-      if (byte === comma || (byte & bracketMask) === close || byte <= 0x20) return;
+      if (byte === comma || (byte & bracketMask) === close || byte <= space) return;
       this.#at++;
     }
   }
 
   #skipSpace(): void {
-    while (this.#at < this.#bytes.length && (this.#bytes[this.#at] ?? 0) <= 0x20) this.#at++;
+    while (this.#at < this.#bytes.length && (this.#bytes[this.#at] ?? 0) <= space) this.#at++;
   }
 }
 

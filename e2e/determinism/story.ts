@@ -31,7 +31,7 @@ const moves: readonly ((world: World, dice: Dice) => Promise<void>)[] = [
 export async function tellStory(seed: number): Promise<string> {
   const dice = seededRandom(seed);
   const etcd = new EtcdModel();
-  await using world = await simulate({
+  const world = await simulate({
     seed,
     models: [etcd],
     operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
@@ -39,17 +39,21 @@ export async function tellStory(seed: number): Promise<string> {
     watchLagMsMax: lags[dice.int(lags.length)] ?? 0,
     clocks: [{ rate: 0.9 + dice.next() / 5, offsetMs: dice.int(60_000) }],
   });
-  await world.apply(
-    EtcdCluster({ name: "orders", spec: { size: sizes[dice.int(sizes.length)] ?? 1, version: "3.5.16" } }),
-  );
-  for (let count = dice.int(movesMax + 1); count > 0; count--) {
-    await world.run(dice.int(5_000));
-    await moves[dice.int(moves.length)]?.(world, dice);
+  try {
+    await world.apply(
+      EtcdCluster({ name: "orders", spec: { size: sizes[dice.int(sizes.length)] ?? 1, version: "3.5.16" } }),
+    );
+    for (let count = dice.int(movesMax + 1); count > 0; count--) {
+      await world.run(dice.int(5_000));
+      await moves[dice.int(moves.length)]?.(world, dice);
+    }
+    // How it ends is not the question here, only whether it always ends so.
+    const end = await world.settled({ within: withinMs }).then(
+      () => "settled",
+      (error: unknown) => String(error),
+    );
+    return `${world.traceHash()} ${end.split("\n")[0]}`;
+  } finally {
+    await world[Symbol.asyncDispose]();
   }
-  // How it ends is not the question here, only whether it always ends so.
-  const end = await world.settled({ within: withinMs }).then(
-    () => "settled",
-    (error: unknown) => String(error),
-  );
-  return `${world.traceHash()} ${end.split("\n")[0]}`;
 }

@@ -184,7 +184,16 @@ async function run(cluster: Cluster, knob: Knob, agent: string): Promise<Row> {
   await until("the last run's objects are gone", async () => (await cluster.list<Widget>(widgetsPath)).length === 0);
   await cluster.send({ method: "DELETE", path: childrenPath, query: { labelSelector: "app=widget" } });
   const count = counters.map((each) => ({ ...each, match: { ...each.match, userAgents: [agent] } }));
-  const rules = [...count, ...knob.plan.rules.map(({ settings, times: _, ...rest }) => ({ ...rest, ...settings }))];
+  const rules = [
+    ...count,
+    ...knob.plan.rules.map(({ name, fault, match, percent, settings }) => ({
+      name,
+      fault,
+      match,
+      percent,
+      ...settings,
+    })),
+  ];
   await cluster.send({ method: "PUT", path: "/setpoint/faults", body: { seed: 1, rules } });
   for (let index = 0; index < widgets; index++) await createWidget(cluster, index);
   const child = spawn(operator, [], {
@@ -276,14 +285,17 @@ function lineOf(row: Row): string {
 const only = process.argv.slice(2);
 const agent = process.env["PEER_AGENT"] ?? "controller-runtime*";
 const cluster = new Cluster();
-await using _stop = cluster;
-await cluster.start();
-process.stdout.write(
-  "| fault | what | struck | converged with it | after it | writes sent | creates sent | children replaced | alive |\n|---|---|--:|--:|--:|--:|--:|--:|---|\n",
-);
-for (const knob of knobs(agent)) {
-  if (only.length > 0 && !only.includes(knob.name)) continue;
-  process.stdout.write(lineOf(await run(cluster, knob, agent)));
-  if (cluster.isDown) throw new Error(`Our server did not survive ${knob.name}`);
+try {
+  await cluster.start();
+  process.stdout.write(
+    "| fault | what | struck | converged with it | after it | writes sent | creates sent | children replaced | alive |\n|---|---|--:|--:|--:|--:|--:|--:|---|\n",
+  );
+  for (const knob of knobs(agent)) {
+    if (only.length > 0 && !only.includes(knob.name)) continue;
+    process.stdout.write(lineOf(await run(cluster, knob, agent)));
+    if (cluster.isDown) throw new Error(`Our server did not survive ${knob.name}`);
+  }
+  process.stdout.write("\nOur server ran through all of it in one process.\n");
+} finally {
+  await cluster[Symbol.asyncDispose]();
 }
-process.stdout.write("\nOur server ran through all of it in one process.\n");

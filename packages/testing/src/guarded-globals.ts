@@ -1,6 +1,7 @@
 /** Everything by which a program sees real time, chance and the network, with a question before each use. */
 import nodeCrypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
+import { performance as nodePerformance } from "node:perf_hooks";
 import nodeTimers from "node:timers";
 import nodeTimersPromises from "node:timers/promises";
 
@@ -25,7 +26,7 @@ export function guardGlobals(asked: Ask): void {
   if (ask !== undefined) return;
   ask = asked;
   guardDate();
-  guard(performance, "now", "performance.now()", useClock);
+  guard(nodePerformance, "now", "performance.now()", useClock);
   guardHighResolution();
   for (const name of names.timers) {
     guard(globalThis, name, `${name}()`, useTimer);

@@ -3,6 +3,7 @@ import { controller, defineOperator, type KindRef, type Operator, type WriteVerb
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
+import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
@@ -16,9 +17,10 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
 
 /** The operator for EtcdCluster; `gateway` is how it speaks to etcd. */
 export function etcdOperator(gateway: EtcdGateway): Operator {
+  const senses = { gateway, silence: new SilenceWatch() };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim],
-    observe: (cluster, context) => observe(cluster, context, gateway),
+    observe: (cluster, context) => observe(cluster, context, senses),
     plan,
     actions: etcdActions(gateway),
     status: etcdStatus,

@@ -141,10 +141,12 @@ describe("a cluster", () => {
       await bootstrap(stage, claims);
       const writer = startWriter(stage, "orders");
       const leader = etcd.leader("orders");
+      const before = memberNames(stage);
       await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
       await world.settled();
       await expectHealthy(stage, "orders");
       expect(lastUpgraded(world)).toBe(leader);
+      expect(memberNames(stage)).toEqual(before);
       await expectNothingLost(world, writer);
       writer.stop();
       await world.expectQuiet();
@@ -356,6 +358,45 @@ describe("healing", () => {
     }),
   );
 });
+
+test(
+  "a wall clock that jumps gives no member up",
+  scenario(27, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, claims);
+    const before = memberNames(stage);
+    const follower = before.find((name) => name !== etcd.leader("orders")) ?? "";
+    // Its restart, in place, is short; but it is silent when the clock jumps.
+    await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
+    await world.until("a member is silent", async () =>
+      ((await world.get(EtcdCluster, "orders")).status?.members ?? []).some(({ healthy }) => !healthy),
+    );
+    world.jumpOperatorClock(3_600_000);
+    await world.settled();
+    expect(memberNames(stage)).toEqual(before);
+    expect(memberNames(stage)).toContain(follower);
+    await expectHealthy(stage, "orders");
+  }),
+);
+
+test(
+  "a member that fails as soon as it starts is started again with pauses",
+  scenario(28, async (stage) => {
+    const { world } = stage;
+    await bootstrap(stage, { ...claims, size: 1 });
+    const [only] = await world.list(Pod);
+    await world.patch(EtcdCluster, "orders", { spec: { size: 3 } });
+    await world.until("a second member is there", async () => (await world.list(Pod)).length > 1);
+    world.failNode(only?.spec?.nodeName ?? "");
+    const from = world.trace.length;
+    await world.run(minutes(2));
+    const deletions = world.trace.slice(from).filter((line) => /etcd +DELETE default\/pods/.test(line));
+    expect(deletions.length).toBeLessThan(20);
+    await world.recoverNode(only?.spec?.nodeName ?? "");
+    await world.settled({ within: minutes(10) });
+    await expectHealthy(stage, "orders");
+  }),
+);
 
 describe("what people do by hand", () => {
   test(

@@ -169,10 +169,14 @@ export class PodRun {
     container.probe?.cancel();
     container.program = undefined;
     container.isReady = false;
+    // A kubelet stops the old container and starts the new one in one go, and reports nothing of the time between.
+    if (!this.#isEnding && container.image !== this.#wantedImage(container)) {
+      this.#ports.changed();
+      return this.#restart(container, 0);
+    }
     container.state = { kind: "terminated", code, message, finishedMs: this.#ports.host.clock.now() };
     if (this.#isEnding) return this.#endIfOver();
     this.#ports.changed();
-    if (container.image !== this.#wantedImage(container)) return this.#restart(container, 0);
     if (shouldRestart(this.pod, code))
       this.#restart(container, Math.min(restartMsFirst * 2 ** container.restarts, restartMsMax));
   }

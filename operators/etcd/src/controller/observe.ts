@@ -7,9 +7,20 @@ import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gat
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
 import { clientService, peerService } from "../resources/services.ts";
-import { podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import type { SilenceWatch } from "./silence-watch.ts";
 
-export async function observe(cluster: EtcdCluster, context: ReconcileContext, gateway: EtcdGateway): Promise<Seen> {
+/** How an observation looks beyond the API server. */
+export interface Senses {
+  readonly gateway: EtcdGateway;
+  readonly silence: SilenceWatch;
+}
+
+export async function observe(
+  cluster: EtcdCluster,
+  context: ReconcileContext,
+  { gateway, silence }: Senses,
+): Promise<Seen> {
   const pods = byMember(context.owned(Pod), (name) => name);
   const volumes = await withFresh(byMember(volumesOf(cluster, context), memberOfVolume), pods, cluster, context);
   const statuses = await askMembers(pods, gateway, context.signal);
@@ -22,7 +33,13 @@ export async function observe(cluster: EtcdCluster, context: ReconcileContext, g
     ...listed.keys(),
     ...(list === undefined ? recorded.keys() : []),
   ]);
-  const members = [...names].sort().map((name) => seenMember(name, { pods, volumes, statuses, listed, recorded }));
+  const parts = { pods, volumes, statuses, listed, recorded };
+  const members = withSilence(
+    cluster,
+    [...names].sort().map((name) => seenMember(name, parts)),
+    silence,
+    context,
+  );
   return {
     cluster,
     members,
@@ -59,6 +76,21 @@ function seenMember(name: string, parts: Parts): SeenMember {
       : { listed: { id: listed.id, learner: listed.learner, started: listed.name !== "" } }),
     ...(recorded === undefined ? {} : { recorded }),
   };
+}
+
+function withSilence(
+  { metadata: { uid = "" } }: EtcdCluster,
+  members: readonly SeenMember[],
+  silence: SilenceWatch,
+  { clock }: ReconcileContext,
+): readonly SeenMember[] {
+  const silent = members.filter((member) => podState(member.pod) === "running" && !isHealthy(member));
+  const pods = silent.map(({ pod }) => pod?.metadata.uid ?? "");
+  const forMs = silence.note(uid, pods, clock.monotonic());
+  return members.map((member) => {
+    const silentForMs = forMs.get(member.pod?.metadata.uid ?? "");
+    return silentForMs === undefined ? member : { ...member, silentForMs };
+  });
 }
 
 /** By what was written when they were made: those of a cluster that retains its volumes have no owner, and anybody edits labels. */

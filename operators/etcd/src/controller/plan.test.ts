@@ -69,7 +69,10 @@ function member(name: string, sketch: MemberSketch = {}): SeenMember {
       : { listed: { id: `id-${name}`, learner: sketch.learner ?? false, started: sketch.started ?? true } }),
     ...(sketch.recorded === false
       ? {}
-      : { recorded: { id: `id-${name}`, ...(sketch.silentSince ? { unhealthySince: sketch.silentSince } : {}) } }),
+      : {
+          ...(sketch.silentSince ? { silentForMs: nowMs - Date.parse(sketch.silentSince) } : {}),
+          recorded: { id: `id-${name}`, ...(sketch.silentSince ? { unhealthySince: sketch.silentSince } : {}) },
+        }),
     ...(answers
       ? {
           status: {

@@ -5,6 +5,7 @@
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
 import {
+  failedAtOnce,
   hasLostFounder,
   isBootstrapped,
   isHealthy,
@@ -67,7 +68,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);
-  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
+  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen, nowMs);
   if (seen.clusterIds.length > 1)
     return wait(
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
@@ -76,7 +77,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (!seen.quorum) return planWithoutQuorum(seen, nowMs);
   return (
     planCleanup(seen) ??
-    planHealing(seen, nowMs) ??
+    planHealing(seen) ??
     planLearners(seen) ??
     planWaitForHealth(seen) ??
     planSize(seen) ??
@@ -95,11 +96,12 @@ function atRest(seen: Seen): EtcdStep {
 }
 
 /** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
-function planFirstStart(seen: Seen): EtcdStep {
+function planFirstStart(seen: Seen, nowMs: number): EtcdStep {
   const initial = initialMemberNames(seen.cluster);
   for (const name of initial) {
     const member = seen.members.find((each) => each.name === name);
     const state = podState(member?.pod);
+    if (state === "failed" && failedAtOnce(member?.pod, nowMs)) continue;
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
     const start = { member: name, initialCluster: initial, state: "new" } as const;
@@ -138,10 +140,11 @@ function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
   const survivors = members.filter((member) => podState(member.pod) === "running").length;
   const quorum = quorumOf(members.length);
   const said = `no quorum: ${answering} of ${members.length} members answer`;
-  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member, nowMs)))
+  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member)))
     return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
   for (const member of members) {
     const state = podState(member.pod);
+    if (failedAtOnce(member.pod, nowMs)) continue;
     if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
     if (state === "failed")
       return act(
@@ -160,9 +163,8 @@ function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
   return wait(`${said}${outlook}`, lookAgainMs);
 }
 
-function isSilentTooLong({ recorded }: SeenMember, nowMs: number): boolean {
-  const since = recorded?.unhealthySince;
-  return since !== undefined && nowMs - Date.parse(since) > silenceMsMax;
+function isSilentTooLong({ silentForMs = 0 }: SeenMember): boolean {
+  return silentForMs > silenceMsMax;
 }
 
 function quorumOf(voters: number): number {
@@ -198,16 +200,16 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
   return undefined;
 }
 
-function planHealing(seen: Seen, nowMs: number): EtcdStep | undefined {
+function planHealing(seen: Seen): EtcdStep | undefined {
   for (const member of seen.members) {
     if (member.listed === undefined || isHealthy(member)) continue;
-    const step = healMember(seen, member, nowMs);
+    const step = healMember(seen, member);
     if (step !== undefined) return step;
   }
   return undefined;
 }
 
-function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | undefined {
+function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   const { listed, name } = member;
   if (listed === undefined) return undefined;
   const state = podState(member.pod);
@@ -239,7 +241,7 @@ function healMember(seen: Seen, member: SeenMember, nowMs: number): EtcdStep | u
       { member: name, id: listed.id },
       `the pod of ${name} ${state === "failed" ? "failed" : "is gone"}, quorum is safe: ${healthyText(seen)}`,
     );
-  if (state === "running" && isSilentTooLong(member, nowMs))
+  if (state === "running" && isSilentTooLong(member))
     return act(
       "removeMember",
       { member: name, id: listed.id },

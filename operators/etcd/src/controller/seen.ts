@@ -9,6 +9,8 @@ export interface SeenMember {
   readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean };
   /** What the last status of the EtcdCluster says of it. */
   readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined };
+  /** For how long this process has seen its pod run without an answer. */
+  readonly silentForMs?: number;
   readonly pod?: Pod;
   readonly volume?: PersistentVolumeClaim;
   /** Its own answer; absent when it gave none. */
@@ -36,6 +38,9 @@ export interface Seen {
   readonly serviceTaken?: string;
 }
 
+/** The pause before a member that fails at once is started again. */
+const restartPauseMs = 10_000;
+
 export type PodState = "missing" | "starting" | "running" | "failed" | "terminating";
 
 export function podState(pod: Pod | undefined): PodState {
@@ -58,6 +63,18 @@ export function isHealthy(member: SeenMember): boolean {
 
 export function isLeader(member: SeenMember): boolean {
   return member.status !== undefined && member.status.leaderId === member.status.memberId;
+}
+
+/**
+ * Whether a pod has failed just now, right after its start: what makes it fail is most likely still there, and starting it again at
+ * once would go on as fast as it can.
+ */
+export function failedAtOnce(pod: Pod | undefined, nowMs: number): boolean {
+  const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
+  if (ended?.startedAt === undefined || ended.finishedAt === undefined) return false;
+  const finishedMs = Date.parse(ended.finishedAt);
+  const sinceMs = nowMs - finishedMs;
+  return finishedMs - Date.parse(ended.startedAt) < restartPauseMs && sinceMs >= 0 && sinceMs < restartPauseMs;
 }
 
 /** Whether clients are sent to this member: its node says that it answers. */

@@ -171,7 +171,14 @@ export class Views {
   #view(resource: string): ResourceView {
     const known = this.#views.get(resource);
     if (known !== undefined) return known;
-    const view = { heldUntilMs: 0, oldUntilMs: 0, closedUntilMs: 0, tooLarge: 0, isCompacted: false, oldVersion: undefined };
+    const view = {
+      heldUntilMs: 0,
+      oldUntilMs: 0,
+      closedUntilMs: 0,
+      tooLarge: 0,
+      isCompacted: false,
+      oldVersion: undefined,
+    };
     this.#views.set(resource, view);
     return view;
   }

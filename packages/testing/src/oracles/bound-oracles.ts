@@ -25,6 +25,8 @@ export const bounded: Oracle = {
   name: "bounded",
   judge(view) {
     const recent = new Map<string, number[]>();
+    /** The last state of each object; what grows without end has grown by then. */
+    const last = new Map<string, UnstructuredObject>();
     let events = 0;
     return {
       passed(passage) {
@@ -39,16 +41,27 @@ export const bounded: Oracle = {
         return times.length > writesAMinuteMax ? `${site} more than ${writesAMinuteMax} times in a minute` : undefined;
       },
       changed({ next }) {
-        const status = (next as { readonly status?: { readonly conditions?: readonly unknown[] } } | undefined)?.status;
-        if (status === undefined || status === null) return undefined;
-        if ((status.conditions?.length ?? 0) > conditionsMax)
-          return `a status has more than ${conditionsMax} conditions`;
-        const { length } = JSON.stringify(status);
-        return length > statusBytesMax ? `a status has ${length} bytes, more than ${statusBytesMax}` : undefined;
+        if (next !== undefined) last.set(next.metadata.uid ?? "", next);
+        return undefined;
+      },
+      ended() {
+        for (const object of last.values()) {
+          const tooMuch = excessOf(object);
+          if (tooMuch !== undefined) return tooMuch;
+        }
+        return undefined;
       },
     };
   },
 };
+
+function excessOf(object: UnstructuredObject): string | undefined {
+  const { status } = object as { readonly status?: { readonly conditions?: readonly unknown[] } | null };
+  if (status === undefined || status === null) return undefined;
+  if ((status.conditions?.length ?? 0) > conditionsMax) return `a status has more than ${conditionsMax} conditions`;
+  const { length } = JSON.stringify(status);
+  return length > statusBytesMax ? `a status has ${length} bytes, more than ${statusBytesMax}` : undefined;
+}
 
 /** An operator may do what it asks for: its role covers all that it does. */
 export const declaredRights: Oracle = {

@@ -103,6 +103,7 @@ test.each([
     { state: "delayed", failures: 3 },
     "The last 3 runs in a row failed: the sugar is still hot. It is tried again in 90 s.",
   ],
+  [{ held: "it is paused by an annotation" }, "It is held back: it is paused by an annotation"],
   [{ runs: [] }, "Its last run is not remembered: it was before 2026-01-01T00:00:00Z, or in another process."],
   [{ askedFor: { kind: "ConfigMap", name: "lolly-mint" } }, "ConfigMap lolly-mint belongs to it."],
 ] as const)("setpoint why tells %j apart", (part, sentence) => {
@@ -137,6 +138,7 @@ test("setpoint why asks the operator at the URL, and says what to do when nobody
   expect(printed.out).toContain('"controller": "candy"');
   expect(await main(["why", "candy", "lolly", "--url", url], output)).toBe(1);
   expect(printed.err).toContain("nobody answers there");
-  expect(printed.err).toContain("kubectl port-forward");
+  expect(printed.err).toContain("--pod NAMESPACE/NAME");
+  expect(await main(["why", "candy", "lolly", "--pod", "ops/"], output)).not.toBe(0);
   expect(await main(["why", "candy"], output)).toBe(2);
 });

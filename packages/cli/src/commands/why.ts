@@ -2,41 +2,67 @@
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
+import { forwardPort, resolveConnection } from "@setpoint/client/node";
+import { systemClock } from "@setpoint/host/system";
 import { usageError, type Command } from "../command.ts";
 
-/** Where `setpoint run` answers on a desk, and `kubectl port-forward deployment/NAME 8080` of one in a cluster. */
-const urlDefault = "http://127.0.0.1:8080";
+/** Where operators answer; on a desk `setpoint run` does so on this machine. */
+const statusPort = 8080;
+const urlDefault = `http://127.0.0.1:${statusPort}`;
 /** Earlier runs that are told of in a line each. */
 const earlierMax = 5;
 const answerMsMax = 10_000;
 
 export const why: Command = {
   name: "why",
-  usage: "why KIND NAME [-n NS] [--cluster NAME] [--url URL] [--token TOKEN] [--json]",
+  usage: "why KIND NAME [-n NS] [--cluster NAME] [--pod NS/POD | --url URL] [--token TOKEN] [--json]",
   summary:
-    "Say why an operator reconciled an object, what it did and what it waits for. It is asked at --url (default: the operator of `setpoint run` on this machine); of one in a cluster, forward its port 8080 first.",
+    "Say why an operator reconciled an object, what it did and what it waits for. The operator is asked in its --pod, or at --url (default: that of `setpoint run` on this machine).",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
-      ...{ namespace: { ...text, short: "n" }, cluster: text, url: text, token: text },
+      ...{ namespace: { ...text, short: "n" }, cluster: text, url: text, pod: text, token: text },
+      ...{ kubeconfig: text, context: text },
       json: { type: "boolean" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [kind, name] = positionals[0]?.includes("/") ? positionals[0].split("/") : positionals;
     if (kind === undefined || name === undefined)
       throw new SetpointError(usageError, "Cannot say why: a kind and a name are needed");
-    const { url = urlDefault, token, namespace, cluster } = values;
+    const { namespace, cluster, pod } = values;
     const query = {
-      kind,
-      name,
+      ...{ kind, name },
       ...(namespace === undefined ? {} : { namespace }),
       ...(cluster === undefined ? {} : { cluster }),
     };
-    const report = await fetchWhy(url, query, token);
+    const report =
+      pod === undefined
+        ? await fetchWhy(values.url ?? urlDefault, query, values.token)
+        : await fetchFromPod(pod, query, values);
     output.out(values.json === true ? `${JSON.stringify(report, undefined, 2)}\n` : whyText(report, Date.now()));
     return 0;
   },
 };
+
+/** Through the API server, as `kubectl port-forward` does it; the token of the kubeconfig is shown unless another is given. */
+async function fetchFromPod(
+  place: string,
+  query: Readonly<Record<string, string>>,
+  { kubeconfig, context, token }: { readonly kubeconfig?: string; readonly context?: string; readonly token?: string },
+): Promise<WhyReport> {
+  const where = {
+    clock: systemClock,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+  const { connection, namespace: current } = resolveConnection(where);
+  const [namespace, pod] = place.includes("/") ? place.split("/") : [current, place];
+  if (namespace === undefined || pod === undefined || pod === "")
+    throw new SetpointError(usageError, `Cannot use --pod ${place}: wanted NAMESPACE/NAME`);
+  await using forward = await forwardPort({ connection, namespace, pod, port: statusPort });
+  const shown = token ?? connection.token;
+  return await fetchWhy(`http://127.0.0.1:${forward.localPort}`, query, shown);
+}
 
 async function fetchWhy(
   url: string,
@@ -51,7 +77,7 @@ async function fetchWhy(
   } catch (cause) {
     throw new SetpointError(
       "ERR_CONNECTION_FAILED",
-      `Cannot ask the operator at ${address.origin}: nobody answers there. Of one in a cluster, forward its port: kubectl port-forward deployment/NAME 8080`,
+      `Cannot ask the operator at ${address.origin}: nobody answers there. One in a cluster is asked with --pod NAMESPACE/NAME`,
       { cause },
     );
   }
@@ -69,6 +95,7 @@ export function whyText(report: WhyReport, nowMs: number): string {
     heading(report),
     ...(report.held === undefined ? [] : [`${report.held}.`]),
     stateSentence(report, nowMs),
+    ...(report.held === undefined ? [] : [`It is held back: ${report.held}`]),
     ...pendingLines(report, nowMs),
     last === undefined ? forgotten(report) : runText(last, nowMs),
     ...(earlier.length === 0

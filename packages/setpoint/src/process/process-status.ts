@@ -26,23 +26,34 @@ export interface ProcessStatusOptions {
 export async function serveProcessStatus(options: ProcessStatusOptions): Promise<AsyncDisposable> {
   const { manager, host, inPod, logLevel, debug } = options;
   const stopObserving = observeProcess(host.metrics, host.clock);
-  const server = await listen(
-    {
-      manager,
-      port: statusPort,
-      address: inPod ? (process.env["POD_IP"] ?? "127.0.0.1") : "127.0.0.1",
-      isLoopback: !inPod,
-      access: inPod ? podAccess(options) : openAccess,
-      ...(debug ? { debug: { logLevel, profiler: new Profiler(host.clock) } } : {}),
-    },
-    options,
-  );
+  const profiler = new Profiler(host.clock);
+  const servers = new AsyncDisposableStack();
+  for (const address of addressesOf(inPod)) {
+    const server = await listen(
+      {
+        ...{ manager, address, port: statusPort, isLoopback: !inPod },
+        access: inPod ? podAccess(options) : openAccess,
+        ...(debug ? { debug: { logLevel, profiler } } : {}),
+      },
+      options,
+    );
+    if (server !== undefined) servers.use(server);
+  }
   return {
     async [Symbol.asyncDispose]() {
       stopObserving();
-      await server?.[Symbol.asyncDispose]();
+      await servers.disposeAsync();
     },
   };
+}
+
+/** In a pod: where probes and Prometheus ask, and where a forwarded port ends. */
+function addressesOf(inPod: boolean): readonly string[] {
+  const podAddress = process.env["POD_IP"];
+  const loopback = "127.0.0.1";
+  if (!inPod || podAddress === undefined) return [loopback];
+  // Pods of Setpoint's own node have loopback addresses, and share 127.0.0.1 with everybody.
+  return podAddress.startsWith("127.") ? [podAddress] : [podAddress, loopback];
 }
 
 /** A pod without its port would never be ready; on a desk the port may be somebody else's. */

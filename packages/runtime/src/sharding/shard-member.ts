@@ -6,17 +6,18 @@ import { errNotLeader } from "../errors.ts";
 import { Lease } from "../leader/lease.ts";
 import { withinTime } from "../leader/within-time.ts";
 import type { Tenure, TenureEnd } from "../leader/tenure.ts";
+import { LeaseObserver } from "./lease-observer.ts";
 import { viewOf, type ShardView } from "./runnable-slots.ts";
 import type { ShardPermits } from "./shard-permits.ts";
 import {
   ackedAnnotation,
-  epochAnnotations,
   groupLabel,
   isMembershipChanged,
+  recordWith,
   seenGroup,
   withNextEpoch,
+  type Epoch,
   type SeenGroup,
-  type SeenMember,
 } from "./shard-record.ts";
 
 /** Members of a group; the record that all of them read stays small. */
@@ -52,7 +53,7 @@ export class ShardMember implements Tenure {
   readonly #client: Client;
   readonly #host: Host;
   readonly #options: ShardMemberOptions;
-  readonly #observations = new Map<string, { readonly resourceVersion: string; readonly atMs: number }>();
+  readonly #observer: LeaseObserver;
   readonly #onChanged: (slots: ReadonlySet<number>) => void;
   #own: Stored<Lease> | undefined;
   #validUntilMs = Number.NEGATIVE_INFINITY;
@@ -75,6 +76,7 @@ export class ShardMember implements Tenure {
     this.#client = client;
     this.#host = host;
     this.#options = options;
+    this.#observer = new LeaseObserver(host.clock, options.leaseDurationMs);
     this.permits = permits;
     this.#onChanged = onChanged;
   }
@@ -278,28 +280,13 @@ export class ShardMember implements Tenure {
   }
 
   async #removeDead({ members }: SeenGroup, signal: AbortSignal): Promise<void> {
-    const living = new Set(members.map(({ uid }) => uid));
-    for (const uid of this.#observations.keys()) if (!living.has(uid)) this.#observations.delete(uid);
-    for (const member of members) {
-      if (member.uid === this.#own?.metadata.uid || !this.#isOver(member)) continue;
+    const others = members.filter(({ uid }) => uid !== this.#own?.metadata.uid);
+    for (const member of this.#observer.over(others)) {
       const { uid, resourceVersion } = member.lease.metadata;
       this.#host.log.info("Removed a dead member", { group: this.#options.name, member: member.name });
       await this.#remove(member.lease, signal, { uid, resourceVersion });
       this.#isSettled = false;
     }
-  }
-
-  /** Whether a Lease has not changed for its duration since this process first saw it so. */
-  #isOver({ uid, lease }: SeenMember): boolean {
-    const nowMs = this.#host.clock.monotonic();
-    const { resourceVersion } = lease.metadata;
-    const known = this.#observations.get(uid);
-    if (known === undefined || known.resourceVersion !== resourceVersion) {
-      this.#observations.set(uid, { resourceVersion, atMs: nowMs });
-      return false;
-    }
-    const durationMs = (lease.spec.leaseDurationSeconds ?? 0) * 1_000;
-    return nowMs >= known.atMs + Math.max(durationMs, this.#options.leaseDurationMs);
   }
 
   async #remove(
@@ -322,29 +309,15 @@ export class ShardMember implements Tenure {
     const isNewcomer = this.#view === undefined;
     if (seen.record === undefined && isNewcomer && seen.members.some(({ acked }) => acked > 0)) return;
     this.#isSettled = false;
-    const epochs = withNextEpoch(seen);
     try {
-      await this.#writeRecord(seen.record, epochs, signal);
+      await this.#writeRecord(seen, withNextEpoch(seen), signal);
     } catch (error) {
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
     }
   }
 
-  async #writeRecord(
-    record: Stored<Lease> | undefined,
-    epochs: ReturnType<typeof withNextEpoch>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name, namespace, identity } = this.#options;
-    const labels = { [groupLabel]: name };
-    const spec = { holderIdentity: identity, leaseTransitions: epochs.at(-1)?.epoch ?? 0 };
-    const base = record ?? Lease({ name, namespace, spec });
-    const metadata = {
-      ...base.metadata,
-      labels,
-      annotations: { ...base.metadata.annotations, ...epochAnnotations(epochs) },
-    };
-    const next = { ...base, metadata, spec: { ...base.spec, ...spec } };
+  async #writeRecord({ record }: SeenGroup, epochs: readonly Epoch[], signal: AbortSignal): Promise<void> {
+    const next = recordWith(record, epochs, this.#options);
     if (record === undefined) await this.#client.create<Lease>(Lease, next, { signal });
     else await this.#client.update<Lease>(Lease, next, { signal });
   }

@@ -4,7 +4,7 @@
  * because it is only changed by compare-and-swap.
  */
 import type { Stored } from "@setpoint/client";
-import type { Lease } from "../leader/lease.ts";
+import { Lease } from "../leader/lease.ts";
 import type { SlotMember } from "./slots.ts";
 
 export const groupLabel = "setpoint.dev/shards";
@@ -49,15 +49,25 @@ export function seenGroup(group: string, leases: readonly Stored<Lease>[]): Seen
   return { record, epochs: epochsOf(record), members };
 }
 
-export function epochAnnotations(epochs: readonly Epoch[]): Readonly<Record<string, string>> {
-  const written = epochs.map(({ epoch, members }) => [epoch, members.map(({ name, uid }) => [name, uid])]);
-  return { [epochsAnnotation]: JSON.stringify(written) };
+/** The group's Lease with this history, written by `identity`. */
+export function recordWith(
+  record: Stored<Lease> | undefined,
+  epochs: readonly Epoch[],
+  group: { readonly name: string; readonly namespace: string; readonly identity: string },
+): Lease {
+  const { name, namespace, identity } = group;
+  const spec = { holderIdentity: identity, leaseTransitions: epochs.at(-1)?.epoch ?? 0 };
+  const base = record ?? Lease({ name, namespace, spec });
+  const written = epochs.map(({ epoch, members }) => [epoch, members.map((member) => [member.name, member.uid])]);
+  const annotations = { ...base.metadata.annotations, [epochsAnnotation]: JSON.stringify(written) };
+  const metadata = { ...base.metadata, labels: { ...base.metadata.labels, [groupLabel]: name }, annotations };
+  return { ...base, metadata, spec: { ...base.spec, ...spec } };
 }
 
 function epochsOf(record: Stored<Lease> | undefined): readonly Epoch[] {
   const text = record?.metadata.annotations?.[epochsAnnotation];
   if (text === undefined) return [];
-  // The parsing border: written by `epochAnnotations` alone.
+  // The parsing border: written by `recordWith` alone.
   const written = JSON.parse(text) as readonly [number, readonly [string, string][]][];
   return written.map(([epoch, members]) => ({ epoch, members: members.map(([name, uid]) => ({ name, uid })) }));
 }

@@ -96,7 +96,7 @@ export class Informer {
     return this.#reflector.run(signal);
   }
 
-  /** Lists anew: after it the cache is not older than this call. */
+  /** Lists anew, so that after it the cache is not older than this call; a list that was begun within the last 5 s is enough. */
   refresh(): void {
     this.#reflector.refresh();
   }

@@ -41,7 +41,7 @@ const bookmark = (resourceVersion: number, isEnd = false): RawFrame =>
 
 type Script =
   | { readonly list: readonly object[]; readonly at: number; readonly more?: string; readonly isCut?: boolean }
-  | { readonly frames: readonly (RawFrame | "cut")[] }
+  | { readonly frames: readonly (RawFrame | "cut" | "end")[] }
   | { readonly refuse: number };
 
 function answer(script: Script, signal: AbortSignal | undefined): RawResponse {
@@ -60,7 +60,8 @@ function answer(script: Script, signal: AbortSignal | undefined): RawResponse {
     return { ...head, kind: "rawList", list: { batches: batches(), metadata: () => metadata } };
   }
   async function* frames(): AsyncGenerator<readonly RawFrame[]> {
-    for (const each of (script as { readonly frames: readonly (RawFrame | "cut")[] }).frames) {
+    for (const each of (script as { readonly frames: readonly (RawFrame | "cut" | "end")[] }).frames) {
+      if (each === "end") return;
       if (each === "cut") throw new Error("the connection broke");
       yield [each];
     }
@@ -269,5 +270,38 @@ test("a handler may keep the old state and read it later", async () => {
   });
   expect({ ...olds[0] }).toHaveProperty("data");
   expect(() => Object.assign(olds[0] ?? {}, { data: {} })).toThrow(TypeError);
+  await stop();
+});
+
+test("streams that a busy server closes after a few changes are resumed at once, however often", async () => {
+  const scripts = Array.from({ length: 20 }, (_, i): Script => ({
+    frames: [frame("MODIFIED", box("a", 10 + i)), "end"],
+  }));
+  const { host, log, ways, stop } = start([{ list: [box("a", 3)], at: 9 }, ...scripts]);
+  await host.clock.run(1_500);
+  expect(log.at(-1)).toBe("28 to a@29");
+  expect(ways().filter((way) => way === "list").length).toBe(1);
+  await stop();
+});
+
+test("streams that tell nothing are opened more and more seldom", async () => {
+  const { host, requests, stop } = start([
+    { list: [], at: 9 },
+    ...Array.from({ length: 100 }, (): Script => ({ frames: ["end"] })),
+  ]);
+  await host.clock.run(60_000);
+  expect(requests.length).toBeLessThan(12);
+  await stop();
+});
+
+test("however many ask for a new list, one is enough", async () => {
+  const { host, informer, ways, stop } = start([{ list: [box("a", 3)], at: 9 }, { frames: [] }, { list: [], at: 12 }]);
+  await host.clock.run(10_000);
+  for (let i = 0; i < 100; i++) {
+    informer.refresh();
+    await host.clock.run(10);
+  }
+  expect(ways()).toEqual(["list", "watch", "list", "watch"]);
+  expect(informer.store.size).toBe(0);
   await stop();
 });

@@ -24,6 +24,10 @@ const silenceMsMax = 150_000;
 /** The first wait after an error, doubled up to the largest; half of it is jitter. */
 const backoffMsFirst = 500;
 const backoffMsMax = 30_000;
+/** Many keys may miss their writes at once: one list is for all of them. Well below the time after which a key asks. */
+const refreshMsMin = 5_000;
+/** The wait before a short stream that has told something is resumed; half of it is jitter. */
+const resumeMs = 50;
 /** How often is asked whether a kind that the server does not serve has come. */
 const unservedMsMax = 10_000;
 /** What a server means that says 429 without a time: its cache of a kind is being filled. */
@@ -64,6 +68,9 @@ export class Reflector {
   #lastFrameMs: number | undefined;
   #stream: AbortController | undefined;
   #relist = false;
+  #listBegunMs: number = Number.NEGATIVE_INFINITY;
+  /** Changes and bookmarks that streams have told, lists not counted. */
+  #toldCount = 0;
 
   constructor(client: Client, host: Host, kind: KindRef, options: ReflectorOptions, target: ReflectorTarget) {
     const { sync = client.raw === undefined ? "watchList" : "list", ...selection } = options;
@@ -86,8 +93,9 @@ export class Reflector {
     return this.#problem;
   }
 
-  /** Breaks the present stream and lists anew. */
+  /** Breaks the present stream and lists anew; does nothing when a list was begun a moment ago. */
   refresh(): void {
+    if (this.#host.clock.monotonic() - this.#listBegunMs < refreshMsMin) return;
     this.#relist = true;
     this.#stream?.abort(new Error("a new list was asked for"));
   }
@@ -96,14 +104,18 @@ export class Reflector {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const startedMs = this.#host.clock.monotonic();
+      const toldBefore = this.#toldCount;
+      const wasLong = (): boolean => this.#host.clock.monotonic() - startedMs >= healthyStreamMs;
+      const hasTold = (): boolean => this.#toldCount > toldBefore;
       try {
         await this.#runStream(signal);
-        if (this.#host.clock.monotonic() - startedMs < healthyStreamMs) await this.#backOff(signal);
-        else this.#errors = 0;
+        if (wasLong() || hasTold()) this.#errors = 0;
+        // A busy server closes streams that it cannot serve in time: what they would have told is waited for.
+        if (!wasLong()) await (hasTold() ? this.#resumeSoon(signal) : this.#backOff(signal));
       } catch (error) {
         if (signal.aborted) return;
-        if (this.#host.clock.monotonic() - startedMs >= healthyStreamMs) this.#errors = 0;
-        await this.#recover(error, signal);
+        if (wasLong() || hasTold()) this.#errors = 0;
+        if (!this.#relist) await this.#recover(error, signal);
       }
     }
   }
@@ -112,6 +124,7 @@ export class Reflector {
     if (this.#relist) this.#resumeFrom = "";
     this.#relist = false;
     if (this.#resumeFrom === "") {
+      this.#listBegunMs = this.#host.clock.monotonic();
       this.#metrics.listed(this.#plan.method);
       if (this.#plan.method !== "watchList") await this.#list(signal);
     }
@@ -303,6 +316,7 @@ export class Reflector {
 
   #told(resourceVersion: string): void {
     this.#silentStreams = 0;
+    this.#toldCount++;
     this.#advance(resourceVersion);
   }
 
@@ -346,6 +360,10 @@ export class Reflector {
   #forgetProblem(): void {
     if (this.#problem !== undefined) this.#host.log.info("Can fill a cache again", { resource: this.#kind.plural });
     this.#problem = undefined;
+  }
+
+  async #resumeSoon(signal: AbortSignal): Promise<void> {
+    await sleep(this.#host.clock, resumeMs * (0.5 + this.#host.random.next() / 2), signal).catch(() => {});
   }
 
   async #backOff(signal: AbortSignal): Promise<void> {

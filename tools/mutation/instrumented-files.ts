@@ -1,4 +1,4 @@
-/** The core whose tests are put to the test: what every operator stands on. */
+/** The core whose tests are put to the test, on which every operator stands. */
 import { readFileSync } from "node:fs";
 import { instrument, type Instrumented } from "./mutants.ts";
 
@@ -7,12 +7,20 @@ const root = new URL("../..", import.meta.url).pathname;
 /** Queue, cache, barrier, lease, retry, apply. */
 export const coreFiles: readonly string[] = [
   "packages/runtime/src/queue/work-queue.ts",
+  "packages/runtime/src/queue/fair-level.ts",
+  "packages/runtime/src/queue/delay-heap.ts",
   "packages/runtime/src/cache/store.ts",
+  "packages/runtime/src/cache/raw-objects.ts",
+  "packages/runtime/src/cache/slabs.ts",
   "packages/runtime/src/cache/informer.ts",
   "packages/runtime/src/cache/reflector.ts",
+  "packages/runtime/src/cache/watchdog.ts",
   "packages/runtime/src/cache/resource-version.ts",
   "packages/runtime/src/controller/own-writes.ts",
-  "packages/runtime/src/controller/create-context.ts",
+  "packages/runtime/src/controller/child-writer.ts",
+  "packages/runtime/src/controller/child-set.ts",
+  "packages/runtime/src/controller/place-child.ts",
+  "packages/runtime/src/controller/status-writer.ts",
   "packages/runtime/src/objects/covers.ts",
   "packages/runtime/src/objects/applied-mark.ts",
   "packages/runtime/src/leader/leader-elector.ts",

@@ -21,6 +21,7 @@ const leftOutMetadata = new Set([
   "managedFields",
   "selfLink",
 ]);
+const ofContainers = new Set(["restartCount", "containerID", "lastState"]);
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const differencesMax = 6;
 /** Characters of a value in a sentence, from shortly before the place that differs. */
@@ -176,8 +177,8 @@ function isEmpty(value: Json): boolean {
 function isLeftOut(key: string, name: string): boolean {
   if (key === "metadata") return leftOutMetadata.has(name);
   if (key === "ownerReferences") return name === "uid";
-  // What a foreign hand added stays, and is no difference.
-  return name === foreignKey;
+  // What a foreign hand added stays, and how often a container was started is history.
+  return name === foreignKey || ofContainers.has(name);
 }
 
 /** The order of what has generated names is chance. */

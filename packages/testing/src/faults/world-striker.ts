@@ -174,7 +174,8 @@ export class WorldStriker {
     const { host, nodes, nodeNames } = this.#options;
     const name = nodeNames[rank % nodeNames.length];
     if (name === undefined) return;
-    for (const pod of nodes.podNames(name)) this.#forgive(pod, "Pod");
+    // Of the others too: who stops one of them at the same moment cannot know.
+    for (const model of this.#options.models) model.forgive?.();
     nodes.failNode(name, "off");
     if (backMs === undefined) return;
     await sleep(host.clock, backMs);

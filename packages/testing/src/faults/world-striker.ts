@@ -163,6 +163,8 @@ export class WorldStriker {
   async #killPod(rank: number): Promise<void> {
     const pod = await this.#child("pods", rank);
     const { name = "", namespace = "default" } = pod?.metadata ?? {};
+    // Who stops another one within the same milliseconds cannot know.
+    for (const model of this.#options.models) model.forgive?.();
     try {
       if (pod !== undefined) this.#options.nodes.kill(namespace, name);
     } catch {

@@ -40,7 +40,7 @@ export async function reconcilerLaws(subject: Subject, options: LawOptions): Pro
 /** Runs the one schedule that a failure has printed, with the same rules. */
 export async function replaySchedule(
   subject: Subject,
-  options: Pick<LawOptions, "worlds" | "oracles" | "withinMs" | "quietMs">,
+  options: Pick<LawOptions, "worlds" | "oracles" | "withinMs" | "quietMs" | "mayDiffer">,
   line: string,
 ): Promise<RunReport> {
   // The parsing border: the line was printed by `reproLine`.
@@ -60,7 +60,7 @@ export async function replaySchedule(
         oracles: options.oracles ?? allOracles,
         withinMs: options.withinMs ?? withinDefaultMs,
         quietMs: options.quietMs ?? quietDefaultMs,
-        ...(reference === undefined ? {} : { reference: { ...reference.end, chance: new Set() } }),
+        ...(reference === undefined ? {} : { reference: { ...reference.end, chance: new Set(options.mayDiffer) } }),
       },
     );
   return run(faults, await run([]));

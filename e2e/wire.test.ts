@@ -7,13 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ApiRequest, ApiResponse, UnstructuredObject, UserInfo, WatchFrame } from "@setpoint/apimachinery";
-import {
-  createAuthenticator,
-  createCertificateAuthority,
-  createNodeProxy,
-  type ListeningServer,
-  serve,
-} from "@setpoint/apiserver/http";
+import { createAuthenticator, createNodeProxy, type ListeningServer, serve } from "@setpoint/apiserver/http";
+import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { execInPod, httpTransport, type HttpTransport, writeKubeconfig } from "@setpoint/client/node";
 import { noMetrics, silentLogger } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";

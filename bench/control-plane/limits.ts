@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createCertificateAuthority } from "@setpoint/apiserver/http";
+import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { repeat, report, timed } from "./report.ts";
 import { configMaps, host } from "./workload.ts";
 

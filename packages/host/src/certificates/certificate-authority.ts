@@ -231,8 +231,7 @@ function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name
 function subjectOf(certificate: X509Certificate): Uint8Array {
   const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
   const subject = body[5];
-  if (subject === undefined)
-    throw new CertificateError("Cannot read the certificate's subject");
+  if (subject === undefined) throw new CertificateError("Cannot read the certificate's subject");
   return subject;
 }
 

@@ -1,3 +1,4 @@
+import { createContext, runInContext } from "node:vm";
 import { expect, test } from "vitest";
 import { instrument } from "./mutants.ts";
 
@@ -9,8 +10,8 @@ function run(source: string, alive: number, value: number): unknown {
   const global = globalThis as { __setpointMutant?: (id: number) => boolean };
   global.__setpointMutant = (id) => id === alive;
   try {
-    const make = new Function(`${instrument("a.js", source, 0).code}; return f;`) as () => (value: number) => unknown;
-    return make()(value);
+    const context = createContext({ globalThis: global });
+    return runInContext(`${instrument("a.js", source, 0).code}; f(${value});`, context);
   } finally {
     delete global.__setpointMutant;
   }

@@ -32,12 +32,10 @@ export function countingTransport(inner: Transport, metrics: Metrics, clock: Clo
       durations.observe((clock.monotonic() - startedMs) / 1_000, { verb: method });
     }
   };
-  const { sendRaw } = inner;
+  const sendRaw = inner.sendRaw?.bind(inner);
   return {
     send: (request, signal): Promise<ApiResponse> => counted(request, inner.send(request, signal)),
-    ...(sendRaw === undefined
-      ? {}
-      : { sendRaw: (request, signal) => counted(request, sendRaw.call(inner, request, signal)) }),
+    ...(sendRaw === undefined ? {} : { sendRaw: (request, signal) => counted(request, sendRaw(request, signal)) }),
   };
 }
 

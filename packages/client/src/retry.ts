@@ -52,8 +52,12 @@ export class RetryingSender {
 
   /** The same for answers whose objects stay bytes; the transport must offer them. */
   sendRaw(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse> {
-    const { sendRaw = this.#transport.send } = this.#transport;
-    return this.#sendUntilAnswered((signal) => sendRaw.call(this.#transport, request, signal), request, signal);
+    const transport = this.#transport;
+    return this.#sendUntilAnswered(
+      (signal) => transport.sendRaw?.(request, signal) ?? transport.send(request, signal),
+      request,
+      signal,
+    );
   }
 
   async #sendUntilAnswered<R extends RawResponse>(

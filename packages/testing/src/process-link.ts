@@ -198,8 +198,8 @@ export class ProcessLink {
 
 /** How a call is sent, said and refused. */
 interface PassPorts<T> {
-  send(): Promise<T>;
-  describe(answer: T): string;
+  send(this: void): Promise<T>;
+  describe(this: void, answer: T): string;
   refuse(answer: ApiResponse): T;
 }
 

@@ -103,7 +103,12 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     nodeNames,
   });
   const host = simulatedHost(seed, startMs);
-  const ground = { host, trace: new Trace(), server: await startSimulatedApiServer(host, contents, options.webhooks), watching };
+  const ground = {
+    host,
+    trace: new Trace(),
+    server: await startSimulatedApiServer(host, contents, options.webhooks),
+    watching,
+  };
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;
@@ -145,8 +150,9 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   board.onStep = (fault) => striker.strike(fault);
   board.arm(host.clock);
   const names = operators.map(({ name }) => name);
-  const { storage, contents: stored } = ground.server;
-  return { world, board, striker, storage, contents: stored, controllers, operators: names };
+  const { server } = ground;
+  const stored = (): ReturnType<SimulatedApiServer["contents"]> => server.contents();
+  return { world, board, striker, storage: server.storage, contents: stored, controllers, operators: names };
 }
 
 function clientOf(ground: Ground, name: string): Client {

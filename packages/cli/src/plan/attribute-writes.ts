@@ -71,17 +71,17 @@ function observed(context: Context, note: RunNote): Context {
 /** Lines that give a reason, as those of a planned step do. */
 function observedLog(log: Logger, add: (reason: string) => void): Logger {
   const noting =
-    (write: Logger["info"]): Logger["info"] =>
+    (level: "debug" | "info" | "warn" | "error"): Logger["info"] =>
     (message, fields) => {
       const reason = fields?.["reason"];
       if (typeof reason === "string" && reason !== "") add(reason);
-      write.call(log, message, fields);
+      log[level](message, fields);
     };
   return {
-    debug: noting(log.debug),
-    info: noting(log.info),
-    warn: noting(log.warn),
-    error: noting(log.error),
+    debug: noting("debug"),
+    info: noting("info"),
+    warn: noting("warn"),
+    error: noting("error"),
     with: (fields) => observedLog(log.with(fields), add),
   };
 }

@@ -50,8 +50,8 @@ export interface OverlayWriterOptions {
   readonly objects: PretendedObjects;
   readonly kinds: PretendedKinds;
   /** `before` is what it was; undefined: it is new. */
-  onChange(entry: PretendedObject, before: UnstructuredObject | undefined): void;
-  onWrite(write: PretendedWrite): void;
+  onChange(this: void, entry: PretendedObject, before: UnstructuredObject | undefined): void;
+  onWrite(this: void, write: PretendedWrite): void;
 }
 
 /** Groups whose objects are questions: nothing is stored, so they may be asked. */

@@ -62,11 +62,9 @@ export function useRecordingTransport(inner: Transport, use: RecordedUse): Trans
     use.add(request, response.status);
     return response;
   };
-  const { sendRaw } = inner;
+  const sendRaw = inner.sendRaw?.bind(inner);
   return {
     send: (request, signal) => noting(request, inner.send(request, signal)),
-    ...(sendRaw === undefined
-      ? {}
-      : { sendRaw: (request, signal) => noting(request, sendRaw.call(inner, request, signal)) }),
+    ...(sendRaw === undefined ? {} : { sendRaw: (request, signal) => noting(request, sendRaw(request, signal)) }),
   };
 }

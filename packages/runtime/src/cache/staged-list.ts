@@ -14,11 +14,11 @@ export interface StagedListPorts {
   readonly clock: Clock;
   readonly store: Store;
   /** What is stored of an object. */
-  convert(bytes: Uint8Array): Uint8Array;
-  decode(bytes: Uint8Array): Stored<KubeObject>;
-  showRaw(key: string, slot: number): void;
-  show(object: Stored<KubeObject>): void;
-  drop(key: string): void;
+  convert(this: void, bytes: Uint8Array): Uint8Array;
+  decode(this: void, bytes: Uint8Array): Stored<KubeObject>;
+  showRaw(this: void, key: string, slot: number): void;
+  show(this: void, object: Stored<KubeObject>): void;
+  drop(this: void, key: string): void;
 }
 
 /** A complete list on its way into the store: its bytes lie there already, under no key. */

@@ -1,12 +1,5 @@
 /** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
-import {
-  isAlreadyExists,
-  isApiError,
-  isConflict,
-  isInvalid,
-  isNotFound,
-  type KubeObject,
-} from "@setpoint/apimachinery";
+import { isAlreadyExists, isApiError, isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { TemporaryError, TerminalError } from "../errors.ts";

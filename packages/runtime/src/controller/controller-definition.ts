@@ -26,9 +26,9 @@ export interface Selection {
 export interface WatchDefinition<T extends KubeObject = KubeObject> extends Selection {
   readonly of: KindRef<T>;
   /** Which keys a changed object wakes; asked for the old and the new state. */
-  wakes?(object: Stored<T>, cache: CacheReader): readonly NamespacedName[];
+  wakes?(this: void, object: Stored<T>, cache: CacheReader): readonly NamespacedName[];
   /** Whether a change of an object is worth asking `wakes`; default: every change is. */
-  predicate?(old: Stored<T>, next: Stored<T>): boolean;
+  predicate?(this: void, old: Stored<T>, next: Stored<T>): boolean;
 }
 
 /** What a controller is, as data: made by `controller()`, run by `startManager()`. */
@@ -68,7 +68,7 @@ export interface ControllerDefinition {
   /** The function of a controller of the pure form, for whoever hosts it elsewhere. */
   readonly pure?: PureForm;
   /** Whether a change of the reconciled object is worth a run. */
-  predicate(old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
-  reconcile(object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
-  cleanup(object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
+  predicate(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
+  reconcile(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
+  cleanup(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
 }

@@ -44,9 +44,9 @@ export interface ControllerOptions<T extends KubeObject> {
   /** What wakes keys besides the watches of kinds: `every`, `cron`, `fromIterable`, `pushSource`. */
   readonly sources?: readonly Source[];
   /** Objects with the same answer share a turn, so that none of them holds up the others; default: the namespace. */
-  fairness?(object: Stored<T>): string;
+  fairness?(this: void, object: Stored<T>): string;
   /** How urgent a change of an object is; default "normal". What the first list shows is "low". */
-  priority?(object: Stored<T>): Priority;
+  priority?(this: void, object: Stored<T>): Priority;
   /** How often one object may be reconciled; default: as often as it changes. */
   readonly rateLimit?: RateLimit;
   /** How long a run may take: then its signal aborts, and it is tried again with back-off; default: no limit. */
@@ -104,14 +104,20 @@ export interface DesiredOptions<
   /** Kinds of which `customize` names objects; a change of one of these asks `desired` again. */
   readonly related?: R;
   /** Pure: no effects, no waiting; `cache` reads the watched kinds. */
-  desired(object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Desired;
+  desired(this: void, object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Desired;
   /**
    * Asked instead of `desired` once the object is being deleted, until it says `finalized`; its presence is what adds a
    * finalizer. Takes the place of `cleanup`.
    */
-  finalize?(object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Finalized;
+  finalize?(
+    this: void,
+    object: Stored<T>,
+    owned: OwnedObjects<O>,
+    cache: CacheReader,
+    related: OwnedObjects<R>,
+  ): Finalized;
   /** Which objects of the related kinds the answer depends on. */
-  customize?(object: Stored<T>): { readonly [Name in keyof R]?: RelatedSelector };
+  customize?(this: void, object: Stored<T>): { readonly [Name in keyof R]?: RelatedSelector };
 }
 
 /** What each action of a plan does. Each is idempotent and says by a result when to look again; default: at once. */

@@ -12,7 +12,7 @@ export interface KeyWakerOptions {
   readonly definition: ControllerDefinition;
   readonly cache: ControllerCache;
   readonly log: Logger;
-  wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
+  wake(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
 }
 
 /** Objects of the controller's kind wake their own key, owned ones their owner's, watched ones those that the author names. */
@@ -60,7 +60,7 @@ export class KeyWaker {
   #listenTo(
     informers: readonly Informer[],
     keysOf: (object: Stored<KubeObject>) => readonly string[],
-    isWorthIt: WatchDefinition["predicate"] = undefined,
+    isWorthIt?: WatchDefinition["predicate"],
   ): void {
     for (const informer of informers) {
       const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {

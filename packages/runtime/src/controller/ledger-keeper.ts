@@ -13,11 +13,11 @@ export interface LedgerPorts {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** The reconciled object as it is now, own writes included. */
-  current(): Stored<KubeObject>;
+  current(this: void): Stored<KubeObject>;
   /** The same from the server; undefined when it is gone or another. */
-  fresh(): Promise<Stored<KubeObject> | undefined>;
+  fresh(this: void): Promise<Stored<KubeObject> | undefined>;
   /** Changes annotations, provided that nothing has changed since `object` was read. */
-  annotate(object: Stored<KubeObject>, annotations: Readonly<Record<string, string>>): Promise<unknown>;
+  annotate(this: void, object: Stored<KubeObject>, annotations: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
 /** How often a write is tried again that met a change of the object which left the ledger alone. */

@@ -24,13 +24,17 @@ type Answer<T> = T | Promise<T>;
 export interface PureForm {
   readonly owns: OwnedKinds;
   readonly related: OwnedKinds;
-  sync(asked: Asked): Answer<Desired>;
+  sync(this: void, asked: Asked): Answer<Desired>;
   /** Asked instead of `sync` once the object is being deleted; its presence is what adds a finalizer. */
-  finalize?(asked: Asked): Answer<Finalized>;
+  finalize?(this: void, asked: Asked): Answer<Finalized>;
   /** Which objects of the related kinds this object's answer depends on; default: none. */
-  customize?(object: Stored<KubeObject>, signal: AbortSignal): Answer<Readonly<Record<string, RelatedSelector>>>;
+  customize?(
+    this: void,
+    object: Stored<KubeObject>,
+    signal: AbortSignal,
+  ): Answer<Readonly<Record<string, RelatedSelector>>>;
   /** What becomes of a child that differs; default: changed in place. */
-  update?(child: KubeObject): ChildUpdate;
+  update?(this: void, child: KubeObject): ChildUpdate;
 }
 
 /** The children of an object by kind, as the cache shows them. */

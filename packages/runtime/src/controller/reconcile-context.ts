@@ -42,7 +42,7 @@ export type ChildUpdate = "InPlace" | "Recreate" | "OnDelete";
 
 export interface ApplySetOptions {
   /** Default: `InPlace`. */
-  update?(child: KubeObject): ChildUpdate;
+  update?(this: void, child: KubeObject): ChildUpdate;
 }
 
 /** `postponed`: the reconciled object has changed meanwhile, so nothing was deleted; its change runs the key again. */

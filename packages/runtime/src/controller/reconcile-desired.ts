@@ -41,7 +41,7 @@ export function reconcilePure(kind: KindRef, form: PureForm): PureDefinition {
       : {
           finalize: async (object, context) => {
             const asked = await look(object, context);
-            const { answer, result } = await enact((again) => finalize.call(form, again), asked, form, context);
+            const { answer, result } = await enact((again) => finalize(again), asked, form, context);
             return answer.finalized ? undefined : result;
           },
         }),
@@ -89,11 +89,9 @@ export function pureFormOf<T extends KubeObject>(options: DesiredOptions<T, Owne
   return {
     owns,
     related,
-    sync: (asked) => desired.apply(options, typed(asked)),
-    ...(finalize === undefined ? {} : { finalize: (asked) => finalize.apply(options, typed(asked)) }),
-    ...(customize === undefined
-      ? {}
-      : { customize: (object) => definedOnly(customize.call(options, object as Stored<T>)) }),
+    sync: (asked) => desired(...typed(asked)),
+    ...(finalize === undefined ? {} : { finalize: (asked) => finalize(...typed(asked)) }),
+    ...(customize === undefined ? {} : { customize: (object) => definedOnly(customize(object as Stored<T>)) }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface SupervisedRun {
   readonly client: Client;
   /** Aborts the run. */
   readonly signal: AbortSignal;
-  ended(verdict: RunVerdict): void;
+  ended(this: void, verdict: RunVerdict): void;
 }
 
 /**
@@ -32,5 +32,5 @@ export interface RunSupervisor {
   passed(key: string): void;
   begin(key: string, reconcileID: string): SupervisedRun;
   /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
-  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(): void };
+  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(this: void): void };
 }

@@ -35,9 +35,12 @@ export interface DaemonRunnerOptions {
   readonly log: Logger;
   readonly controller: string;
   /** The way to the server for as long as the key is this process's. */
-  accompany(key: string): { readonly client: Client; readonly signal: AbortSignal; ended(): void };
-  find(key: string): Stored<KubeObject> | undefined;
-  wake(key: string): void;
+  accompany(
+    this: void,
+    key: string,
+  ): { readonly client: Client; readonly signal: AbortSignal; ended(this: void): void };
+  find(this: void, key: string): Stored<KubeObject> | undefined;
+  wake(this: void, key: string): void;
 }
 
 interface Companions {

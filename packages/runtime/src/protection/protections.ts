@@ -25,7 +25,7 @@ export interface ProtectionsOptions {
   readonly events: EventRecorder;
   readonly client: Client;
   /** All present children of all objects of the controller. */
-  childCount(): number;
+  childCount(this: void): number;
 }
 
 export class Protections implements WriteGuard {

@@ -15,9 +15,9 @@ export interface SourcePorts {
   readonly cache: CacheReader;
   /** The kind of the controller's objects. */
   readonly kind: KindRef;
-  wake(key: NamespacedName, priority?: Priority): void;
+  wake(this: void, key: NamespacedName, priority?: Priority): void;
   /** It works (again): the next failure is the first one. */
-  works(): void;
+  works(this: void): void;
 }
 
 /**

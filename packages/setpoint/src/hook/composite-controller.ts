@@ -12,7 +12,7 @@ export interface CompositeControllerOptions {
   /** What the server serves: kinds are named by their resources. */
   readonly mapper: RestMapper;
   /** Makes a hook of an address, for instance `(url, timeoutMs) => httpHook(url, { clock, timeoutMs })`. */
-  connect(url: string, timeoutMs: number | undefined): HookCaller;
+  connect(this: void, url: string, timeoutMs: number | undefined): HookCaller;
 }
 
 /**

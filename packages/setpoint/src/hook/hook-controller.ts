@@ -25,7 +25,7 @@ export interface HookControllerOptions extends Omit<ControllerOptions<KubeObject
   readonly finalize?: HookCaller;
   readonly customize?: HookCaller;
   /** What becomes of a child that differs from what the hook wants; default: changed in place. */
-  update?(child: KubeObject): ChildUpdate;
+  update?(this: void, child: KubeObject): ChildUpdate;
   /** Ask again after so long also when nothing has changed; default: never. */
   readonly resyncPeriodMs?: number;
 }

@@ -18,9 +18,9 @@ export interface WebhookCertificatesOptions {
   /** The names by which API servers call. */
   readonly hosts: readonly string[];
   /** Writes the authorities to trust, PEM, into the configurations. */
-  publish(bundle: string): Promise<void>;
+  publish(this: void, bundle: string): Promise<void>;
   /** Called with every certificate that is to be served from now on. */
-  onServing(pair: KeyPair): void;
+  onServing(this: void, pair: KeyPair): void;
   readonly times?: CertificateTimes;
 }
 

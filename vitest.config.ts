@@ -3,10 +3,10 @@ import { defineConfig } from "vitest/config";
 // Packages resolve to their sources, so nothing must be built to run a test.
 const resolve = { conditions: ["@setpoint/source"] };
 const ssr = { resolve };
-const project = (name: string, include: string[], timeout: number) => ({
+const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
   ssr,
-  test: { name, include, testTimeout: timeout, hookTimeout: timeout, environment: "node" },
+  test: { name, include, testTimeout: timeout, hookTimeout: timeout, fileParallelism, environment: "node" },
 });
 
 export default defineConfig({
@@ -26,19 +26,13 @@ export default defineConfig({
           "operators/*/src/**/*.scenario.test.ts",
           "tools/**/*.scenario.test.ts",
           "examples/*/*.test.ts",
+          "!**/*.laws.scenario.test.ts",
         ],
-        60_000,
+        120_000,
       ),
-      {
-        ...project("e2e", ["e2e/**/*.test.ts"], 300_000),
-        test: {
-          name: "e2e",
-          include: ["e2e/**/*.test.ts"],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          fileParallelism: false,
-        },
-      },
+      // Explorations use all cores themselves and have a time of their own, so they run one after the other.
+      project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
+      project("e2e", ["e2e/**/*.test.ts"], 300_000, false),
     ],
   },
 });

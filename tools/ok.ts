@@ -72,6 +72,7 @@ function runTests(projects: readonly string[]): void {
 
 for (const check of checks) runCheck(check);
 runTests(["unit", "sim"]);
+runTests(["laws"]);
 runTests(["e2e"]);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -124,6 +124,40 @@ test("more calls than the limit are told to come back, and counted", async () =>
   );
 });
 
+test("a function that goes on after it was too late keeps its place", async () => {
+  const release = Promise.withResolvers<void>();
+  const { handler, host } = world({ validate: () => release.promise }, { concurrentMax: 1 });
+  const first = handler.handle({ ...validate(review(web)), timeoutSeconds: 5 });
+  await host.clock.run(4_500);
+  expect((await first).status).toBe(504);
+  expect((await handler.handle(validate(review(web)))).status).toBe(429);
+  release.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect((await handler.handle(validate(review(web)))).status).toBe(200);
+});
+
+test("a body is read only when its path is served and there is place for the call", async () => {
+  const release = Promise.withResolvers<void>();
+  const { handler } = world({ validate: () => release.promise }, { concurrentMax: 1 });
+  let reads = 0;
+  const call = (path: string) =>
+    handler.handle({
+      path,
+      timeoutSeconds: 10,
+      read: async () => {
+        reads++;
+        return review(web);
+      },
+    });
+  expect((await call("/nowhere")).status).toBe(404);
+  const { path } = validate({});
+  const first = call(path);
+  expect((await call(path)).status).toBe(429);
+  expect(reads).toBe(1);
+  release.resolve();
+  expect((await first).status).toBe(200);
+});
+
 test.each([
   ["no review", {}],
   ["another version", { ...review(web), apiVersion: "admission.k8s.io/v1beta1" }],

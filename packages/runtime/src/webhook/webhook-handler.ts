@@ -1,4 +1,5 @@
 /** Answers the calls of API servers: which function, how long, how many at once, counted under controller-runtime's names. */
+import { isApiError } from "@setpoint/apimachinery";
 import type { Clock, Logger, Metrics } from "@setpoint/host";
 import type { KindRef } from "@setpoint/client";
 import { answerAdmission, NotAReview } from "./answer-admission.ts";
@@ -21,7 +22,9 @@ export interface WebhookRequest {
   /** How long the caller waits, from its URL. */
   readonly timeoutSeconds: number | undefined;
   /** The decoded body. */
-  readonly body: unknown;
+  readonly body?: unknown;
+  /** In place of `body`: reads it, asked only when the call has its place; an ApiError that it throws is the answer. */
+  read?(this: void): Promise<unknown>;
 }
 
 export interface WebhookResponse {
@@ -54,7 +57,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   const meter = new WebhookMeter(options);
   let underWay = 0;
   return {
-    async handle({ path, timeoutSeconds = timeoutSecondsDefault, body }) {
+    async handle({ path, timeoutSeconds = timeoutSecondsDefault, body, read }) {
       const answer = answers.get(path);
       if (answer === undefined) return refused(404, `Cannot answer "${path}": no webhook is served there`);
       if (underWay >= concurrentMax) {
@@ -64,9 +67,12 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
       underWay++;
       const measured = meter.begin(path);
       const deadline = new Deadline(clock, timeoutSeconds * 1000 * timeShare);
-      const response = await answered(path, log, () => deadline.race(answer(body, deadline.signal)));
+      const work = (async () => answer(read === undefined ? body : await read(), deadline.signal))();
+      // A function that does not heed its signal goes on after its answer came too late, and still takes its place.
+      const release = (): void => void underWay--;
+      work.then(release, release);
+      const response = await answered(path, log, () => deadline.race(work));
       deadline.cancel();
-      underWay--;
       measured(response.status);
       return response;
     },
@@ -93,6 +99,8 @@ async function answered(path: string, log: Logger, answer: () => Promise<unknown
     return { status: 200, body: await answer() };
   } catch (error) {
     if (error instanceof NotAReview) return refused(400, error.message);
+    // Of the reading: what an author's function throws has become an answer already.
+    if (isApiError(error)) return refused(error.code, error.message);
     if (error instanceof TooLate) return refused(504, `Cannot answer "${path}": ${error.message}`);
     log.error("Webhook failed", { webhook: path, error });
     const why = error instanceof Error ? error.message : String(error);

@@ -242,6 +242,23 @@ describe("serveHooks() answers nobody who asks for what it does not have", () =>
   });
 });
 
+test("an answer that JSON does not have is a 500, and the hooks go on", async () => {
+  const host = systemHost({ write: () => {} });
+  const odd = controller(Candy, {
+    name: "odd",
+    // What an author's program may do that its types forbid.
+    desired: () => ({ children: [], status: { wrappers: 1n as unknown as number } }),
+  });
+  await using hooks = await serveHooks([odd], { host });
+  const parent = {
+    ...{ apiVersion: apiVersionOf(Candy), kind: "Candy", spec: { flavors: [] } },
+    metadata: { name: "a", uid: "u" },
+  };
+  const ask = () => fetch(`${hooks.url}/odd/sync`, { method: "POST", body: JSON.stringify({ parent }) });
+  expect((await ask()).status).toBe(500);
+  expect(await (await ask()).text()).toContain("BigInt");
+});
+
 test("a CompositeController that wants what there is not is refused in the words of the manifest", async () => {
   await using world = await createHookWorld();
   const mapper = await world.client.discover();

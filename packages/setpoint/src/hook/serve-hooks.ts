@@ -33,6 +33,10 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface SerializedAnswer extends Omit<Answer, "body"> {
+  readonly text: string;
+}
+
 /** Resolves when it listens. */
 export async function serveHooks(
   controllers: readonly ControllerDefinition[],
@@ -41,20 +45,28 @@ export async function serveHooks(
   const { host, address = "127.0.0.1", port = 0, concurrentMax = concurrentMaxDefault } = options;
   const stopping = new AbortController();
   let active = 0;
-  const respond = async (request: IncomingMessage): Promise<Answer> => {
-    if (active >= concurrentMax) return { code: 503, body: { error: "busy" }, headers: { "retry-after": "1" } };
+  const respond = async (request: IncomingMessage): Promise<SerializedAnswer> => {
+    if (active >= concurrentMax)
+      return serialized({ code: 503, body: { error: "busy" }, headers: { "retry-after": "1" } });
     active++;
     try {
-      return await answer(controllers, request, options, stopping.signal);
+      // Here, because an author's answer may be one that JSON does not have.
+      return serialized(await answer(controllers, request, options, stopping.signal));
     } catch (error) {
       const isTheirs = isSetpointError(error, errHookRequest);
       if (!isTheirs) host.log.error("Hook failed", { path: request.url, error });
-      return { code: isTheirs ? 400 : 500, body: { error: error instanceof Error ? error.message : String(error) } };
+      const text = error instanceof Error ? error.message : String(error);
+      return serialized({ code: isTheirs ? 400 : 500, body: { error: text } });
     } finally {
       active--;
     }
   };
-  const server = createServer((request, response) => void respond(request).then((each) => send(response, each)));
+  const server = createServer((request, response) => {
+    respond(request).then(
+      (each) => send(response, each),
+      () => response.destroy(),
+    );
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, address, resolve);
@@ -109,6 +121,10 @@ function parse(text: string): unknown {
   }
 }
 
-function send(response: ServerResponse, { code, body, headers = {} }: Answer): void {
-  response.writeHead(code, { ...headers, "content-type": "application/json" }).end(JSON.stringify(body));
+function serialized({ body, ...head }: Answer): SerializedAnswer {
+  return { ...head, text: JSON.stringify(body) };
+}
+
+function send(response: ServerResponse, { code, text, headers = {} }: SerializedAnswer): void {
+  response.writeHead(code, { ...headers, "content-type": "application/json" }).end(text);
 }

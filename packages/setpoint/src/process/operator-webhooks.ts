@@ -68,7 +68,12 @@ export async function serveOperatorWebhooks(
   let isStarting = false;
   const listen = Promise.withResolvers<WebhookServer>();
   const port = options.port ?? (namespace === undefined ? 0 : undefined);
-  const where = { handler, ...(address === undefined ? {} : { address }), ...(port === undefined ? {} : { port }) };
+  const where = {
+    handler,
+    clock: host.clock,
+    ...(address === undefined ? {} : { address }),
+    ...(port === undefined ? {} : { port }),
+  };
   const certificates = await WebhookCertificates.start({
     host,
     store: namespace === undefined ? processStore() : secretStore(client, host, { namespace, name }),

@@ -52,7 +52,13 @@ export function isJson({ headers }: AnswerHead): boolean {
 export function inflated({ headers }: AnswerHead, body: Readable): Readable {
   if (headers["content-encoding"] !== "gzip") return body;
   const plain = createGunzip({ chunkSize: inflatedChunkBytes });
+  // Who reads finds the error in the stream; one that comes before anybody reads must not end the process.
+  plain.on("error", () => undefined);
   body.once("error", (error) => plain.destroy(error));
+  // A stream that is cut while its reader is behind has neither an end nor an error.
+  body.once("close", () => {
+    if (!body.readableEnded) plain.destroy(connectionLost());
+  });
   return body.pipe(plain);
 }
 

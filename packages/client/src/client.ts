@@ -46,8 +46,9 @@ export interface RawReads {
  *
  * Guarantees: refused requests (429, and 503 with Retry-After) and reads without an answer are sent again, within limits;
  * a write that may have happened is never sent twice.
- * Errors: ApiError for an answer that is not a success; `ERR_OUTCOME_UNKNOWN` for a write without an answer (it may have
- * happened); `ERR_NO_ANSWER` for a read without one; the signal's reason when it aborted before anything was sent.
+ * Errors: ApiError for an answer that is not a success; `ERR_OUTCOME_UNKNOWN` for a write without an answer or with one
+ * that does not tell (502, 503 without Retry-After, 504, a store that did not answer the server): it may have happened;
+ * `ERR_NO_ANSWER` for a read without one; the signal's reason when it aborted before anything was sent.
  */
 export interface Client {
   readonly transport: Transport;

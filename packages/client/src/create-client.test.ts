@@ -1,6 +1,7 @@
 import {
   createKind,
   failure,
+  SetpointError,
   type ApiRequest,
   type ApiResponse,
   type KubeObject,
@@ -77,6 +78,74 @@ test("a write that never left is sent again", async () => {
   const { client, requests, wait } = answering(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }), ok);
   await wait(client.create(Box, Box(key)));
   expect(requests.length).toBe(2);
+});
+
+const said = (status: number, message: string): ApiResponse => ({
+  kind: "object",
+  status,
+  headers: {},
+  object: failure(status, status === 500 ? "InternalError" : "ServiceUnavailable", message),
+});
+
+test.each([
+  [500, "etcdserver: request timed out"],
+  [500, "Internal error occurred: etcdserver: request timed out, possibly due to previous leader failure"],
+  [500, "rpc error: code = Unavailable desc = error reading from server: EOF"],
+  [502, "bad gateway"],
+  [503, "upstream connect error or disconnect/reset before headers"],
+  [504, "Timeout: request did not complete within requested timeout"],
+])("a write that is answered %i (%s) may have happened: it is not sent again, and says so", async (status, message) => {
+  const { client, requests, wait } = answering(said(status, message));
+  await expect(wait(client.create(Box, Box(key)))).rejects.toMatchObject({
+    code: "ERR_OUTCOME_UNKNOWN",
+    message: expect.stringContaining(`answered ${status} (${message})`),
+  });
+  expect(requests.length).toBe(1);
+});
+
+test.each([
+  [500, "Internal error occurred: etcdserver: leader changed"],
+  [500, 'Internal error occurred: failed calling webhook "a": Post "https://b": context deadline exceeded'],
+  [503, 'admission webhook "a" denied the request: the database is away'],
+])("a write that is answered %i (%s) has not happened, and is thrown as it is", async (status, message) => {
+  const { client, wait } = answering(said(status, message));
+  await expect(wait(client.create(Box, Box(key)))).rejects.toMatchObject({ name: "ApiError", code: status, message });
+});
+
+test.each(["ERR_NOT_LEADER", "ERR_NOT_OWNER", "ERR_STOPPED", "ERR_TRANSPORT_CLOSED"])(
+  "a write that was refused on this side (%s) has not happened, and says why",
+  async (code) => {
+    const refusal = new SetpointError(code, "Cannot write");
+    const { client, requests, wait } = answering(refusal);
+    await expect(wait(client.create(Box, Box(key)))).rejects.toBe(refusal);
+    expect(requests.length).toBe(1);
+  },
+);
+
+test("a write whose connection could not be made is sent again", async () => {
+  const cause = new SetpointError("ERR_PROXY", "it answered 502");
+  const failed = new SetpointError("ERR_CONNECTION_FAILED", "Cannot connect", { cause });
+  const { client, requests, wait } = answering(failed, ok);
+  await wait(client.create(Box, Box(key)));
+  expect(requests.length).toBe(2);
+});
+
+test("a write that is aborted under way may have happened, whatever the reason", async () => {
+  const stop = new AbortController();
+  const reason = new SetpointError("ERR_NOT_OWNER", "the key belongs to another member now");
+  const host = simulatedHost(1);
+  const client = createClient(
+    {
+      send: async () => {
+        stop.abort(reason);
+        throw reason;
+      },
+    },
+    host,
+  );
+  await expect(client.create(Box, Box(key), { signal: stop.signal })).rejects.toMatchObject({
+    code: "ERR_OUTCOME_UNKNOWN",
+  });
 });
 
 test("a read without an answer is sent again, a limited number of times", async () => {

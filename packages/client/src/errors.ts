@@ -1,7 +1,7 @@
 /** The errors of this package that are not answers of a server; see the README for what a caller does about each. */
-import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
+import { isApiError, isSetpointError, SetpointError } from "@setpoint/apimachinery";
 
-/** A write got no answer: it may or may not have happened. */
+/** A write got no answer, or one that does not tell: it may or may not have happened. */
 export const errOutcomeUnknown = "ERR_OUTCOME_UNKNOWN";
 /** A read got no answer. */
 export const errNoAnswer = "ERR_NO_ANSWER";
@@ -11,7 +11,8 @@ export const errUnexpectedAnswer = "ERR_UNEXPECTED_ANSWER";
 export const errUnknownResource = "ERR_UNKNOWN_RESOURCE";
 
 export function outcomeUnknown(what: string, cause: unknown): SetpointError {
-  const message = `Cannot tell whether ${what} happened: the server gave no answer, so it may or may not have been done`;
+  const answer = isApiError(cause) ? `answered ${cause.code} (${cause.message})` : "gave no answer";
+  const message = `Cannot tell whether ${what} happened: the server ${answer}, so it may or may not have been done`;
   return new SetpointError(errOutcomeUnknown, message, { cause });
 }
 

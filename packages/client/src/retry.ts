@@ -2,6 +2,7 @@
 import {
   failure,
   isApiError,
+  isSetpointError,
   isStatus,
   SetpointError,
   ApiError,
@@ -29,7 +30,22 @@ const notSentCodes: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+  "ERR_CONNECTION_FAILED",
+  "ERR_PROXY",
+  "ERR_KUBECONFIG",
 ]);
+
+/** Refusals of a write on this side, before it was sent: they stay what they are, and asking again would not help. */
+const refusedHereCodes: readonly string[] = ["ERR_NOT_LEADER", "ERR_NOT_OWNER", "ERR_STOPPED", "ERR_TRANSPORT_CLOSED"];
+
+/** What a webhook refuses is not done, whichever code it gives to it. */
+const webhookRefusal = /^admission webhook "[^"]*" denied the request/;
+/**
+ * A store that has not answered the API server in time; it may have taken the write. Other troubles of the store (no leader, no
+ * space) come before the write, and an error in the middle of a text is somebody else's (a webhook that was not reached).
+ */
+const storeSilence =
+  /^(?:Internal error occurred: )?(?:etcdserver: (?:request timed out|request cancelled|server stopped)|rpc error: code = (?:Unavailable|DeadlineExceeded|Canceled|Unknown)\b|context (?:deadline exceeded|canceled)$)/;
 
 /** Sends requests until they have an answer that counts. */
 export class RetryingSender {
@@ -109,7 +125,7 @@ interface Failed {
   readonly retryAfterMs?: number;
 }
 
-/** 429 is a refusal before anything happened; so is 503 with a time to come back. A 504 to a write may have happened. */
+/** 429 is a refusal before anything happened; so is 503 with a time to come back. */
 function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status): Failed {
   const error = new ApiError(status);
   const retryAfterMs = retryAfterOf(response, status);
@@ -118,19 +134,27 @@ function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status)
     const isBudget = status.details?.causes?.some((cause) => cause.reason === "DisruptionBudget") ?? false;
     return { kind: "failed", error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
   }
-  if (response.status === 503 || response.status === 504) {
-    if (isRead(request))
-      return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    if (response.status === 503 && retryAfterMs !== undefined)
-      return { kind: "failed", error, mayRepeat: true, retryAfterMs };
-    if (response.status === 504)
-      return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
-  }
+  const isAway = response.status === 503 || response.status === 504;
+  if (isAway && isRead(request))
+    return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (response.status === 503 && retryAfterMs !== undefined)
+    return { kind: "failed", error, mayRepeat: true, retryAfterMs };
+  if (!isRead(request) && mayHaveHappened(response.status, status))
+    return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
   return { kind: "failed", error, mayRepeat: false };
 }
 
+/** Whether a write may have been done that was answered so: by a proxy that lost the server, or by a server that lost its store. */
+function mayHaveHappened(code: number, { message = "" }: Status): boolean {
+  if (webhookRefusal.test(message)) return false;
+  return code === 502 || code === 503 || code === 504 || (code === 500 && storeSilence.test(message));
+}
+
 function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Failed {
-  if (wasNotSent(error)) return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
+  // The reason of an abort says nothing of how far the request had come.
+  const isReason = signal?.aborted === true && error === signal.reason;
+  if (!isReason && wasNotSent(error)) return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
+  if (!isReason && !isRead(request) && wasRefusedHere(error)) return { kind: "failed", error, mayRepeat: false };
   if (!isRead(request)) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
   if (signal?.aborted) return { kind: "failed", error: signal.reason, mayRepeat: false };
   return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
@@ -152,6 +176,10 @@ function wasNotSent(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
   return (typeof code === "string" && notSentCodes.has(code)) || wasNotSent(cause);
+}
+
+function wasRefusedHere(error: unknown): boolean {
+  return isSetpointError(error) && refusedHereCodes.includes(error.code);
 }
 
 function retryAfterOf(response: RawResponse, status: Status): number | undefined {

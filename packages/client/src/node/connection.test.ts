@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:https";
 import { connect as connectTcp, type AddressInfo } from "node:net";
 import { createServer as createProxyServer } from "node:http";
 import { tmpdir } from "node:os";
+import type { TLSSocket } from "node:tls";
 import { join } from "node:path";
 import type { Clock } from "@setpoint/host";
 import { createCertificateAuthority } from "@setpoint/host/certificates";
@@ -101,6 +102,32 @@ test("whoever is impersonated is named in every request", async () => {
   await using transport = httpTransport({ server, clock: systemClock, caFile, impersonate });
   await transport.send(version);
   expect(seen.at(-1)?.slice(1, 3)).toEqual(["jane", "dev"]);
+});
+
+test("after a new certificate of an exec plugin no request comes with the old one, over HTTP/1.1 too", async () => {
+  const authority = createCertificateAuthority({ clock: systemClock, random: systemRandom });
+  const { certificate, key } = authority.issueServer({ commonName: "kube-apiserver", hosts: ["127.0.0.1"] });
+  const names: string[] = [];
+  const tls = { cert: certificate, key, ca: authority.certificate, requestCert: true, rejectUnauthorized: true };
+  const server = createServer(tls, (request, response) => {
+    const socket = request.socket as TLSSocket;
+    const name = String(socket.getPeerCertificate().subject.CN);
+    names.push(name);
+    response.writeHead(name === "old" ? 401 : 200, { "content-type": "application/json" }).end("{}");
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await using transport = httpTransport({
+    ...{ server: `https://127.0.0.1:${port}`, clock: systemClock, ca: authority.certificate },
+    credential: async (refresh) => {
+      const issued = authority.issueClient({ commonName: refresh ? "new" : "old" });
+      return { cert: issued.certificate, key: issued.key };
+    },
+  });
+  expect((await transport.send(version)).status).toBe(200);
+  expect((await transport.send(version)).status).toBe(200);
+  expect(names).toEqual(["old", "new", "new"]);
 });
 
 test("through a proxy the certificate is still that of the server", async () => {

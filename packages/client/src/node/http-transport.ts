@@ -67,6 +67,8 @@ class HttpTransportImplementation implements HttpTransport {
   /** The connection without the promise around it, for the usual case. */
   #session: ClientHttp2Session | undefined;
   #agent: Agent | undefined;
+  /** Those of earlier certificates, for as long as an answer comes over their connections. */
+  #retired: readonly Agent[] = [];
   #credential: ClientCredential = {};
   #refreshCredential = false;
   #ping: Timer | undefined;
@@ -107,7 +109,7 @@ class HttpTransportImplementation implements HttpTransport {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#ping?.cancel();
-    this.#agent?.destroy();
+    for (const agent of [this.#agent, ...this.#retired]) agent?.destroy();
     const wire = await this.#wire?.catch(() => undefined);
     if (wire?.kind !== "http2" || wire.session.destroyed) return;
     const closed = new Promise<void>((resolve) => wire.session.once("close", () => resolve()));
@@ -142,8 +144,11 @@ class HttpTransportImplementation implements HttpTransport {
 
   async #connect(): Promise<Wire> {
     if (this.#options.credential !== undefined) {
+      const { cert, key } = this.#credential;
       this.#credential = await this.#options.credential(this.#refreshCredential);
       this.#refreshCredential = false;
+      // An agent's connections are made with the certificate that it was made with.
+      if (cert !== this.#credential.cert || key !== this.#credential.key) this.#retireAgent();
     }
     if (this.#authority.protocol === "http:") return { kind: "http1" };
     const socket = await this.#handshake();
@@ -153,6 +158,17 @@ class HttpTransportImplementation implements HttpTransport {
       return { kind: "http1" };
     }
     return { kind: "http2", session: this.#open(socket) };
+  }
+
+  #retireAgent(): void {
+    const agent = this.#agent;
+    this.#agent = undefined;
+    this.#retired = this.#retired.filter(({ sockets }) => Object.keys(sockets).length > 0);
+    if (agent === undefined) return;
+    // Connections in use are closed when their answer has come, the others now.
+    agent.maxFreeSockets = 0;
+    for (const sockets of Object.values(agent.freeSockets)) for (const each of sockets ?? []) each.destroy();
+    this.#retired = [...this.#retired, agent];
   }
 
   #createAgent(): Agent {

@@ -5,6 +5,7 @@ import type { FlightEntry, FlightInput, FlightSink, RecordedError } from "./flig
 import { InputGate } from "./input-gate.ts";
 import { Redactor } from "./redactor.ts";
 import { parseResourceRequest } from "./resource-request.ts";
+import { binary, StreamRedactor } from "./stream-redactor.ts";
 
 export interface FlightRecorderOptions {
   /** The real clock, whose timers and moments are recorded. */
@@ -112,7 +113,7 @@ export class FlightRecorder {
     const response = await this.#pass(
       () => inner.send(request, signal),
       (answer) => this.#answerOf(n, answer, isSecret),
-      (error) => ({ kind: "failure", n, error: describeError(error) }),
+      (error) => ({ kind: "failure", n, error: this.#describe(error) }),
     );
     if (response.kind === "watch") {
       const toInput = (frame: WatchFrame): InputWithoutTime => ({
@@ -123,12 +124,17 @@ export class FlightRecorder {
       return { ...response, frames: this.#stream(n, response.frames, toInput) };
     }
     if (response.kind === "bytes") {
+      const cleaner = new StreamRedactor(this.#redactor);
       const toInput = (chunk: Uint8Array): InputWithoutTime => ({
         kind: "chunk",
         n,
-        base64: this.#cleanedBytes(chunk, isSecret),
+        base64: btoa(this.#cleanedBytes(chunk, isSecret, cleaner)),
       });
-      return { ...response, bytes: this.#stream(n, response.bytes, toInput) };
+      const rest = (): InputWithoutTime | undefined => {
+        const text = cleaner.end();
+        return text === "" ? undefined : { kind: "chunk", n, base64: btoa(text) };
+      };
+      return { ...response, bytes: this.#stream(n, response.bytes, toInput, rest) };
     }
     return response;
   }
@@ -139,14 +145,24 @@ export class FlightRecorder {
     return { kind: "object", n, status, headers, object: this.#cleaned(answer.object, isSecret) };
   }
 
-  /** The items of a stream, each of them an input of its own; asked for as the program asks. */
-  #stream<T>(n: number, items: AsyncIterable<T>, toInput: (item: T) => InputWithoutTime): AsyncIterable<T> {
+  /** The items of a stream, each of them an input of its own; asked for as the program asks. `rest` comes before its end. */
+  #stream<T>(
+    n: number,
+    items: AsyncIterable<T>,
+    toInput: (item: T) => InputWithoutTime,
+    rest: () => InputWithoutTime | undefined = () => undefined,
+  ): AsyncIterable<T> {
     const iterator = items[Symbol.asyncIterator]();
+    const end = (input: InputWithoutTime): InputWithoutTime => {
+      const before = rest();
+      if (before !== undefined) this.#add({ ...before, at: this.#atMs } as FlightInput);
+      return input;
+    };
     const next = (): Promise<IteratorResult<T>> =>
       this.#pass(
         () => iterator.next(),
-        (result) => (result.done === true ? { kind: "end", n } : toInput(result.value)),
-        (error) => ({ kind: "end", n, error: describeError(error) }),
+        (result) => (result.done === true ? end({ kind: "end", n }) : toInput(result.value)),
+        (error) => end({ kind: "end", n, error: this.#describe(error) }),
       );
     // Nobody waits for the end of a stream that nobody wants: how long it takes is no input.
     const stop = (): Promise<IteratorResult<T>> => {
@@ -191,11 +207,15 @@ export class FlightRecorder {
     return this.#options.keepSecrets === true ? value : this.#redactor.redact(value, isSecret);
   }
 
-  #cleanedBytes(chunk: Uint8Array, isSecret: boolean): string {
-    if (this.#options.keepSecrets === true) return base64Of(chunk);
-    const text = new TextDecoder().decode(chunk);
-    const redacted = isSecret ? "redacted" : this.#redactor.redact(text);
-    return redacted === text ? base64Of(chunk) : btoa(String(redacted));
+  #cleanedBytes(chunk: Uint8Array, isSecret: boolean, cleaner: StreamRedactor): string {
+    if (this.#options.keepSecrets === true) return binary(chunk);
+    return isSecret ? "redacted" : cleaner.push(chunk);
+  }
+
+  /** The words of an error may hold an address with a password. */
+  #describe(error: unknown): RecordedError {
+    const described = describeError(error);
+    return { ...described, message: String(this.#cleaned(described.message, false)) };
   }
 }
 
@@ -203,12 +223,6 @@ export class FlightRecorder {
 export function isOfSecrets(request: ApiRequest): boolean {
   const asked = parseResourceRequest(request);
   return asked?.group === "" && asked.resource === "secrets";
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return btoa(text);
 }
 
 function describeError(error: unknown): RecordedError {

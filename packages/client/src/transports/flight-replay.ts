@@ -130,6 +130,7 @@ export class FlightReplay {
   #give(input: FlightInput): boolean {
     // Also what is not compared counts for the numbers of what is redacted.
     this.#redactor.redact(input);
+    if (input.kind === "chunk") for (const line of atob(input.base64).split("\n")) this.#redactor.redact(line);
     if (input.kind === "timer" || input.kind === "deferred") {
       const callback = this.#timers.get(input.n);
       this.#timers.delete(input.n);

@@ -96,6 +96,44 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
+test("a program that copies secrets of a text stream and of an error does the same again, and none is recorded", async () => {
+  const secrets = ["postgres://me:canary-1@db/x", "https://me:canary-2@proxy", "canary-3"];
+  const bytes = new TextEncoder().encode(`first\n${secrets[0]}\nlast`);
+  const inner: Transport = {
+    async send({ path }) {
+      if (path === "/broken") throw new Error(secrets[1]);
+      if (path !== "/log") return ok({});
+      async function* chunks(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < bytes.length; at += 9) yield bytes.subarray(at, at + 9);
+      }
+      return { kind: "bytes", status: 200, headers: {}, bytes: chunks() };
+    },
+  };
+  const copies = async (transport: Transport): Promise<void> => {
+    const log = await transport.send({ method: "GET", path: "/log" });
+    let text = "";
+    if (log.kind === "bytes") for await (const chunk of log.bytes) text += new TextDecoder().decode(chunk);
+    const broken: unknown = await transport.send({ method: "GET", path: "/broken" }).catch((error: unknown) => error);
+    const body = { lines: text.split("\n"), why: broken instanceof Error ? broken.message : "", password: secrets[2] };
+    await transport.send({ method: "POST", path: "/copy", body });
+  };
+  const { clock } = simulatedHost(1);
+  const entries: FlightEntry[] = [];
+  const recorder = new FlightRecorder({ clock, sink: { add: (entry) => entries.push(structuredClone(entry)) > 0 } });
+  let isDone = false;
+  const done = copies(recorder.transport(inner)).finally(() => (isDone = true));
+  await clock.run(1_000, () => isDone);
+  await done;
+  recorder.stop();
+  const kept = entries.map((entry) => (entry.kind === "chunk" ? atob(entry.base64) : JSON.stringify(entry))).join("");
+  expect(kept).not.toContain("canary");
+  expect(kept).toContain('"body":{"lines":["first","redacted-1","last"],"why":"redacted-2","password":"redacted-3"}');
+  const header = { format: flightFormat, program: "p", seed: 7, epochMs: recorder.epochMs } as const;
+  const replay = new FlightReplay({ header, entries, clock: systemClock });
+  void copies(replay.transport);
+  expect(await replay.run()).toMatchObject({ divergence: undefined, end: "stopped", requests: 3 });
+});
+
 test("other randomness shows as a divergence", async () => {
   const { entries, epochMs } = await record(1);
   const header = { format: flightFormat, program: "p", seed: 7, epochMs } as const;

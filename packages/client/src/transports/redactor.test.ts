@@ -21,6 +21,12 @@ test.each<readonly [string, unknown, boolean?]>([
   ],
   ["a variable with a telling name", { env: [{ name: "DB_PASSWORD", value: canary }] }],
   ["a field with a telling name", { spec: { auth: { password: canary, token: canary } } }],
+  [
+    "fields that end in a telling word",
+    { dbPassword: canary, client_secret: canary, api_key: canary, DB_PASS: canary },
+  ],
+  ["a list in a field with a telling name", { spec: { apiTokens: [canary] } }],
+  ["a ConfigMap's entry with a telling name", { kind: "ConfigMap", data: { "db.password": canary } }],
   ["a token request's answer", { kind: "TokenRequest", status: { token: canary } }],
   ["a web token anywhere", { data: { note: `Bearer ${jwt}` } }],
   ["a private key anywhere", { kind: "ConfigMap", data: { file: pem } }],
@@ -47,6 +53,11 @@ test("what is no secret stays as it is", () => {
     },
   };
   expect(new Redactor().redact(pod)).toEqual(pod);
+  const names = {
+    ...{ secretName: "tls", secretKeyRef: { name: "s", key: "k" }, imagePullSecret: "pull", publicKey: "ssh-rsa A" },
+    ...{ automountServiceAccountToken: true, passwordSecretRef: { name: "db" }, bypass: "yes", tokenTtl: "1h" },
+  };
+  expect(new Redactor().redact(names)).toEqual(names);
   expect(new Redactor().redact({ kind: "ConfigMap", data: { url: "https://example.com/a:b" } })).toMatchObject({
     data: { url: "https://example.com/a:b" },
   });
@@ -64,4 +75,6 @@ test("what is redacted already stays, and new secrets get the numbers after it",
   const recorded = { kind: "Secret", data: { a: btoa("redacted-4") } };
   expect(redactor.redact(recorded)).toEqual(recorded);
   expect(redactor.redact({ password: "new" })).toEqual({ password: "redacted-5" });
+  expect(redactor.redact({ note: "redacted-9" })).toEqual({ note: "redacted-9" });
+  expect(redactor.redact({ password: "newer" })).toEqual({ password: "redacted-10" });
 });

@@ -1,20 +1,28 @@
 /** Takes secrets out of what is recorded, so that equal secrets stay equal and nothing of them is left. */
+import { sha256 } from "./sha256.ts";
 
 /** What stands for a secret: a number, in the order of first appearance, says nothing about it. */
 const redactedPattern = /^redacted-(\d+)$/;
 
-/** Fields that hold a secret wherever they stand. */
-const secretFields: ReadonlySet<string> = new Set(
-  ["token", "password", "passwd", "clientSecret", "accessToken", "refreshToken", "idToken", "bearerToken"].concat([
-    "secretKey",
-    "secretAccessKey",
-    "privateKey",
-    "apiKey",
+/**
+ * Fields that hold a secret wherever they stand, by the end of their name: `dbPassword`, `client_secret`, `api_key`. Not those that end
+ * in `secret` or `key` alone: they name a Secret, or an entry of one.
+ */
+const secretField = new RegExp(
+  `(?:${[
+    "pass(?:word|wd|phrase|code)s?",
+    "pwd",
+    "tokens?",
+    "credentials?",
     "authorization",
-    "client-key-data",
-    "clientKeyData",
-  ]),
+    "(?:client|consumer|app|shared|jwt|hmac|cookie|session|signing|oauth2?)[._-]?secrets?",
+    "(?:api|auth|access|secret|private|encryption|signing|account|master|shared|ssh|license)[._-]?keys?",
+    "client-?key-?data",
+  ].join("|")})$`,
+  "i",
 );
+/** `dbPass`, `DB_PASS`: the end of a word alone would be too much (`bypass`). */
+const passField = /(?:^|[._-])(?:pass|PASS|Pass)$|[a-z]Pass$/;
 /** Names of variables whose value is one. */
 const secretName = /pass(word|wd|phrase)?|secret|token|credential|api_?key|private_?key|access_?key/i;
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -28,12 +36,15 @@ const secretText =
  * already stays as it is, so that a replayed program that copies one writes what was recorded.
  */
 export class Redactor {
+  /** By their digests: what is kept as long as the process lives must hold no secret. */
   readonly #numbers = new Map<string, number>();
   #last = 0;
 
   /** `isSecret`: the value is of a Secret, also where it does not say so (patches, items of lists). */
   redact(value: unknown, isSecret = false): unknown {
-    if (typeof value === "string") return secretText.test(value) ? this.#placeholder(value) : value;
+    // What is redacted already is looked at too, for its number.
+    if (typeof value === "string")
+      return secretText.test(value) || redactedPattern.test(value) ? this.#placeholder(value) : value;
     if (value instanceof Uint8Array) return isSecret ? this.#placeholder(String(value)) : value;
     if (Array.isArray(value)) return value.map((each) => this.redact(each, isSecret));
     if (typeof value !== "object" || value === null) return value;
@@ -50,10 +61,17 @@ export class Redactor {
       // A JSON patch of a Secret.
       else if ((isVariable || isSecret) && key === "value") copy[key] = this.#redactAll(value, isSecret);
       else if (isOfSecret && key === lastApplied) copy[key] = this.#placeholder(String(value));
-      else if (typeof value === "string" && secretFields.has(key)) copy[key] = this.#placeholder(value);
+      else if (isSecretField(key)) copy[key] = this.#redactField(value, isOfSecret);
       else copy[key] = this.redact(value, isOfSecret);
     }
     return copy;
+  }
+
+  /** Text is the secret; an object only says where it is. */
+  #redactField(value: unknown, isOfSecret: boolean): unknown {
+    if (typeof value === "string") return this.#placeholder(value);
+    if (!Array.isArray(value)) return this.redact(value, isOfSecret);
+    return value.map((each: unknown) => this.#redactField(each, isOfSecret));
   }
 
   #redactAll(value: unknown, isBase64: boolean): unknown {
@@ -75,10 +93,15 @@ export class Redactor {
       this.#last = Math.max(this.#last, Number(redacted[1]));
       return secret;
     }
-    const number = this.#numbers.get(secret) ?? ++this.#last;
-    this.#numbers.set(secret, number);
+    const digest = sha256(secret);
+    const number = this.#numbers.get(digest) ?? ++this.#last;
+    this.#numbers.set(digest, number);
     return `redacted-${number}`;
   }
+}
+
+function isSecretField(name: string): boolean {
+  return secretField.test(name) || passField.test(name);
 }
 
 function decoded(base64: string): string | undefined {

@@ -31,7 +31,7 @@ export interface OperatorProcessOptions {
 /** How long a stop waits for running reconciles: less than a pod's default grace period. */
 const shutdownMsMax = 20_000;
 
-/** Resolves to the exit code after SIGINT, SIGTERM or the loss of the lease. */
+/** Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is lost. */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
   const logLevel = new LogLevelControl();
   const host = systemHost({ level: () => logLevel.level, write: (line) => void process.stderr.write(line) });

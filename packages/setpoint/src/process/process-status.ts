@@ -21,6 +21,8 @@ export interface ProcessStatusOptions {
   readonly metricsAccess: "open" | "token";
   /** Whether the log level can be set and profiles taken. */
   readonly debug: boolean;
+  /** Default 8080. */
+  readonly port?: number;
 }
 
 export async function serveProcessStatus(options: ProcessStatusOptions): Promise<AsyncDisposable> {
@@ -28,44 +30,55 @@ export async function serveProcessStatus(options: ProcessStatusOptions): Promise
   const stopObserving = observeProcess(host.metrics, host.clock);
   const profiler = new Profiler(host.clock);
   const servers = new AsyncDisposableStack();
-  for (const address of addressesOf(inPod)) {
-    const server = await listen(
-      {
-        ...{ manager, address, port: statusPort, isLoopback: !inPod },
-        access: inPod ? podAccess(options) : openAccess,
-        ...(debug ? { debug: { logLevel, profiler } } : {}),
-      },
-      options,
-    );
-    if (server !== undefined) servers.use(server);
+  servers.defer(stopObserving);
+  try {
+    for (const { address, isNeeded } of addressesOf(inPod)) {
+      const server = await listen(
+        {
+          ...{ manager, address, port: options.port ?? statusPort, isLoopback: !inPod },
+          access: inPod ? podAccess(options) : openAccess,
+          ...(debug ? { debug: { logLevel, profiler } } : {}),
+        },
+        isNeeded,
+        host,
+      );
+      if (server !== undefined) servers.use(server);
+    }
+  } catch (error) {
+    await servers.disposeAsync();
+    throw error;
   }
-  return {
-    async [Symbol.asyncDispose]() {
-      stopObserving();
-      await servers.disposeAsync();
-    },
-  };
+  return servers;
 }
 
 /** In a pod: where probes and Prometheus ask, and where a forwarded port ends. */
-function addressesOf(inPod: boolean): readonly string[] {
+function addressesOf(inPod: boolean): readonly ListeningAddress[] {
   const podAddress = process.env["POD_IP"];
-  const loopback = "127.0.0.1";
+  const loopback = { address: "127.0.0.1", isNeeded: false };
   if (!inPod || podAddress === undefined) return [loopback];
+  const ofPod = { address: podAddress, isNeeded: true };
   // Pods of Setpoint's own node have loopback addresses, and share 127.0.0.1 with everybody.
-  return podAddress.startsWith("127.") ? [podAddress] : [podAddress, loopback];
+  return podAddress.startsWith("127.") ? [ofPod] : [ofPod, loopback];
 }
 
-/** A pod without its port would never be ready; on a desk the port may be somebody else's. */
+interface ListeningAddress {
+  readonly address: string;
+  /** A pod that does not answer at its own address would never be ready. */
+  readonly isNeeded: boolean;
+}
+
+/** At the loopback address the port may be somebody else's: of a sidecar, or of another program on the desk. */
 async function listen(
   server: Parameters<typeof serveStatus>[0],
-  { inPod, host }: ProcessStatusOptions,
+  isNeeded: boolean,
+  host: Host,
 ): Promise<AsyncDisposable | undefined> {
   try {
     return await serveStatus(server);
   } catch (error) {
-    if (inPod) throw error;
-    host.log.warn("Status is not served: the port is taken", { port: statusPort, error });
+    if (isNeeded) throw error;
+    const { address, port } = server;
+    host.log.warn("Status is not served: the port is taken", { address, port, error });
     return undefined;
   }
 }

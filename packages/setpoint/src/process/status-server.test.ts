@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import { createClient } from "@setpoint/client";
 import { ClusterRole, ClusterRoleBinding, ServiceAccount } from "@setpoint/api";
 import { startControlPlane } from "@setpoint/controlplane";
@@ -38,16 +39,41 @@ async function ask(
   return { status: response.status, text: await response.text() };
 }
 
+/** Asks by a name that a page in a browser could have. */
+function textAs(name: string, port: number, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, headers: { host: name } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve(`${response.statusCode} ${text}`));
+    }).on("error", reject);
+  });
+}
+
 const bearer = (token: string): RequestInit => ({ headers: { authorization: `Bearer ${token}` } });
 
-test("probes are for everybody, and name what is ill", async () => {
+test("probes are for everybody, and name what is ill, but not in words that may hold names or passwords", async () => {
   await using server = await serveStatus({ ...loopback, access: () => Promise.resolve("forbidden") });
-  expect(await ask(server.port, "/healthz")).toEqual({ status: 200, text: "[+]manager running\n" });
+  expect(await ask(server.port, "/healthz")).toEqual({ status: 200, text: "[+]manager ok\n" });
   expect(await ask(server.port, "/readyz")).toEqual({
     status: 500,
-    text: "[-]watch candies.example.com last heard 500 s ago\n[!]west: cache candies not complete\n",
+    text: "[-]watch candies.example.com not ok\n[!]west: cache candies not ok\n",
   });
   expect((await ask(server.port, "/metrics")).status).toBe(403);
+});
+
+test("why a check is ill is for those who may get its path", async () => {
+  await using server = await serveStatus({
+    ...loopback,
+    access: ({ token, path }) =>
+      Promise.resolve(token === "good" && path === "/readyz" ? "allowed" : "unauthenticated"),
+  });
+  const details = "[-]watch candies.example.com last heard 500 s ago\n[!]west: cache candies not complete\n";
+  expect(await ask(server.port, "/readyz", bearer("good"))).toEqual({ status: 500, text: details });
+  expect((await ask(server.port, "/readyz", bearer("bad"))).text).not.toContain("last heard");
+  await using desk = await serveStatus({ ...loopback, access: openAccess, isLoopback: true });
+  expect((await ask(desk.port, "/readyz")).text).toBe(details);
+  expect(await textAs("evil.example.com", desk.port, "/readyz")).not.toContain("last heard");
 });
 
 test("metrics are for those whose token the cluster knows and whose role allows the path", async () => {
@@ -130,13 +156,5 @@ test("debug paths are not there unless they are asked for, and a desk's server a
   expect((await ask(server.port, "/debug/log-level")).status).toBe(404);
   expect((await ask(server.port, "/debug/profile/cpu")).status).toBe(404);
   expect((await ask(server.port, "/metrics")).status).toBe(200);
-  const { get } = await import("node:http");
-  const status = await new Promise((resolve, reject) => {
-    const headers = { host: "evil.example.com" };
-    get({ host: "127.0.0.1", port: server.port, path: "/metrics", headers }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    }).on("error", reject);
-  });
-  expect(status).toBe(403);
+  expect(await textAs("evil.example.com", server.port, "/metrics")).toMatch(/^403 /);
 });

@@ -18,7 +18,7 @@ export interface StatusServerOptions {
   readonly address: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** Asked for everything but the probes. */
+  /** Asked for everything; probes are answered to all, but without details to those who are not allowed their path. */
   readonly access: StatusAccess;
   /** Answers only requests that name a loopback address, so that no page in a browser can ask by a name of its own. */
   readonly isLoopback?: boolean;
@@ -44,8 +44,8 @@ const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [numbe
 };
 
 /**
- * Answers `/healthz` and `/readyz` to everybody; `/metrics`, `/debug/why`, `/debug/log-level` and `/debug/profile/…` to those
- * whom `access` lets. Resolves when it listens.
+ * Answers `/healthz` and `/readyz` to everybody, and which check is ill; what it says, `/metrics`, `/debug/why`, `/debug/log-level`
+ * and `/debug/profile/…` to those whom `access` lets. Resolves when it listens.
  */
 export async function serveStatus(options: StatusServerOptions): Promise<StatusServer> {
   const { address, port, tls } = options;
@@ -76,12 +76,13 @@ async function route(request: IncomingMessage, response: ServerResponse, options
   const { manager, debug, access } = options;
   // Only path and query are looked at, so any host will do.
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://status");
-  if (pathname === "/healthz" || pathname === "/livez") return answerHealth(response, manager.healthz());
-  if (pathname === "/readyz") return answerHealth(response, manager.readyz());
   const verb = request.method === "PUT" ? "put" : "get";
-  if (options.isLoopback === true && !isLoopbackHost(request.headers.host))
-    return answer(response, 403, "Forbidden: this address answers only by its number or as localhost\n");
-  const decision = await access({ token: bearerOf(request), verb, path: pathname });
+  const isForeign = options.isLoopback === true && !isLoopbackHost(request.headers.host);
+  const decide = (): Promise<AccessDecision> => access({ token: bearerOf(request), verb, path: pathname });
+  const health = healthAt(pathname, manager);
+  if (health !== undefined) return answerHealth(response, health, !isForeign && (await decide()) === "allowed");
+  if (isForeign) return answer(response, 403, "Forbidden: this address answers only by its number or as localhost\n");
+  const decision = await decide();
   if (decision !== "allowed") return answer(response, ...texts[decision]);
   if (pathname === "/metrics") return answer(response, 200, manager.metrics(), "text/plain; version=0.0.4");
   if (pathname === "/debug/why") return answerWhy(response, manager, searchParams);
@@ -90,6 +91,11 @@ async function route(request: IncomingMessage, response: ServerResponse, options
   if (debug !== undefined && profile !== undefined)
     return answerProfile(response, debug.profiler, profile as ProfileKind, searchParams);
   answer(response, 404, "404 page not found\n");
+}
+
+function healthAt(path: string, manager: StatusServerOptions["manager"]): HealthReport | undefined {
+  if (path === "/healthz" || path === "/livez") return manager.healthz();
+  return path === "/readyz" ? manager.readyz() : undefined;
 }
 
 async function answerWhy(
@@ -147,10 +153,13 @@ function bearerOf({ headers: { authorization } }: IncomingMessage): string | und
   return /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 }
 
-function answerHealth(response: ServerResponse, { ok, checks }: HealthReport): void {
+/** What a check says may have names of objects in it, and words of errors: `hasDetails` is for whom the path is allowed. */
+function answerHealth(response: ServerResponse, { ok, checks }: HealthReport, hasDetails: boolean): void {
   const mark = (check: HealthReport["checks"][number]): string =>
     check.ok ? "+" : check.isWarning === true ? "!" : "-";
-  const lines = checks.map((check) => `[${mark(check)}]${check.name} ${check.message}`);
+  const say = (check: HealthReport["checks"][number]): string =>
+    hasDetails ? check.message : check.ok ? "ok" : "not ok";
+  const lines = checks.map((check) => `[${mark(check)}]${check.name} ${say(check)}`);
   answer(response, ok ? 200 : 500, `${lines.join("\n")}\n`);
 }
 

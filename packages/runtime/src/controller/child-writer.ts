@@ -69,24 +69,30 @@ export class ChildWriter {
     isOwned: boolean,
     options: ApplyOptions,
   ): Promise<Stored<T>> {
-    if (!isOwned) return this.#apply(kind, wanted, options);
+    // Nothing says "only if there is none" here, so it counts as a change.
+    if (!isOwned) return this.#apply(kind, wanted, false, options);
     try {
-      return await this.#apply(kind, onlyIf(wanted, present), options);
+      return await this.#apply(kind, onlyIf(wanted, present), present === undefined, options);
     } catch (error) {
       if (!isConflict(error) && !isOtherUid(error)) throw error;
       const now = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
       // Neither has anything changed: the conflict is another one, over fields.
       if (now?.metadata.uid === present?.metadata.uid) throw error;
       if (now !== undefined) assertOurs("apply", now, this.#parent);
-      return this.#apply(kind, onlyIf(wanted, now), options);
+      return this.#apply(kind, onlyIf(wanted, now), now === undefined, options);
     }
   }
 
-  #apply<T extends KubeObject>(kind: KindRef<T>, object: T, { force = true }: ApplyOptions): Promise<Stored<T>> {
+  #apply<T extends KubeObject>(
+    kind: KindRef<T>,
+    object: T,
+    isNew: boolean,
+    { force = true }: ApplyOptions,
+  ): Promise<Stored<T>> {
     const { client, definition, signal } = this.#ports;
     const send = (): Promise<Stored<T>> =>
       client.apply<T>(kind, object, { fieldManager: definition.fieldManager, force, signal });
-    return this.#track({ verb: "apply", kind, object, parent: this.#parent.object, send });
+    return this.#track({ verb: "apply", kind, object, isNew, parent: this.#parent.object, send });
   }
 
   async create<T extends KubeObject>(child: T, { owner = true }: CreateOptions = {}): Promise<Stored<T>> {
@@ -98,9 +104,15 @@ export class ChildWriter {
       client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
     try {
       if (owner) await this.#assertParentLives(kind);
-      const written = await this.#track({ verb: "create", kind, object, parent: this.#parent.object, send });
-      // By kind alone: generated names would pile up.
-      this.#ports.memory.remember(this.#parent.object.metadata.uid, `${kind.plural}/`, "", "");
+      const written = await this.#track({
+        verb: "create",
+        kind,
+        object,
+        isNew: true,
+        parent: this.#parent.object,
+        send,
+      });
+      this.#ports.memory.rememberKind(this.#parent.object.metadata.uid, kind.plural);
       return written;
     } catch (error) {
       if (!isAlreadyExists(error) || !owner) throw error;
@@ -144,7 +156,7 @@ export class ChildWriter {
     const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
     const send = (): Promise<Stored<T>> =>
       client.patch<T>(kind, keyOf(target), { ...fields, metadata }, { fieldManager: definition.fieldManager, signal });
-    return this.#track({ verb: "patch", kind, object: target, parent: this.#parent.object, send });
+    return this.#track({ verb: "patch", kind, object: target, isNew: false, parent: this.#parent.object, send });
   }
 
   async delete(target: KubeObject, options: DeleteOptions = {}): Promise<void> {
@@ -156,7 +168,7 @@ export class ChildWriter {
       ...(options.unchanged === true && resourceVersion !== undefined ? { resourceVersion } : {}),
     };
     const { gracePeriodSeconds, propagation } = options;
-    this.#ports.guard?.check({ verb: "delete", kind, object: target, parent: this.#parent.object });
+    this.#ports.guard?.check({ verb: "delete", kind, object: target, isNew: false, parent: this.#parent.object });
     this.sentCount++;
     try {
       const answer = await client.delete(kind, keyOf(target), {
@@ -165,14 +177,20 @@ export class ChildWriter {
         ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
         signal,
       });
+      this.#forget(kind, target);
       if (isMarkedOnly(answer)) writes.written(kind, answer);
       else writes.deleted(kind, target);
     } catch (error) {
       // Without a resourceVersion a conflict can only mean that this UID is gone.
       const isGone = isNotFound(error) || (isConflict(error) && options.unchanged !== true);
       if (!isGone) throw this.#noted(error, kind, target);
+      this.#forget(kind, target);
       writes.deleted(kind, target);
     }
+  }
+
+  #forget(kind: KindRef, target: KubeObject): void {
+    this.#ports.memory.drop(this.#parent.object.metadata.uid, placeOf(kind, target));
   }
 
   /** Sends a write and notes what became of it. */

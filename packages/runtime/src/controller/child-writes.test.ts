@@ -63,6 +63,45 @@ test("prune() deletes what this run has not applied, and then there is nothing m
   expect(world.writes().slice(before)).toEqual([]);
 });
 
+test("a controller leaves the children of another one alone whose field manager begins like its own", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const making = (name: string, fieldManager: string) =>
+    controller(Candy, {
+      ...{ name, fieldManager, owns: [Wrapper] },
+      reconcile: async (_candy, { applySet }) =>
+        void (await applySet([Wrapper({ name, namespace: "default", data: {} })])),
+    });
+  const manager = world.start([making("one", "sweets"), making("two", "sweets/more")]);
+  await world.settle(manager);
+  manager.enqueue("one", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  expect((await world.client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name)).toEqual(["one", "two"]);
+  expect(world.writes().filter((write) => write.startsWith("DELETE"))).toEqual([]);
+});
+
+test("a changed copy of what was read is applied once, and has its owner once", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const copying = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_candy, { get, apply }) =>
+      void (await apply({ ...(get(Wrapper, "lolly-mint") ?? wrapper("mint")), data: { flavor: "mint" } })),
+  });
+  const manager = world.start([copying]);
+  await world.settle(manager);
+  for (let i = 0; i < 2; i++) {
+    manager.enqueue("candy", { name: "lolly", namespace: "default" });
+    await world.settle(manager);
+  }
+  const before = world.writes().length;
+  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  expect(world.writes().slice(before)).toEqual([]);
+  const present = await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" });
+  expect(present.metadata.ownerReferences?.length).toBe(1);
+});
+
 test("an object of this name that is somebody else's is never taken over, and the status says whose it is", async () => {
   await using world = createControllerWorld();
   await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));

@@ -19,7 +19,7 @@ export function namespaceOf(kind: KindRef, namespace: string | undefined, parent
 export function placed<T extends KubeObject>(kind: KindRef, child: T, isOwned: boolean, parent: Parent): T {
   const namespace = namespaceOf(kind, child.metadata.namespace, parent);
   const references = isOwned
-    ? [...(child.metadata.ownerReferences ?? []), ownerReference(parent, kind, child, namespace)]
+    ? [...referencesOfOthers(child, parent), ownerReference(parent, kind, child, namespace)]
     : child.metadata.ownerReferences;
   const metadata = {
     ...child.metadata,
@@ -27,6 +27,11 @@ export function placed<T extends KubeObject>(kind: KindRef, child: T, isOwned: b
     ...(references === undefined ? {} : { ownerReferences: references }),
   };
   return { ...child, metadata };
+}
+
+/** A child that is a changed copy of what was read has the reference already. */
+function referencesOfOthers({ metadata }: KubeObject, parent: Parent): readonly OwnerReference[] {
+  return (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== parent.object.metadata.uid);
 }
 
 /** The garbage collector would take a child for an orphan whose owner it cannot find, and delete it. */

@@ -71,7 +71,7 @@ export interface ReconcileContext {
   readonly fieldManager: string;
   /**
    * Everything else that the API can do (subresources, other kinds). Its writes check the lease too, but the barrier does not
-   * know them: what they change may be read too old in the next run.
+   * know them: what they change may be read too old in the next run. The controller's `limits` do not count them either.
    */
   readonly client: Client;
   /** The name of the object's cluster, where the manager works in several. */
@@ -103,7 +103,10 @@ export interface ReconcileContext {
   create<T extends KubeObject>(this: void, object: T, options?: CreateOptions): Promise<Stored<T>>;
   /** JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. */
   patch<T extends KubeObject>(this: void, object: T, patch: unknown, options?: PatchOptions): Promise<Stored<T>>;
-  /** Deletes with the UID as precondition. An object that is gone already counts as done. */
+  /**
+   * Deletes with the UID of `object` as precondition; one that was not read has none, and then whatever has the name goes. An object
+   * that is gone already counts as done.
+   */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
   /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */
   status(this: void, status: object): Promise<void>;

@@ -15,26 +15,47 @@ export interface RelatedSelector {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What each object depends on, kept from its last run: who is woken by a change follows from it. */
+/** What an object depends on. */
+interface Dependence {
+  readonly key: NamespacedName;
+  readonly by: Readonly<Record<string, RelatedSelector>>;
+  readonly cluster: string | undefined;
+}
+
+/** Where the objects of one run are read. */
+export type RelatedReader = CacheReader & { readonly cluster: string | undefined };
+
+/** So few are not worth looking whether their objects are still there. */
+const sweepMin = 64;
+
+/**
+ * What each object depends on, kept from its last run: who is woken by a change follows from it. Of objects that are gone never more
+ * is kept than of those that are there.
+ */
 export class RelatedObjects {
   readonly #kind: KindRef;
   readonly #kinds: OwnedKinds;
-  readonly #selectors = new Map<
-    string,
-    { readonly key: NamespacedName; readonly by: Readonly<Record<string, RelatedSelector>> }
-  >();
+  /** By UID. */
+  readonly #selectors = new Map<string, Dependence>();
+  #sweepAt = sweepMin;
 
   constructor(kind: KindRef, kinds: OwnedKinds) {
     this.#kind = kind;
     this.#kinds = kinds;
   }
 
+  /** Objects of which something is kept. */
+  get size(): number {
+    return this.#selectors.size;
+  }
+
   /** The related objects of an object, by the name of their kind. */
-  of(object: Stored<KubeObject>, by: Readonly<Record<string, RelatedSelector>>, cache: CacheReader): ObjectsByKind {
+  of(object: Stored<KubeObject>, by: Readonly<Record<string, RelatedSelector>>, cache: RelatedReader): ObjectsByKind {
     const { name, namespace, uid } = object.metadata;
     const key = namespace === undefined ? { name } : { name, namespace };
     for (const [kindName, selector] of Object.entries(by)) this.#check(object, kindName, selector);
-    this.#selectors.set(uid, { key, by });
+    this.#selectors.set(uid, { key, by, cluster: cache.cluster });
+    if (this.#selectors.size > this.#sweepAt) this.#sweep(cache);
     return Object.fromEntries(
       Object.entries(this.#kinds).map(([kindName, kind]) => {
         const selector = by[kindName];
@@ -62,11 +83,20 @@ export class RelatedObjects {
     for (const [uid, { key, by }] of this.#selectors) {
       const selector = by[kindName];
       if (selector === undefined || !isSelected(related, selector, kind, key)) continue;
-      // What is gone is forgotten when it would be woken.
-      if (cache.get(this.#kind, key.name, key.namespace)?.metadata.uid === uid) woken.push(key);
-      else this.#selectors.delete(uid);
+      if (this.#isThere(uid, key, cache)) woken.push(key);
     }
     return woken;
+  }
+
+  /** Forgets what is gone, so seldom that it costs each object little. Of other clusters this cache knows nothing. */
+  #sweep(cache: RelatedReader): void {
+    for (const [uid, { key, cluster }] of this.#selectors)
+      if (cluster === cache.cluster && !this.#isThere(uid, key, cache)) this.#selectors.delete(uid);
+    this.#sweepAt = Math.max(sweepMin, 2 * this.#selectors.size);
+  }
+
+  #isThere(uid: string, { name, namespace }: NamespacedName, cache: CacheReader): boolean {
+    return cache.get(this.#kind, name, namespace)?.metadata.uid === uid;
   }
 
   #check(object: Stored<KubeObject>, kindName: string, { namespace }: RelatedSelector): void {

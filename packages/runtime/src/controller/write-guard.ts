@@ -7,6 +7,8 @@ export interface PlannedWrite {
   readonly kind: KindRef;
   /** What is sent; for `patch` and `delete` the object as it was read. */
   readonly object: KubeObject;
+  /** Whether it can only make an object: of what is there already it changes nothing. */
+  readonly isNew: boolean;
   /** The object being reconciled. */
   readonly parent: Stored<KubeObject>;
 }

@@ -11,10 +11,21 @@ export const appliedAnnotation = "setpoint.dev/applied";
 export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: string): T {
   const text = JSON.stringify(object);
   const copy = JSON.parse(text) as T;
-  const annotations = { ...copy.metadata.annotations, [appliedAnnotation]: `${fieldManager}/${fingerprint(text)}` };
+  const isRead = copy.metadata.resourceVersion !== undefined;
+  const mark = fingerprint(isRead ? JSON.stringify(asAuthored(copy)) : text);
+  const annotations = { ...copy.metadata.annotations, [appliedAnnotation]: `${fieldManager}/${mark}` };
   return { ...copy, metadata: { ...copy.metadata, annotations } };
 }
 
+/** What the author says: a changed copy of an object that was read would otherwise have another mark after every write. */
+function asAuthored(object: KubeObject): KubeObject {
+  const { resourceVersion: _r, uid: _u, generation: _g, creationTimestamp: _c, ...metadata } = object.metadata;
+  const { [appliedAnnotation]: _mark, ...annotations } = metadata.annotations ?? {};
+  return { ...object, metadata: { ...metadata, annotations } };
+}
+
+/** A field manager may have slashes, a fingerprint has none: "a" must not take the children of "a/b" for its own. */
 export function isAppliedBy(object: KubeObject, fieldManager: string): boolean {
-  return object.metadata.annotations?.[appliedAnnotation]?.startsWith(`${fieldManager}/`) ?? false;
+  const mark = object.metadata.annotations?.[appliedAnnotation];
+  return mark !== undefined && mark.slice(0, mark.lastIndexOf("/")) === fieldManager;
 }

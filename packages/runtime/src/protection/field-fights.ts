@@ -3,7 +3,6 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { PlannedWrite } from "../controller/write-guard.ts";
 import { appliedAnnotation } from "../objects/applied-mark.ts";
-import { isNewChild } from "./is-new-child.ts";
 
 /** So often the same content is applied to the same child within the window before it is called a fight. */
 const repeatsMax = 5;
@@ -62,8 +61,8 @@ export class FieldFights {
 
   /** An apply that is about to be sent, which the cache shows to be needed. */
   note(write: PlannedWrite, nowMs: number): void {
-    const { verb, kind, object, parent } = write;
-    if (verb !== "apply" || isNewChild(write)) return;
+    const { verb, kind, object, isNew, parent } = write;
+    if (verb !== "apply" || isNew) return;
     const mark = object.metadata.annotations?.[appliedAnnotation] ?? "";
     const id = `${kind.group}/${kind.kind}/${storeKey(object.metadata)}`;
     const before = this.#repeats.get(id);

@@ -140,6 +140,22 @@ test("a fight over a field is noticed, slowed down, and told with the name of th
   expect((await world.client.get(Wrapper, { name: "mint", namespace: "default" })).data).toEqual({ flavor: "mint" });
 });
 
+test("a fight is noticed also when what is applied is a changed copy of what was read", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const copying = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async ({ spec }, { get, apply }) => {
+      for (const flavor of spec.flavors)
+        await apply({ ...(get(Wrapper, flavor) ?? Wrapper({ name: flavor, data: {} })), data: { flavor } });
+    },
+  });
+  const manager = world.start([copying]);
+  await world.settle(manager);
+  await quarrel(world, manager, 120_000);
+  expect(await notesOf(world, "FieldFight")).toEqual([expect.stringContaining('"salt-lover" changes again and again')]);
+});
+
 test("a change of the spec is not made to wait for a fight", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
@@ -223,6 +239,27 @@ test("a new version that wants every child otherwise changes only a share of the
   expect(await changed()).toBeLessThanOrEqual(21);
   await world.run(3_600_000);
   expect(await changed()).toBe(40);
+});
+
+test("a changed copy of what was read counts as a change, not as a new child", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy(...many));
+  const old = world.start([limited({})]);
+  await world.settle(old);
+  await world.wait(old.stop());
+  world.start([
+    controller(Candy, {
+      limits: { childrenChangedShare: 0.25 },
+      owns: [Wrapper],
+      reconcile: async (_candy, { owned, apply }) => {
+        for (const each of owned(Wrapper)) await apply({ ...each, data: { data: "b" } });
+      },
+    }),
+  ]);
+  await world.run(1_000);
+  const { items } = await world.client.listAll(Wrapper);
+  expect(items.filter(({ data }) => data["data"] === "b").length).toBe(10);
+  expect(said(await world.candy(), "Stalled")).toContain("25 % of its children in ten minutes");
 });
 
 test("making children is not limited", async () => {

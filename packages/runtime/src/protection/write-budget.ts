@@ -1,7 +1,6 @@
 import type { Host, Logger } from "@setpoint/host";
 import type { PlannedWrite, WriteGuard } from "../controller/write-guard.ts";
 import { errWriteBudget, TemporaryError } from "../errors.ts";
-import { isNewChild } from "./is-new-child.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { allowWritesAnnotation, type WriteLimits } from "./write-limits.ts";
 
@@ -40,7 +39,7 @@ export class WriteBudget implements WriteGuard {
       const waitMs = this.#deletes.take(deletesPerMinute, nowMs);
       if (waitMs > 0) this.#refuse(write, waitMs, `its limit of ${deletesPerMinute} deletions a minute is reached`);
     }
-    if (childrenChangedShare === undefined || write.verb === "create" || isNewChild(write)) return;
+    if (childrenChangedShare === undefined || write.isNew) return;
     const capacity = Math.max(changesMin, Math.floor(childrenChangedShare * this.#options.childCount()));
     const waitMs = this.#changes.take(capacity, nowMs);
     const percent = Math.round(childrenChangedShare * 100);

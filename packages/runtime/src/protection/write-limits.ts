@@ -1,6 +1,9 @@
-/** How much a controller may change before somebody has a look: the blast radius of a bad release or of a wrong selector. */
+/**
+ * How much a controller may change before somebody has a look: the blast radius of a bad release or of a wrong selector. Each process
+ * counts for itself, in each cluster for itself, and from the beginning after a start; writes by `context.client` are not counted.
+ */
 export interface WriteLimits {
-  /** Objects deleted in a minute by all runs of the controller; more wait. Default: no limit. */
+  /** Objects deleted in a minute by all runs of the controller in this process; more wait. Default: no limit. */
   readonly deletesPerMinute?: number;
   /**
    * The share of all its children (0 to 1) that the controller may change or delete in ten minutes; more wait. Making new ones does

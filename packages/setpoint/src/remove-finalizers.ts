@@ -5,6 +5,9 @@ import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import type { Operator } from "./operator.ts";
 
+/** What the Leases of an operator's replicas carry when they share the keys; its value is the operator's name. */
+const groupLabel = "setpoint.dev/shards";
+
 /** An operator runs that must not. */
 export const errOperatorRunning = "ERR_OPERATOR_RUNNING";
 
@@ -30,13 +33,13 @@ export interface FinalizerPlan {
 export interface PlanOptions {
   readonly client: Client;
   readonly clock: Clock;
-  /** Where the operator keeps its lease: it must not run. Absent: the caller knows that it does not. */
+  /** Where the operator keeps its leases: it must not run. Absent: the caller knows that it does not. */
   readonly leaseNamespace?: string;
 }
 
 /**
- * Finds every object that the operator's finalizers hold. Errors: `ERR_OPERATOR_RUNNING` while its lease is held, because it
- * would put them back.
+ * Finds every object that the operator's finalizers hold. Errors: `ERR_OPERATOR_RUNNING` while its lease is held, or
+ * that of one of its replicas, because they would put them back.
  */
 export async function planFinalizerRemoval(operator: Operator, options: PlanOptions): Promise<FinalizerPlan> {
   if (options.leaseNamespace !== undefined) await requireStopped(operator, options.leaseNamespace, options);
@@ -121,18 +124,28 @@ function keyOf({ name, namespace }: HeldObject): { readonly name: string; readon
 }
 
 async function requireStopped({ name }: Operator, namespace: string, { client, clock }: PlanOptions): Promise<void> {
-  const spec = await client.get(Lease, { name, namespace }).then(
-    (lease) => lease.spec,
-    (error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    },
-  );
-  const { holderIdentity = "", renewTime, leaseDurationSeconds = 0 } = spec ?? {};
-  if (holderIdentity === "" || renewTime === undefined) return;
-  if (Date.parse(renewTime) + leaseDurationSeconds * 1_000 < clock.now()) return;
+  const running = (await leasesOf(name, namespace, client)).find((lease) => isHeld(lease, clock));
+  if (running === undefined) return;
   throw new SetpointError(
     errOperatorRunning,
-    `Cannot remove the finalizers of operator "${name}": "${holderIdentity}" runs it and would put them back; stop it first`,
+    `Cannot remove the finalizers of operator "${name}": "${running.spec.holderIdentity ?? ""}" runs it and would put them back; stop it first`,
   );
+}
+
+/** The Lease of the one that leads, and those of the members where all replicas work: the group's own Lease is nobody's. */
+async function leasesOf(name: string, namespace: string, client: Client): Promise<readonly Lease[]> {
+  const labelSelector = `${groupLabel}=${name}`;
+  const { items } = await client.listAll(Lease, { namespace, labelSelector });
+  try {
+    return [await client.get(Lease, { name, namespace }), ...items];
+  } catch (error) {
+    if (isNotFound(error)) return items;
+    throw error;
+  }
+}
+
+function isHeld({ spec }: Lease, clock: Clock): boolean {
+  const { holderIdentity = "", renewTime, leaseDurationSeconds = 0 } = spec;
+  if (holderIdentity === "" || renewTime === undefined) return false;
+  return Date.parse(renewTime) + leaseDurationSeconds * 1_000 >= clock.now();
 }

@@ -18,6 +18,10 @@ async function world() {
   await bootstrap({ storage, host });
   const client = createClient(server.transport({ username: "operator", groups: [] }), host);
   const bundles: string[] = [];
+  /** What happened, in order. */
+  const story: string[] = [];
+  /** The API server refuses to be told whom to trust. */
+  const refusal = { isOn: false };
   const replica = async (lives = times) => {
     const served: string[] = [];
     const certificates = await WebhookCertificates.start({
@@ -25,12 +29,19 @@ async function world() {
       store: secretStore(client, host, key),
       hosts: ["podsets-operator.default.svc"],
       times: lives,
-      publish: async (bundle) => void bundles.push(bundle),
-      onServing: ({ certificate }) => void served.push(certificate),
+      publish: async (bundle) => {
+        if (refusal.isOn) throw new Error("the API server is away");
+        bundles.push(bundle);
+        story.push("published");
+      },
+      onServing: ({ certificate }) => {
+        served.push(certificate);
+        story.push("served");
+      },
     });
     return { certificates, served };
   };
-  return { host, client, replica, bundles };
+  return { host, client, replica, bundles, story, refusal };
 }
 
 const count = (bundle: string | undefined): number => bundle?.match(/BEGIN CERTIFICATE/g)?.length ?? 0;
@@ -61,6 +72,38 @@ test("what one replica replaces, the others serve without being told", async () 
   expect(count(bundles.at(-1))).toBe(2);
   await host.clock.run(times.overlapMs + 1_000);
   expect(count(bundles.at(-1))).toBe(1);
+});
+
+test("an authority that could not be published is published soon, not at the next look in a day", async () => {
+  const { host, replica, bundles, refusal } = await world();
+  const { certificates } = await replica();
+  await using _certificates = certificates;
+  await host.clock.run(1_000);
+  refusal.isOn = true;
+  await expect(certificates.rotate()).rejects.toThrow("the API server is away");
+  await host.clock.run(1_000);
+  refusal.isOn = false;
+  await host.clock.run(30_000);
+  expect(count(bundles.at(-1))).toBe(2);
+});
+
+test("after the Secret was deleted, no replica serves the new certificate before its authority is published", async () => {
+  const { host, client, replica, story, refusal } = await world();
+  const one = await replica();
+  const two = await replica();
+  await using _one = one.certificates;
+  await using _two = two.certificates;
+  await host.clock.run(1_000);
+  await client.delete(Secret, key);
+  story.length = 0;
+  refusal.isOn = true;
+  await host.clock.run(day + 60_000);
+  expect(story).toEqual([]);
+  refusal.isOn = false;
+  await host.clock.run(60_000);
+  expect(story[0]).toBe("published");
+  expect(story.filter((each) => each === "served").length).toBe(2);
+  expect(one.served.at(-1)).toBe(two.served.at(-1));
 });
 
 test("certificates and authorities follow each other as long as the operator runs", async () => {

@@ -41,6 +41,8 @@ export class WebhookCertificates implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #following: Promise<void>;
   #state: CertificateState | undefined;
+  /** The certificate that is served. */
+  #served: string | undefined;
   #timer: { cancel(): void } | undefined;
   #looking: Promise<void> = Promise.resolve();
 
@@ -67,6 +69,8 @@ export class WebhookCertificates implements AsyncDisposable {
   async rotate(): Promise<void> {
     const { host, store } = this.#options;
     this.#adopt(await store.update((state) => planRotation(this.#plan(state), host, this.#times)));
+    // Should it fail from here on, it goes on by itself.
+    this.#lookInTime();
     await this.#look();
   }
 
@@ -99,6 +103,7 @@ export class WebhookCertificates implements AsyncDisposable {
     if (state === undefined) return;
     const bundle = trustBundle(state);
     await publish(bundle);
+    this.#serve(state);
     const publishedAtMs = host.clock.now();
     this.#adopt(
       await store.update((stored) =>
@@ -109,7 +114,9 @@ export class WebhookCertificates implements AsyncDisposable {
     );
   }
 
+  /** What has not been published is about to be, by this replica or another one; should that fail, it is soon tried again. */
   #lookInTime(): void {
+    if (this.#state?.publishedAtMs === undefined) return this.#lookAgain(retryMs);
     this.#lookAgain(Math.max(lookMsMin, this.nextChangeAtMs - this.#options.host.clock.now()));
   }
 
@@ -132,9 +139,15 @@ export class WebhookCertificates implements AsyncDisposable {
     this.#lookInTime();
   }
 
+  /** A certificate of an authority that nobody has been told of would break calls; only the very first one has to listen at once. */
   #adopt(state: CertificateState): void {
-    const before = this.#state?.serving.certificate;
     this.#state = state;
-    if (state.serving.certificate !== before) this.#options.onServing(state.serving);
+    if (this.#served === undefined || state.publishedAtMs !== undefined) this.#serve(state);
+  }
+
+  #serve({ serving }: CertificateState): void {
+    if (serving.certificate === this.#served) return;
+    this.#served = serving.certificate;
+    this.#options.onServing(serving);
   }
 }

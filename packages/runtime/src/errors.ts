@@ -11,7 +11,7 @@ export const errNotLeader = "ERR_NOT_LEADER";
 export const errLeaseLost = "ERR_LEASE_LOST";
 /** A write by a run whose key belongs to another member of the group now. */
 export const errNotOwner = "ERR_NOT_OWNER";
-/** Options of a manager contradict each other. */
+/** Options of a manager contradict each other, or a cache's `transform` takes away what the cache needs. */
 export const errManagerOptions = "ERR_MANAGER_OPTIONS";
 /** A cluster of this name has been added already, or a manager was asked about one that it does not have. */
 export const errCluster = "ERR_CLUSTER";

@@ -1,11 +1,13 @@
-import { isApiError } from "@setpoint/apimachinery";
+import { isApiError, isSetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
+import { errManagerOptions } from "../errors.ts";
 
 /**
  * Why a kind cannot be listed or watched, in words that say what to do; undefined for errors that pass by themselves. It is the same
  * text as long as it is the same problem, so that it is said once.
  */
 export function listProblemOf(error: unknown, kind: KindRef, namespace: string | undefined): string | undefined {
+  if (isSetpointError(error, errManagerOptions)) return error.message;
   if (!isApiError(error)) return undefined;
   const resource = kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`;
   const where = namespace === undefined ? "in all namespaces" : `in namespace "${namespace}"`;

@@ -1,0 +1,65 @@
+/** Refuses managers whose controllers would get in each other's way, before anything starts. */
+import { SetpointError } from "@setpoint/apimachinery";
+import { errControllerInvalid } from "../errors.ts";
+import type { KindCacheOptions } from "../cache/cache-options.ts";
+import { kindId } from "../controller/controller-cache.ts";
+import type { ManagerOptions } from "./manager-options.ts";
+
+export function checkManager(options: ManagerOptions): void {
+  checkNames(options);
+  checkFieldManagers(options);
+  checkOwnedKinds(options);
+}
+
+function checkNames(options: ManagerOptions): void {
+  const names = new Set<string>();
+  for (const { name } of options.controllers) {
+    if (names.has(name)) refuse(options, `two controllers have the name "${name}"; give one of them another \`name\``);
+    names.add(name);
+  }
+}
+
+/** By the field manager a controller tells which children of an object it has made itself. */
+function checkFieldManagers(options: ManagerOptions): void {
+  const owners = new Map<string, string>();
+  for (const { name, kind, fieldManager } of options.controllers) {
+    const id = `${kind.group}/${kind.kind}/${fieldManager}`;
+    const other = owners.get(id);
+    if (other !== undefined)
+      refuse(
+        options,
+        `controllers "${other}" and "${name}" of ${kind.kind} both have the fieldManager "${fieldManager}", so that each would delete the other's children; give one of them another \`fieldManager\``,
+      );
+    owners.set(id, name);
+  }
+}
+
+/** What a cache does not show would be made again and again, and never deleted. */
+function checkOwnedKinds(options: ManagerOptions): void {
+  const partial = new Map<string, string>();
+  for (const entry of options.caches?.kinds ?? []) {
+    const setting = partialSetting(entry);
+    if (setting !== undefined) partial.set(kindId(entry.kind), setting);
+  }
+  for (const { name, owns } of options.controllers)
+    for (const kind of owns) {
+      const setting = partial.get(kindId(kind));
+      if (setting !== undefined)
+        refuse(
+          options,
+          `\`caches\` keeps only a part of ${kind.kind} (${setting}), which controller "${name}" owns; it must see its children whole, so leave the setting out`,
+        );
+    }
+}
+
+function partialSetting(entry: KindCacheOptions): string | undefined {
+  const { labelSelector, fieldSelector, metadataOnly, transform } = entry;
+  if (labelSelector !== undefined) return "labelSelector";
+  if (fieldSelector !== undefined) return "fieldSelector";
+  if (metadataOnly === true) return "metadataOnly";
+  return transform === undefined ? undefined : "transform";
+}
+
+function refuse({ name = "setpoint" }: ManagerOptions, problem: string): never {
+  throw new SetpointError(errControllerInvalid, `Cannot start manager "${name}": ${problem}`);
+}

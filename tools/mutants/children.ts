@@ -42,7 +42,11 @@ export function secret(suffix: string): ChildKind {
     kind: Secret,
     suffix,
     build: (store) =>
-      Secret({ name: `${store.metadata.name}-${suffix}`, labels: labelsOf(store), stringData: { value: suffix } }),
+      Secret({
+        name: `${store.metadata.name}-${suffix}`,
+        labels: labelsOf(store),
+        stringData: { value: `canary of ${suffix}` },
+      }),
   };
 }
 

@@ -68,17 +68,13 @@ function ownWebhookSetting(variant: Variant): Setting {
   let isServing = false;
   const operator = operatorOf(() => {
     isServing = false;
-    let isSaid = false;
+    let session = "";
     return [
       {
         async reconcile(store, context) {
           // It says that it is up before it answers for others, as many do with a lock or a marker.
-          if (!isSaid)
-            await context.client.apply(ConfigMap, upMarker(variant, context.random.uuid()), {
-              fieldManager: "store",
-              force: true,
-            });
-          isSaid = true;
+          session ||= context.random.uuid();
+          await context.apply(upMarker(variant, session), unowned);
           isServing = true;
           await context.apply(configMap(store, "set"), unowned);
         },
@@ -96,11 +92,11 @@ function ownWebhookSetting(variant: Variant): Setting {
 }
 
 function upMarker(variant: Variant, session: string): ConfigMap {
-  const labels = { own: "true" };
+  const labels = { store: storeName, ...(variant === "twin" ? { own: "true" } : {}) };
   return ConfigMap({
     name: "store-operator-up",
     namespace: "default",
-    ...(variant === "twin" ? { labels } : {}),
+    labels,
     data: { session },
   });
 }

@@ -60,12 +60,9 @@ export function phaseBeforeAction(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         await ensureClaims(store, context);
         const surplus = claimsOf(store, context).filter((each) => ordinalOf(each) >= store.spec.replicas);
-        if (surplus.length === 0) {
-          if (store.status?.phase === "ScalingDown") await context.status({ phase: "Ready" });
-          return;
-        }
-        if (store.status?.phase === "ScalingDown" && variant === "mutant") return;
-        await context.status({ phase: "ScalingDown" });
+        const wasScaling = store.status?.phase === "ScalingDown";
+        await context.status({ phase: surplus.length === 0 ? "Ready" : "ScalingDown" });
+        if (wasScaling && variant === "mutant") return;
         for (const each of surplus) await context.delete(each);
       },
     },

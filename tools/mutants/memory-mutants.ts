@@ -1,8 +1,8 @@
 /** Mutants that live by what they saw before: a change that nobody told them of never happens (M7 and its kin). */
-import { ConfigMap, PersistentVolumeClaim } from "@setpoint/api";
+import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import type { ReconcileContext, Stored } from "setpoint";
-import { claim, configMap } from "./children.ts";
+import { claim, configMap, labelsOf } from "./children.ts";
 import { isCurrent } from "./current.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
@@ -54,29 +54,29 @@ export function seenEnding(variant: Variant): OperatorSource {
     {
       async reconcile(store, context) {
         const { replicas } = store.spec;
-        const processes = context.list(ConfigMap, { labels: { "store-uid": store.metadata.uid } });
         for (let ordinal = 0; ordinal < replicas; ordinal++) {
           await make(store, context, ordinal);
-          if (!processes.some((each) => ordinalOf(each.metadata.name) === ordinal))
-            await context.create(withFinalizer(configMap(store, `process-${ordinal}`)), unowned);
+          await context.apply(processOf(store, ordinal), unowned);
         }
-        for (const each of processes) {
-          const ordinal = ordinalOf(each.metadata.name);
-          if (ordinal < replicas) continue;
+        const labels = { "store-uid": store.metadata.uid };
+        const surplus = context.list(Pod, { labels }).filter(({ metadata }) => ordinalOf(metadata.name) >= replicas);
+        for (const each of surplus) {
           if (each.metadata.deletionTimestamp === undefined) await context.delete(each);
-          else if (variant === "mutant") await take(store, context, ordinal);
-          if (each.metadata.deletionTimestamp !== undefined)
-            await context.patch(each, { metadata: { finalizers: [] } });
+          else if (variant === "mutant") await take(store, context, ordinalOf(each.metadata.name));
         }
-        if (variant === "twin" && processes.length <= replicas) return converge(store, context, replicas);
+        if (variant === "twin" && surplus.length === 0) return converge(store, context, replicas);
         return;
       },
     },
   ]);
 }
 
-function withFinalizer(object: ConfigMap): ConfigMap {
-  return { ...object, metadata: { ...object.metadata, finalizers: ["mutants.setpoint.dev/process"] } };
+function processOf(store: Stored<Store>, ordinal: number): Pod {
+  return Pod({
+    name: `${store.metadata.name}-process-${ordinal}`,
+    labels: labelsOf(store),
+    spec: { containers: [{ name: "store", image: store.spec.image }] },
+  });
 }
 
 /** What a store needs once is made when the store is seen in its first state, and never otherwise. */

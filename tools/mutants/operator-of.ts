@@ -1,5 +1,13 @@
 /** Puts a mutant's reconcile function into an operator. */
-import { ConfigMap, PersistentVolumeClaim, PodDisruptionBudget, Secret, Service, StatefulSet } from "@setpoint/api";
+import {
+  ConfigMap,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  StatefulSet,
+} from "@setpoint/api";
 import type { OperatorProcess, OperatorSource } from "@setpoint/testing";
 import {
   controller,
@@ -26,6 +34,7 @@ export interface MutantController {
 const childKinds: readonly KindRef[] = [
   ConfigMap,
   PersistentVolumeClaim,
+  Pod,
   PodDisruptionBudget,
   Secret,
   Service,

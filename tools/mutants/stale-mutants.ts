@@ -133,7 +133,9 @@ export function surplusByStatus(variant: Variant): OperatorSource {
           if (!removed) return context.requeueAfter(staleRetryMs, "stale view");
         }
         await context.status({ phase: "Ready", readyReplicas: replicas });
-        return;
+        return ready === replicas
+          ? undefined
+          : context.requeueAfter(staleRetryMs, "what is surplus is removed once all are ready");
       },
     },
   ]);

@@ -56,8 +56,8 @@ export interface RunReport {
 }
 
 const hourMs = 3_600_000;
-/** Longer than the longest pause between two attempts to watch. */
-const backOffMs = 40_000;
+/** Longer than some of the longest pauses between two attempts to watch. */
+const backOffMs = 120_000;
 /** Lines of a trace in a sentence. */
 const linesMax = 8;
 
@@ -142,16 +142,25 @@ async function tell(
   return undefined;
 }
 
-/** What operators created and deleted, and how often. */
+/** What operators created and deleted, and how often. Whoever asks again for the end of the same object does nothing twice. */
 function summaryOf(passages: readonly Passage[], operators: readonly string[]): ReadonlyMap<string, number> {
   const summary = new Map<string, number>();
+  const ended = new Set<string>();
   for (const { who, kind, what, status, request } of passages) {
     if (kind !== "write" || !operators.includes(who)) continue;
     const isCreation = status === 201;
     const isDeletion = request?.method === "DELETE" && (status === 200 || status === 202);
     if (!isCreation && !isDeletion) continue;
+    const uid = isDeletion ? uidMeant(request) : undefined;
+    if (uid !== undefined && ended.has(uid)) continue;
+    if (uid !== undefined) ended.add(uid);
     const key = `${isCreation ? "create" : "delete"} ${sitePattern(what.replace(/^[A-Z]+ /, ""))}`;
     summary.set(key, (summary.get(key) ?? 0) + 1);
   }
   return summary;
+}
+
+/** The UID that a deletion has as its precondition. */
+function uidMeant(request: Passage["request"]): string | undefined {
+  return (request?.body as { readonly preconditions?: { readonly uid?: string } } | undefined)?.preconditions?.uid;
 }

@@ -16,6 +16,7 @@ const transport: Transport = { send: () => Promise.reject(new Error("nothing is 
 const model = createClient(transport, host);
 const supervisor = new ControllerSupervisor({
   ...{ controller: "box", host, transport, ownership: allKeys(new AbortController().signal) },
+  assertMayWrite() {},
   createClient: lazyClients(model, (way) => createClient(way, host)),
 });
 const Box = createKind<KubeObject>({ group: "", version: "v1", kind: "Box", plural: "boxes", namespaced: true });

@@ -5,8 +5,9 @@ import type { Stored } from "@setpoint/client";
 const generationBytesMax = 128 * 1024;
 
 /**
- * The objects that were read lately, so that a reconcile that reads one several times decodes it once. Two generations: what
- * is read moves to the young one, and when that is full the old one is forgotten.
+ * The objects that were decoded lately, so that a reconcile that reads one several times decodes it once. Two generations: what
+ * is decoded goes to the young one; when that is full it becomes the old one, and what was old is forgotten, however often it was
+ * read.
  */
 export class DecodedObjects {
   #young = new Map<number, Stored<KubeObject>>();

@@ -1,13 +1,17 @@
 import { apiVersionOf, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
+import { checkedTransform } from "./checked-transform.ts";
 import { deepFreeze } from "./freeze.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { StagedList } from "./staged-list.ts";
 import { type ObjectVersion, Store, storeKey } from "./store.ts";
 
-/** Told of changes of the cache, after the cache shows them. Handlers must not throw and not wait. */
+/**
+ * Told of changes of the cache, after the cache shows them. Handlers must not throw and not wait; what one throws is logged once,
+ * and the others are told all the same.
+ */
 export interface InformerHandler {
   onAdd?(object: Stored<KubeObject>): void;
   onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
@@ -15,7 +19,7 @@ export interface InformerHandler {
   onDelete?(object: Stored<KubeObject>): void;
 }
 
-/** Changes an object before it is stored; must not change its argument. */
+/** Changes an object before it is stored; must not change its argument, and must keep name, namespace, uid and resourceVersion. */
 export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 
 export interface InformerOptions extends ReflectorOptions {
@@ -33,12 +37,16 @@ export class Informer {
   readonly kind: KindRef;
   /** The one namespace that it holds; undefined: all. */
   readonly namespace: string | undefined;
+  /** Whether it holds only a part of the objects of its kind and namespace, by labels or fields. */
+  readonly isSelective: boolean;
   readonly store: Store;
   readonly #host: Host;
   readonly #reflector: Reflector;
   readonly #transform: Transform | undefined;
   readonly #freeze: boolean;
   readonly #handlers = new Set<InformerHandler>();
+  /** Handlers whose first error has been logged. */
+  readonly #broken = new WeakSet<InformerHandler>();
   readonly #waiters = new Set<() => void>();
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
@@ -48,14 +56,15 @@ export class Informer {
     const { transform, freeze = true, ...selection } = options;
     this.kind = kind;
     this.namespace = options.namespace;
+    this.isSelective = options.labelSelector !== undefined || options.fieldSelector !== undefined;
     // Metadata alone comes under a type of its own.
     const type =
       options.metadataOnly === true
         ? { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" }
         : { apiVersion: apiVersionOf(kind), kind: kind.kind };
-    this.store = new Store({ type, freeze, packer: host.packer });
+    this.store = new Store({ type, freeze, packer: host.packer, log: host.log.with({ resource: kind.plural }) });
     this.#host = host;
-    this.#transform = transform;
+    this.#transform = transform === undefined ? undefined : checkedTransform(kind, transform);
     this.#freeze = freeze;
     this.#reflector = new Reflector(client, host, kind, selection, {
       replace: (objects) => this.#replace(objects),
@@ -185,9 +194,21 @@ export class Informer {
 
   #tell(before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
     for (const handler of this.#handlers) {
-      if (before === undefined) handler.onAdd?.(next);
-      else handler.onUpdate?.(before, next);
+      try {
+        if (before === undefined) handler.onAdd?.(next);
+        else handler.onUpdate?.(before, next);
+      } catch (error) {
+        this.#noteThrown(handler, next, error);
+      }
     }
+  }
+
+  /** The cache shows the change already, and the stream will not bring it again: nobody else may miss it. */
+  #noteThrown(handler: InformerHandler, { metadata }: Stored<KubeObject>, error: unknown): void {
+    if (this.#broken.has(handler)) return;
+    this.#broken.add(handler);
+    const fields = { resource: this.kind.plural, object: storeKey(metadata), error };
+    this.#host.log.error("Handler of an informer threw, which is said once", fields);
   }
 
   #remove(object: Stored<KubeObject>): void {
@@ -203,7 +224,13 @@ export class Informer {
     const object = this.store.lazy(key);
     if (object === undefined) return;
     this.store.delete(key);
-    for (const handler of this.#handlers) handler.onDelete?.(object);
+    for (const handler of this.#handlers) {
+      try {
+        handler.onDelete?.(object);
+      } catch (error) {
+        this.#noteThrown(handler, object, error);
+      }
+    }
   }
 
   #stage(): StagedList {

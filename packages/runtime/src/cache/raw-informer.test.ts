@@ -305,3 +305,33 @@ test("however many ask for a new list, one is enough", async () => {
   expect(informer.store.size).toBe(0);
   await stop();
 });
+
+test("handlers and index functions that throw lose nobody an event, and every key keeps its own object", async () => {
+  const { host, informer, log, ways, stop } = start([
+    { list: [box("a", 3), box("b", 4)], at: 9 },
+    { frames: [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))] },
+  ]);
+  const broken = (): never => {
+    throw new Error("an author's mistake");
+  };
+  informer.addHandler({ onAdd: broken, onUpdate: broken, onDelete: broken });
+  const told: string[] = [];
+  informer.addHandler({
+    onAdd: ({ metadata }) => void told.push(`add ${metadata.name}`),
+    onUpdate: (_, { metadata }) => void told.push(`update ${metadata.name}`),
+    onDelete: ({ metadata }) => void told.push(`delete ${metadata.name}`),
+  });
+  informer.store.addIndex("broken", broken);
+  await host.clock.settle();
+  // One list and one stream: nothing broke.
+  expect(ways()).toEqual(["list", "watch"]);
+  expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
+  expect(told).toEqual(["add a", "add b", "update a", "delete b", "add c"]);
+  for (const name of ["a", "c"]) expect(informer.store.get(`default/${name}`)?.metadata.name).toBe(name);
+  const errors = host.lines.filter(({ level }) => level === "error");
+  expect(errors.map(({ message, fields }) => [message, fields["resource"], fields["object"]])).toEqual([
+    ["A function of the author threw, which is said once", "boxes", "default/a"],
+    ["Handler of an informer threw, which is said once", "boxes", "default/a"],
+  ]);
+  await stop();
+});

@@ -53,10 +53,10 @@ export class StagedList implements StagedObjects {
     const slices = new TimeSlices(clock);
     const gone = [...store.keys()].filter((key) => !this.#staged.has(key));
     for (const [key, staged] of this.#staged) {
+      // What is shown is the store's, also when showing it throws or the rest is given up: it must not be released here.
+      this.#staged.set(key, "present");
       if (typeof staged === "number") showRaw(key, staged);
       else if (staged !== "present") show(staged);
-      // What is shown is the store's now, also when the rest is given up.
-      this.#staged.set(key, "present");
       if (slices.isOver()) await slices.pause();
     }
     for (const key of gone) {

@@ -1,8 +1,9 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
-import type { BytePacker } from "@setpoint/host";
+import type { BytePacker, Logger } from "@setpoint/host";
 import { DecodedObjects } from "./decoded-objects.ts";
 import { deepFreeze } from "./freeze.ts";
+import { guarded } from "./guarded.ts";
 import { lazyObject, type LazySource } from "./lazy-object.ts";
 import { RawObjects, type RawPlace, type TypeFields } from "./raw-objects.ts";
 import { type IndexFunction, StoreIndex } from "./store-index.ts";
@@ -31,6 +32,8 @@ export interface StoreOptions {
   readonly freeze?: boolean;
   /** Packs the bytes that are seldom read. */
   readonly packer?: BytePacker | undefined;
+  /** Told of index functions that throw. */
+  readonly log?: Logger;
 }
 
 /** An object's identity and revision, which is what most looks at a cache are about. */
@@ -53,6 +56,7 @@ export class Store {
   readonly #raw: RawObjects;
   readonly #decoded: DecodedObjects = new DecodedObjects();
   readonly #freeze: boolean;
+  readonly #log: Logger | undefined;
   readonly #source: LazySource<RawPlace> = {
     metadataAt: (place) => this.#frozen(this.#raw.decodeMetadata(place)),
     objectAt: (place) => this.#frozen(this.#raw.decode(place)),
@@ -62,6 +66,7 @@ export class Store {
   constructor(options: StoreOptions = {}) {
     this.#raw = new RawObjects(options.type ?? { apiVersion: "", kind: "" }, options.packer);
     this.#freeze = options.freeze ?? true;
+    this.#log = options.log;
     this.#indexes.set(ownerIndex, this.#owners);
   }
 
@@ -79,10 +84,15 @@ export class Store {
     return this.#raw.keptBytes;
   }
 
-  /** Adds an index over present and future objects; the same name twice keeps the first. */
+  /**
+   * Adds an index over present and future objects; the same name twice keeps the first. An object for which `valuesOf` throws is
+   * not found by it.
+   */
   addIndex(name: string, valuesOf: IndexFunction): void {
     if (this.#indexes.has(name)) return;
-    const index = new StoreIndex(valuesOf);
+    // What a generator throws, or what is no list, counts as thrown by the function.
+    const values = (object: Stored<KubeObject>): readonly string[] => [...valuesOf(object)];
+    const index = new StoreIndex(guarded(`index "${name}"`, this.#log, values, noValues));
     for (const [key, entry] of this.#entries) index.add(key, this.#lazy(entry));
     this.#indexes.set(name, index);
   }
@@ -246,6 +256,10 @@ export class Store {
 function namespaceOf(key: string): string {
   const slash = key.indexOf("/");
   return slash === -1 ? "" : key.slice(0, slash);
+}
+
+function noValues(): readonly string[] {
+  return [];
 }
 
 function ownerUids(object: Stored<KubeObject>): readonly string[] {

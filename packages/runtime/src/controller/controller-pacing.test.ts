@@ -9,6 +9,7 @@ import {
   pushSource,
   requeueAfter,
   TemporaryError,
+  TerminalError,
   timer,
   watching,
 } from "@setpoint/runtime";
@@ -151,6 +152,15 @@ test("a run that ignores its time does not hold up other keys for ever, and its 
   expect(begun.filter((name) => name === stuck).length).toBe(2);
 });
 
+test("a run that ends after its worker was given to others is not taken off the workers in use once more", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const { definition } = noting(world, { timeoutMs: 1_000, reconcile: () => sleep(world.host.clock, 30_000) });
+  const manager = world.start([definition]);
+  await world.run(60_000);
+  expect(manager.metrics()).toContain('controller_runtime_active_workers{controller="candy"} 0');
+});
+
 test("with a largest interval an object is looked at again and again, and without one never", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
@@ -176,6 +186,51 @@ test("a requeue later than the largest interval does not put it off", async () =
   world.start([definition]);
   await world.run(600_000);
   expect(runsMs.length).toBeGreaterThanOrEqual(9);
+});
+
+test("a run that failed for good is still looked at again after the largest interval", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const { runsMs, definition } = noting(world, {
+    maxReconcileIntervalMs: 60_000,
+    reconcile: async () => {
+      runsMs.push(world.host.clock.monotonic());
+      throw new TerminalError("the spec cannot be done");
+    },
+  });
+  world.start([definition]);
+  await world.run(600_000);
+  expect(runsMs.length).toBeGreaterThanOrEqual(9);
+  expect(runsMs.length).toBeLessThanOrEqual(13);
+});
+
+test("functions of the author that throw in a handler lose no event, neither for them nor for other controllers", async () => {
+  await using world = createControllerWorld();
+  const broken = (): never => {
+    throw new Error("an author's mistake");
+  };
+  const bad = noting(world, {
+    name: "bad",
+    ...{ predicate: broken, fairness: broken, priority: broken },
+    watches: [watching(Wrapper, () => [key], { predicate: broken })],
+  });
+  const good = noting(world, { name: "good", watches: [watching(Wrapper, () => [key])] });
+  await world.client.create(Candy, candy("mint"));
+  await world.client.create(Wrapper, Wrapper({ name: "w", namespace: "default", data: { a: "1" } }));
+  const manager = world.start([bad.definition, good.definition]);
+  await world.settle(manager);
+  for (let i = 0; i < 5; i++) {
+    const before = [bad.runsMs.length, good.runsMs.length];
+    if (i % 2 === 0) await world.client.patch(Candy, key, { spec: { flavors: [`f${i}`] } });
+    else await world.client.patch(Wrapper, { name: "w", namespace: "default" }, { data: { a: `v${i}` } });
+    await world.run(10);
+    await world.settle(manager);
+    expect([bad.runsMs.length, good.runsMs.length]).toEqual(before.map((count) => count + 1));
+  }
+  const errors = world.host.lines.filter(({ level }) => level === "error").map(({ fields }) => fields);
+  expect(errors.map((fields) => `${String(fields["function"])} of ${String(fields["resource"])}`).toSorted()).toEqual([
+    ...["fairness of candies", "predicate of candies", "priority of candies", "watch predicate of configmaps"],
+  ]);
 });
 
 test("a busy object runs at its pace, and its last change is not lost", async () => {

@@ -17,6 +17,7 @@ import { ControllerCache } from "./controller-cache.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import { createControllerMetrics, type ControllerMetrics } from "./controller-metrics.ts";
 import { createRun } from "./create-context.ts";
+import { KeyOrder, parseKey } from "./key-order.ts";
 import { KeyWaker } from "./key-waker.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { PausedKeys } from "./paused-keys.ts";
@@ -68,6 +69,7 @@ export class ControllerRunner {
   readonly #paused: PausedKeys;
   readonly #saysConditions: boolean;
   readonly #ends: RunEnds;
+  readonly #order: KeyOrder;
   #isActive = false;
   #activeSinceMs: number | undefined;
   #activeCount = 0;
@@ -81,13 +83,15 @@ export class ControllerRunner {
     this.cache = new ControllerCache(definition, factory, namespaces);
     this.#log = host.log.with({ controller: definition.name });
     this.#metrics = createControllerMetrics(host.metrics, definition.name, definition.concurrency);
+    const find = (key: string): Stored<KubeObject> | undefined => this.#find(key);
+    this.#order = new KeyOrder({ definition, log: this.#log, find });
     this.queue = new WorkQueue({
       clock: host.clock,
       random: host.random,
       metrics: host.metrics,
       name: definition.name,
       ...(definition.rateLimit === undefined ? {} : { rateLimit: definition.rateLimit }),
-      ...(definition.fairness === undefined ? {} : { flowOf: (key) => this.#flowOf(key) }),
+      ...(definition.fairness === undefined ? {} : { flowOf: (key) => this.#order.flowOf(key) }),
     });
     this.#slices = new TimeSlices(host.clock);
     this.queue.onReady(() => this.#pump());
@@ -99,7 +103,6 @@ export class ControllerRunner {
     this.#ends = new RunEnds({ definition, queue: this.queue, metrics: this.#metrics, random: host.random });
     this.#protections = new Protections({ ...shared, childCount: () => waker.childCount });
     this.#paused = new PausedKeys(shared);
-    const find = (key: string): Stored<KubeObject> | undefined => this.#find(key);
     const { daemons, sources = [], kind } = definition;
     this.#saysConditions = declaresStatusField(kind, "conditions");
     this.#daemons =
@@ -109,7 +112,7 @@ export class ControllerRunner {
             ...{ ...shared, daemons, find, wake: (key) => this.enqueue(key) },
             accompany: (key) => options.supervisor.accompany(key),
           });
-    const wake = (key: NamespacedName, priority?: Priority): void => this.enqueue(storeKey(key), priority);
+    const wake = (key: NamespacedName, priority?: Priority): boolean => this.#wakeOwn(storeKey(key), priority);
     this.#sources = sources.map((source) => new SourceRunner(source, { ...shared, kind, cache: this.cache, wake }));
     waker.listen();
   }
@@ -169,30 +172,31 @@ export class ControllerRunner {
     this.queue.add(key, priority);
   }
 
+  /** Whether a key that a source names is this process's; another's is left to the other. */
+  #wakeOwn(key: string, priority?: Priority): boolean {
+    let isOwn = false;
+    try {
+      isOwn = this.#options.supervisor.mayRun(key);
+    } catch (error) {
+      this.#log.error("Cannot say whose a key is", { object: key, error });
+    }
+    if (isOwn) this.enqueue(key, priority);
+    return isOwn;
+  }
+
   #wake(key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void {
     // What the first list shows needs no cause: it was there when the program began.
     if (!informer.isSynced) return this.queue.add(key, "low");
     this.#options.supervisor.woken(key, change, informer.kind, object);
     if (this.queue.isRunning(key)) this.#noteWokenBy(key, object);
     else this.#protections.inputChanged(key);
-    this.queue.add(key, this.#priorityOf(key));
+    this.queue.add(key, this.#order.priorityOf(key));
   }
 
   #noteWokenBy(key: string, object: KubeObject): void {
     const known = this.#wokenBy.get(key);
     if (known === undefined) this.#wokenBy.set(key, [object]);
     else known.push(object);
-  }
-
-  #priorityOf(key: string): Priority {
-    const { priority } = this.definition;
-    const object = priority === undefined ? undefined : this.#find(key);
-    return object === undefined ? "normal" : (priority?.(object) ?? "normal");
-  }
-
-  #flowOf(key: string): string {
-    const object = this.#find(key);
-    return object === undefined ? (parseKey(key).namespace ?? "") : (this.definition.fairness?.(object) ?? "");
   }
 
   #pump(): void {
@@ -235,12 +239,16 @@ export class ControllerRunner {
     try {
       if (!this.#options.supervisor.mayRun(key)) this.#pass(key);
       else if (this.#isDue(key)) verdict = await this.#run(key, reconcileID, writes, log, free);
+    } catch (error) {
+      // Not the reconcile, whose errors are verdicts: a function beside it, such as `shardBy`.
+      const delayMs = this.queue.addRateLimited(key);
+      log.error("Key could not be run", { error, retryDelayMs: Math.round(delayMs) });
     } finally {
       free();
     }
     // The worker is free; the key is not.
     const { client, host, signal } = this.#options;
-    if (!writes.isEmpty) await writes.settled({ client, clock: host.clock, log, signal });
+    if (!writes.isEmpty && (await writes.settled({ client, clock: host.clock, log, signal }))) this.queue.add(key);
     this.#afterRun(key, verdict, writes);
     this.queue.done(key);
   }
@@ -279,8 +287,14 @@ export class ControllerRunner {
     const object = this.#find(key);
     if (object === undefined) return undefined;
     if (this.#protections.isFighting(key)) await this.#protections.beforeRun(key, object);
-    if (object.metadata.deletionTimestamp === undefined) this.#daemons?.ensure(key, object);
-    else if (this.#daemons !== undefined) await this.#daemons.stop(key);
+    const isDeleting = object.metadata.deletionTimestamp !== undefined;
+    if (isDeleting && this.#daemons !== undefined) await this.#daemons.stop(key);
+    // Meanwhile it may have become another's, who has been told already that nothing of it runs here.
+    if (!this.#options.supervisor.mayRun(key)) {
+      this.#pass(key);
+      return undefined;
+    }
+    if (!isDeleting) this.#daemons?.ensure(key, object);
     const startedMs = clock.monotonic();
     this.#metrics.started(this.#activeCount);
     const supervised = this.#options.supervisor.begin(key, reconcileID);
@@ -289,12 +303,15 @@ export class ControllerRunner {
       ...this.#options,
       client: supervised.client,
       signal: deadline?.signal ?? supervised.signal,
+      assertMayWrite: supervised.assertMayWrite,
       ...{ cache: this.cache, writes, memory: this.#memory, log, guard: this.#protections },
     };
     const verdict = await this.#reconcile(key, object, ports);
     deadline?.end();
     supervised.ended(verdict);
-    this.#metrics.ended(verdict.end, clock.monotonic() - startedMs, this.#activeCount - 1);
+    // Its worker is free from now on, unless it was given to others already.
+    const activeCount = deadline?.isIgnored === true ? this.#activeCount : this.#activeCount - 1;
+    this.#metrics.ended(verdict.end, clock.monotonic() - startedMs, activeCount);
     return verdict;
   }
 
@@ -357,9 +374,4 @@ export class ControllerRunner {
     this.#paused.forget(key);
     void this.#daemons?.stop(key);
   }
-}
-
-function parseKey(key: string): NamespacedName {
-  const slash = key.indexOf("/");
-  return slash === -1 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }

@@ -44,7 +44,7 @@ export function controller<T extends KubeObject, S, A extends object>(
     ...common(kind, name, options),
     // Object.values of an array is the array's elements.
     owns: Object.values(owns),
-    reconcile: withFieldHandlers(name, options.fields, reconcileOf(kind, options)),
+    reconcile: withFieldHandlers(name, kind, options.fields, reconcileOf(kind, options)),
   });
 }
 
@@ -68,7 +68,7 @@ export function pureController<T extends KubeObject>(
     ...(finalize === undefined ? {} : { hasCleanup: true, cleanup: finalize }),
     owns: Object.values(form.owns),
     watches: [...shared.watches, ...watches],
-    reconcile: withFieldHandlers(name, options.fields, reconcile),
+    reconcile: withFieldHandlers(name, kind, options.fields, reconcile),
   });
 }
 

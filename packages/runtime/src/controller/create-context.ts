@@ -32,7 +32,7 @@ export interface Run {
 }
 
 export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
-  const { definition, client, host, log, signal } = ports;
+  const { definition, client, host, log, signal, assertMayWrite } = ports;
   const parent: Parent = { kind: definition.kind, object };
   const reader = new RunReader(parent, ports);
   const writer = new ChildWriter(parent, ports, reader);
@@ -40,7 +40,8 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const status = statusWriter(parent, ports, reader);
   const saysConditions = declaresStatusField(definition.kind, "conditions");
   const keeper = ledgerKeeper(parent, ports, reader, writer);
-  const effects = new Effects({ keeper, controller: definition.name, uid: object.metadata.uid, signal });
+  const { uid } = object.metadata;
+  const effects = new Effects({ keeper, controller: definition.name, uid, signal, assertMayWrite });
   const procedure = new Procedure({
     keeper,
     generation: object.metadata.generation,

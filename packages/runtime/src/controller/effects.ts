@@ -22,6 +22,8 @@ export interface EffectPorts {
   readonly controller: string;
   readonly uid: string;
   readonly signal: AbortSignal;
+  /** Throws when this process may not write any more. */
+  assertMayWrite(this: void): void;
 }
 
 export class Effects {
@@ -48,7 +50,7 @@ export class Effects {
   }
 
   async #run<R extends Json>(id: string, effect: Effect<R>): Promise<Json> {
-    const { keeper, controller, uid, signal } = this.#ports;
+    const { keeper, controller, uid, signal, assertMayWrite } = this.#ports;
     const record = keeper.read().effects[id];
     if (record?.state === "done") return record.result;
     signal.throwIfAborted();
@@ -56,8 +58,10 @@ export class Effects {
     const found = await effect.find(key);
     if (found !== undefined) return this.#record(id, found);
     await keeper.write((ledger) => intended(ledger, id, keeper.now));
-    // Between the intent and the effect nothing is awaited.
+    // Between the intent and the effect nothing is awaited. The signal alone would come late after a pause of the process: by
+    // then the lease may be another's, so the clock is asked, as before a write.
     signal.throwIfAborted();
+    assertMayWrite();
     return this.#record(id, await effect.do(key));
   }
 

@@ -2,6 +2,7 @@
 import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
+import { guarded } from "../cache/guarded.ts";
 import type { Informer } from "../cache/informer.ts";
 import { controllerOf, storeKey } from "../cache/store.ts";
 import type { ControllerCache } from "./controller-cache.ts";
@@ -30,8 +31,9 @@ export class KeyWaker {
   }
 
   listen(): void {
-    const { cache, definition, wake } = this.#options;
-    const { kind, owns, watches, limits, predicate } = definition;
+    const { cache, definition, wake, log } = this.#options;
+    const { kind, owns, watches, limits } = definition;
+    const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
     for (const informer of cache.of(kind).informers)
       informer.addHandler({
         onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
@@ -42,9 +44,12 @@ export class KeyWaker {
       this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));
       if (limits !== undefined) this.#countChildren(cache.of(owned).informers);
     }
-    for (const watch of watches)
-      if (watch.wakes !== undefined)
-        this.#listenTo(cache.of(watch.of).informers, (object) => this.#wokenKeys(watch, object), watch.predicate);
+    for (const watch of watches) {
+      if (watch.wakes === undefined) continue;
+      const { of, predicate: isWorthIt = anyChange } = watch;
+      const isWorthAsking = guarded("watch predicate", log.with({ resource: of.plural }), isWorthIt, anyChange);
+      this.#listenTo(cache.of(of).informers, (object) => this.#wokenKeys(watch, object), isWorthAsking);
+    }
   }
 
   #countChildren(informers: readonly Informer[]): void {
@@ -60,7 +65,7 @@ export class KeyWaker {
   #listenTo(
     informers: readonly Informer[],
     keysOf: (object: Stored<KubeObject>) => readonly string[],
-    isWorthIt?: WatchDefinition["predicate"],
+    isWorthIt: WatchDefinition["predicate"] = anyChange,
   ): void {
     for (const informer of informers) {
       const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
@@ -70,7 +75,7 @@ export class KeyWaker {
         onAdd: (object) => wakeAll(keysOf(object), "added", object),
         onDelete: (object) => wakeAll(keysOf(object), "deleted", object),
         onUpdate: (old, next) => {
-          if (isWorthIt?.(old, next) === false) return;
+          if (!isWorthIt(old, next)) return;
           const keys = keysOf(next);
           wakeAll(keys, "changed", next);
           // Also the old state wakes: an owner that is no longer named has lost something.
@@ -102,6 +107,10 @@ export class KeyWaker {
       return [];
     }
   }
+}
+
+function anyChange(): boolean {
+  return true;
 }
 
 function without(keys: readonly string[], others: readonly string[]): readonly string[] {

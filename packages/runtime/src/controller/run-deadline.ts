@@ -22,6 +22,7 @@ export class RunDeadline {
   readonly #options: RunDeadlineOptions;
   readonly #onAbort: () => void;
   #timer: Timer;
+  #isIgnored = false;
 
   constructor(options: RunDeadlineOptions) {
     this.#options = options;
@@ -35,6 +36,11 @@ export class RunDeadline {
     return this.#stopper.signal;
   }
 
+  /** Whether its worker was given to others. */
+  get isIgnored(): boolean {
+    return this.#isIgnored;
+  }
+
   end(): void {
     this.#timer.cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
@@ -45,6 +51,9 @@ export class RunDeadline {
     const message = `Cannot go on with the reconcile: it has taken ${timeoutMs} ms, and no more are allowed (timeoutMs)`;
     this.#stopper.abort(new SetpointError(errReconcileTimeout, message));
     onTimeout();
-    this.#timer = clock.setTimer(onIgnored, graceMs);
+    this.#timer = clock.setTimer(() => {
+      this.#isIgnored = true;
+      onIgnored();
+    }, graceMs);
   }
 }

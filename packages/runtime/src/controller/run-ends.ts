@@ -25,13 +25,9 @@ export class RunEnds {
 
   /** A run has ended well: when the key runs again. */
   succeeded(key: string, result: Result | void): RunVerdict {
-    const { queue, definition, random } = this.#options;
-    const { maxReconcileIntervalMs } = definition;
+    const { queue } = this.#options;
     queue.forget(key);
-    if (maxReconcileIntervalMs !== undefined) {
-      const jitter = 0.9 + random.next() / 5;
-      queue.addAfter(key, maxReconcileIntervalMs * jitter, "low");
-    }
+    this.#lookAgain(key);
     if (result === undefined || result.kind === "awaitChange") return { end: "success", result };
     queue.addAfter(key, result.delayMs);
     return { end: result.delayMs <= 0 ? "requeue" : "requeue_after", result };
@@ -48,6 +44,7 @@ export class RunEnds {
     metrics.failed(isTerminal);
     if (isTerminal) {
       queue.forget(key);
+      this.#lookAgain(key);
       log.error("Reconcile failed and waits for a change", { error });
       return { end: "error", error };
     }
@@ -60,5 +57,14 @@ export class RunEnds {
       log.info("Reconcile will be tried again", fields);
     else log.error("Reconcile failed", fields);
     return { end: "error", error, retryDelayMs: delayMs };
+  }
+
+  /** At least so often, whatever came of the run. */
+  #lookAgain(key: string): void {
+    const { queue, definition, random } = this.#options;
+    const { maxReconcileIntervalMs } = definition;
+    if (maxReconcileIntervalMs === undefined) return;
+    const jitter = 0.9 + random.next() / 5;
+    queue.addAfter(key, maxReconcileIntervalMs * jitter, "low");
   }
 }

@@ -16,6 +16,8 @@ export interface RunPorts {
   readonly host: Host;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Throws when the run may not write any more. */
+  assertMayWrite(this: void): void;
   readonly cache: ControllerCache;
   readonly writes: OwnWrites;
   readonly memory: ReconcileMemory;

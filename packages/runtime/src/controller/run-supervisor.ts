@@ -17,6 +17,8 @@ export interface SupervisedRun {
   readonly client: Client;
   /** Aborts the run. */
   readonly signal: AbortSignal;
+  /** Throws when the run may not write any more; asked directly before what it does elsewhere, too. */
+  assertMayWrite(this: void): void;
   ended(this: void, verdict: RunVerdict): void;
 }
 
@@ -32,5 +34,5 @@ export interface RunSupervisor {
   passed(key: string): void;
   begin(key: string, reconcileID: string): SupervisedRun;
   /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
-  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(this: void): void };
+  accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(this: void): void };
 }

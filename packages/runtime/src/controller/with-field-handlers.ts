@@ -1,4 +1,5 @@
 import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import type { KindRef } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
 import { fieldHandlersMax, runFieldHandlers, type FieldHandler } from "../handlers/field-handlers.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
@@ -6,6 +7,7 @@ import type { ControllerDefinition } from "./controller-definition.ts";
 /** A reconcile before which the handlers of changed fields are called. */
 export function withFieldHandlers<T extends KubeObject>(
   controller: string,
+  kind: KindRef,
   handlers: readonly FieldHandler<T>[] | undefined,
   reconcile: ControllerDefinition["reconcile"],
 ): ControllerDefinition["reconcile"] {
@@ -21,7 +23,7 @@ export function withFieldHandlers<T extends KubeObject>(
   // The handlers get objects of the controller's kind alone.
   const untyped = handlers as readonly FieldHandler[];
   return async (object, context) => {
-    if (object.metadata.deletionTimestamp === undefined) await runFieldHandlers(untyped, object, context, controller);
-    return reconcile(object, context);
+    if (object.metadata.deletionTimestamp !== undefined) return reconcile(object, context);
+    return reconcile(await runFieldHandlers(untyped, kind, object, context, controller), context);
   };
 }

@@ -81,9 +81,11 @@ export class DaemonRunner {
     const stopper = new AbortController();
     const before = this.#stopping.get(key);
     const { client, signal, ended: release } = this.#options.accompany(key);
-    const onAbort = (): void => stopper.abort(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    const onAbort = (): void => {
+      stopper.abort(signal.reason);
+      // Should the key come back, they are to start anew.
+      if (this.#running.get(key)?.stopper === stopper) void this.stop(key);
+    };
     const ended = Promise.all(
       Object.entries(this.#options.daemons).map(([name, daemon]) =>
         this.#keep(name, daemon, key, object, { client, signal: stopper.signal, before }),
@@ -94,6 +96,8 @@ export class DaemonRunner {
     });
     this.#running.set(key, { uid, stopper, ended });
     this.#count();
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
   }
 
   /** Tells the daemons of a key to stop; resolves when they have, or have had time enough. */

@@ -119,3 +119,71 @@ test("a value that is too large to be kept is still told from another", async ()
   const { annotations = {} } = (await world.candy()).metadata;
   expect(JSON.stringify(annotations).length).toBeLessThan(500);
 });
+
+test("a copied object has had nothing handled, whatever the copied record says", async () => {
+  await using world = createControllerWorld();
+  const { spec } = await world.client.create(Candy, candy("mint"));
+  const handled: string[] = [];
+  const manager = world.start([
+    controller(Candy, {
+      fields: [
+        onChange("spec.flavors", async ({ isFirst }, { metadata }) => void handled.push(`${metadata.name} ${isFirst}`)),
+      ],
+      reconcile: async () => {},
+    }),
+  ]);
+  await world.settle(manager);
+  const { annotations = {} } = (await world.candy()).metadata;
+  await world.client.create(Candy, {
+    ...Candy({ name: "copy", namespace: "default", spec }),
+    metadata: { name: "copy", namespace: "default", annotations },
+  });
+  await world.settle(manager);
+  expect(handled).toEqual(["lolly true", "copy true"]);
+});
+
+test("what another process has recorded as handled meanwhile is not overwritten", async () => {
+  await using world = createControllerWorld();
+  const { metadata } = await world.client.create(Candy, candy("mint"));
+  const changes: unknown[] = [];
+  const name = "ledger.setpoint.dev/candy.fields";
+  const record = JSON.stringify({ uid: metadata.uid, fields: { "spec.flavors": { value: ["salt"] } } });
+  const manager = world.start([
+    controller(Candy, {
+      fields: [
+        onChange("spec.flavors", async ({ old, new: flavors }) => {
+          changes.push([old, flavors]);
+          if (changes.length === 1)
+            await world.client.patch(Candy, key, { metadata: { annotations: { [name]: record } } });
+        }),
+      ],
+      reconcile: async () => {},
+    }),
+  ]);
+  await world.run(10_000);
+  await world.settle(manager);
+  expect(changes).toEqual([
+    [undefined, ["mint"]],
+    [["salt"], ["mint"]],
+  ]);
+});
+
+test("a reconcile gets the object as its field handlers have left it", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const seen: string[] = [];
+  const manager = world.start([
+    controller(Candy, {
+      fields: [onChange("spec.flavors", async () => {})],
+      reconcile: async (object, { patch }) => {
+        if (object.metadata.labels?.["seen"] !== undefined) return;
+        // With the revision as precondition, which the record has moved on.
+        await patch(object, { metadata: { labels: { seen: "yes" } } }, { unchanged: true });
+        seen.push("patched");
+      },
+    }),
+  ]);
+  await world.settle(manager);
+  expect(seen).toEqual(["patched"]);
+  expect(world.host.lines.filter(({ message }) => message.startsWith("Reconcile"))).toEqual([]);
+});

@@ -143,7 +143,7 @@ test("a write checks the lease itself: not even a loop that was blocked lets one
   process.pause(11_000);
   await fleet.run(10_500);
   const attempt = client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["salt"] } });
-  await expect(attempt).rejects.toMatchObject({ cause: { code: "ERR_NOT_LEADER" } });
+  await expect(attempt).rejects.toMatchObject({ code: "ERR_NOT_LEADER" });
   expect(sent.filter((path) => path.includes("candies"))).toEqual([]);
 });
 
@@ -163,3 +163,63 @@ test.each([-86_400_000, 86_400_000])(
     expect(writers).toEqual(["leader"]);
   },
 );
+
+test("a leader whose run is cut short by its stop lets the lease run out: its last write comes before its successor's", async () => {
+  await using fleet = new Fleet(8);
+  await withCandy(fleet);
+  const writers = audit(fleet);
+  const old = start(fleet, "old");
+  await fleet.run(10_000);
+  const next = start(fleet, "new");
+  await fleet.run(2_000);
+  // What it writes arrives long after it has stopped.
+  old.process.latencyMs = (request) => (isWrite(request) && !isLeaseRequest(request) ? 17_000 : 0);
+  await fleet.run(2_000);
+  await fleet.wait(old.manager.stop());
+  await fleet.run(40_000);
+  expect(next.manager.isLeader()).toBe(true);
+  expect(writers).toEqual(["old", "new"]);
+});
+
+test("two processes that were given the same identity do not both lead", async () => {
+  await using fleet = new Fleet(9);
+  await withCandy(fleet);
+  const replicas = [start(fleet, "same"), start(fleet, "same")];
+  for (let second = 0; second < 60; second++) {
+    await fleet.run(1_000);
+    expect(replicas.filter(({ manager }) => manager.isLeader()).length).toBeLessThanOrEqual(1);
+  }
+  expect(replicas.filter(({ manager }) => manager.isLeader()).length).toBe(1);
+});
+
+test("a process that was paused between an effect's intent and the effect leaves it to its successor", async () => {
+  await using fleet = new Fleet(10);
+  await withCandy(fleet);
+  const done: string[] = [];
+  const begin = (name: string): FleetProcess => {
+    const process = fleet.process(name);
+    const { transport, host } = process;
+    const ordering = controller(Candy, {
+      ledger: true,
+      async reconcile(_candy, { effect }) {
+        await effect("order", {
+          find: async () => done[0],
+          async do() {
+            done.push(name);
+            return name;
+          },
+        });
+      },
+    });
+    startManager({ transport, host, controllers: [ordering], leaderElection: { ...leaderElection, identity: name } });
+    return process;
+  };
+  const old = begin("old");
+  fleet.onArrival = ({ process, request }) => {
+    if (process === old && isWrite(request) && !isLeaseRequest(request)) old.pause(60_000);
+  };
+  await fleet.run(10_000);
+  begin("new");
+  await fleet.run(120_000);
+  expect(done).toEqual(["new"]);
+});

@@ -49,19 +49,20 @@ export class ClusterCell {
   #isClosed = false;
 
   constructor(options: ClusterCellOptions) {
-    const { name, controllers, namespaces, identity, signal, ownership } = options;
+    const { name, controllers, namespaces, identity, signal, ownership, assertMayWrite } = options;
     this.name = name;
     const host = hostOf(options);
     this.#host = host;
     const clientOptions = { clock: host.clock, random: host.random, metrics: host.metrics };
-    const transport = fencedTransport(options.transport, options.assertMayWrite);
+    const transport = fencedTransport(options.transport, assertMayWrite);
     this.client = createClient(transport, clientOptions);
     this.informers = new InformerFactory(this.client, host, options.caches);
     this.#events = new EventRecorder(this.client, host, identity);
     const open = lazyClients(this.client, (way) => createClient(way, clientOptions));
     this.controllers = controllers.map((definition) => {
       const controller = definition.name;
-      const supervisor = new ControllerSupervisor({ controller, host, transport, ownership, createClient: open });
+      const ports = { controller, host, transport, ownership, assertMayWrite, createClient: open };
+      const supervisor = new ControllerSupervisor(ports);
       const runner = new ControllerRunner({
         ...{ definition, client: this.client, host, factory: this.informers, namespaces, events: this.#events },
         ...{ signal, supervisor, ...(name === undefined ? {} : { cluster: name }) },
@@ -106,20 +107,33 @@ export class ClusterCell {
     let count = 0;
     for (const { runner, supervisor } of this.controllers) {
       for (const key of runner.keys()) {
-        // What was gained is only looked at again; what was lost is to be let go at once.
-        if (isChanged(key)) runner.queue.add(key, supervisor.mayRun(key) ? "low" : "high");
+        try {
+          // What was gained is only looked at again; what was lost is to be let go at once.
+          if (isChanged(key)) runner.queue.add(key, supervisor.mayRun(key) ? "low" : "high");
+        } catch {
+          // `shardBy` throws for this key; its run says so.
+          runner.queue.add(key, "low");
+        }
         if (++count % keysPerTurn === 0) await sleep(this.#host.clock, 0);
       }
     }
   }
 
-  /** No new runs; resolves when the running ones have ended and their events are written, or after the limit. */
-  async drain(limitMs: number): Promise<void> {
+  /**
+   * No new runs; resolves when the running ones have ended and their events are written, or after the limit. False: some run has
+   * not ended.
+   */
+  async drain(limitMs: number): Promise<boolean> {
     this.#isActive = false;
     const limit = new AbortController();
-    const ended = Promise.all(this.controllers.map(({ runner }) => runner.stop())).then(() => this.#events.flushed());
+    let haveRunsEnded = false;
+    const ended = Promise.all(this.controllers.map(({ runner }) => runner.stop())).then(() => {
+      haveRunsEnded = true;
+      return this.#events.flushed();
+    });
     await Promise.race([ended, sleep(this.#host.clock, limitMs, limit.signal).catch(() => {})]);
     limit.abort();
+    return haveRunsEnded;
   }
 
   /** Closes the watches. */

@@ -1,7 +1,7 @@
 /** The clusters of a manager that come and go: each with its own client, caches and queues, so that one never holds up another. */
 import { SetpointError, type Transport } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
-import { errCluster } from "../errors.ts";
+import { errCluster, errStopped } from "../errors.ts";
 import type { ClusterCell } from "./cluster-cell.ts";
 import type { ClusterRegistry } from "./manager-options.ts";
 
@@ -22,6 +22,7 @@ export class ClusterSet implements ClusterRegistry {
   readonly #options: ClusterSetOptions;
   readonly #members = new Map<string, Member>();
   #isActive = false;
+  #isStopped = false;
 
   constructor(options: ClusterSetOptions) {
     this.#options = options;
@@ -40,6 +41,8 @@ export class ClusterSet implements ClusterRegistry {
   }
 
   add(name: string, transport: Transport): void {
+    if (this.#isStopped)
+      throw new SetpointError(errStopped, `Cannot add cluster "${name}": the manager stops, and nobody would end it`);
     if (this.#members.has(name))
       throw new SetpointError(errCluster, `Cannot add cluster "${name}": one of this name was added already`);
     const stopper = new AbortController();
@@ -65,8 +68,10 @@ export class ClusterSet implements ClusterRegistry {
     for (const { cell } of this.#members.values()) if (cell.isSynced) cell.activate();
   }
 
+  /** The manager stops: no keys run in clusters that become ready, and none is added any more. */
   deactivate(): void {
     this.#isActive = false;
+    this.#isStopped = true;
   }
 
   async #end(name: string, { cell, stopper }: Member): Promise<void> {

@@ -136,3 +136,15 @@ test("names of clusters are not used twice, and unknown ones are refused", async
   await expect(manager.clusters.remove("north")).rejects.toMatchObject({ code: "ERR_CLUSTER" });
   await expect(manager.why({ kind: "candy", name: "x", cluster: "north" })).rejects.toThrow('the manager has "east"');
 });
+
+test("a cluster that comes when the manager stops is refused, since nobody would end it", async () => {
+  await using clusters = new Clusters();
+  const { home } = clusters;
+  const [east, west] = [clusters.add("east"), clusters.add("west")];
+  const manager = clusters.start((registry) => registry.add("east", east.transportOf("operator")));
+  await home.run(1_000);
+  const stopped = manager.stop();
+  await home.run(1);
+  expect(() => manager.clusters.add("west", west.transportOf("operator"))).toThrow('Cannot add cluster "west"');
+  await home.wait(stopped);
+});

@@ -15,6 +15,8 @@ export interface ControllerSupervisorOptions {
   /** The way to the server, which the whole manager's fence guards already. */
   readonly transport: Transport;
   readonly ownership: KeyOwnership;
+  /** The whole manager's fence: throws when this process may not write. */
+  assertMayWrite(this: void): void;
   createClient(this: void, transport: Transport): Client;
 }
 
@@ -44,23 +46,39 @@ export class ControllerSupervisor implements RunSupervisor {
   begin(key: string, reconcileID: string): SupervisedRun {
     const { host, transport, ownership, createClient, controller } = this.#options;
     const { clock, tracer } = host;
+    const { assertMayWrite: assertManagerMayWrite } = this.#options;
     const { causes, more } = this.causes.take(key);
     const record = this.ledger.begin(key, reconcileID, causes, more, clock.now());
     const permit = ownership.begin(key);
     const span = tracer?.startSpan(`reconcile ${controller}`, { attributes: attributesOf(controller, record) });
     const assertMayWrite = (): void => permit.assertMayWrite();
-    const way = new RunTransport({ inner: transport, ledger: this.ledger, record, assertMayWrite, tracer, span });
+    const way = new RunTransport({
+      inner: transport,
+      clock,
+      ledger: this.ledger,
+      record,
+      assertMayWrite,
+      tracer,
+      span,
+    });
     permit.follow(way);
-    const ended = (verdict: RunVerdict): void => this.#end(record, verdict, permit, span);
-    return { client: createClient(way), signal: permit.signal, ended };
+    return {
+      client: createClient(way),
+      signal: permit.signal,
+      assertMayWrite() {
+        assertManagerMayWrite();
+        assertMayWrite();
+      },
+      ended: (verdict) => this.#end(record, verdict, permit, span),
+    };
   }
 
-  accompany(key: string): Omit<SupervisedRun, "ended"> & { ended(): void } {
+  accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(): void } {
     const { host, transport, ownership, createClient } = this.#options;
     const record = this.#besides.begin(key, "", [], 0, host.clock.now());
     const permit = ownership.begin(key);
     const assertMayWrite = (): void => permit.assertMayWrite();
-    const ports = { inner: transport, ledger: this.#besides, record, assertMayWrite };
+    const ports = { inner: transport, clock: host.clock, ledger: this.#besides, record, assertMayWrite };
     const way = new RunTransport({ ...ports, tracer: host.tracer, span: undefined });
     permit.follow(way);
     return { client: createClient(way), signal: permit.signal, ended: () => permit.ended() };

@@ -28,11 +28,14 @@ export function createTenure(options: ManagerOptions, onChanged: (slots: Readonl
       errManagerOptions,
       `Cannot start manager "${name}": it is to lead alone (leaderElection) and to share its keys (sharding); choose one`,
     );
-  const random = `${name}_${randomSuffix(host.random, 8)}`;
+  const suffix = randomSuffix(host.random, 8);
+  const random = `${name}_${suffix}`;
   if (leaderElection !== undefined) {
-    const identity = leaderElection.identity ?? random;
+    // Two processes that were given one name must not take the other's Lease for their own.
+    const holder = `${leaderElection.identity ?? name}_${suffix}`;
     const client = createClient(transport, clientOptionsOf(host));
-    return { kind: "elected", identity, tenure: new LeaderElector(client, host, { ...leaderElection, identity }) };
+    const tenure = new LeaderElector(client, host, { ...leaderElection, identity: holder });
+    return { kind: "elected", identity: leaderElection.identity ?? random, tenure };
   }
   if (sharding === undefined) return { kind: "alone", identity: random };
   const identity = sharding.identity ?? `${name}-${randomSuffix(host.random, 8)}`;

@@ -11,7 +11,7 @@ export interface LeaderElectionOptions {
   /** The Lease's name and namespace. */
   readonly name: string;
   readonly namespace: string;
-  /** This process; default: the manager's name and a random suffix. */
+  /** This process in events, and in the Lease, where a random suffix is added to it; default: the manager's name. */
   readonly identity?: string;
   /** How long others wait for a silent leader; default 15. */
   readonly leaseDurationSeconds?: number;

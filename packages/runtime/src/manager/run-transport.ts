@@ -1,11 +1,12 @@
 import type { ApiRequest, ApiResponse, KubeObject, Transport } from "@setpoint/apimachinery";
-import type { Span, Tracer } from "@setpoint/host";
+import type { Clock, Span, Tracer } from "@setpoint/host";
 import type { RunLedger } from "../causality/run-ledger.ts";
 import type { RunRecord } from "../causality/run-record.ts";
 
 /** What stands around the writes of one run. */
 export interface RunTransportPorts {
   readonly inner: Transport;
+  readonly clock: Clock;
   readonly ledger: RunLedger;
   readonly record: RunRecord;
   /** Throws when the run may not write, which it is asked before each write. */
@@ -18,6 +19,7 @@ export interface RunTransportPorts {
 export class RunTransport implements Transport {
   readonly #ports: RunTransportPorts;
   #writesOnTheirWay = 0;
+  #unansweredMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: RunTransportPorts) {
     this.#ports = ports;
@@ -28,6 +30,11 @@ export class RunTransport implements Transport {
     return this.#writesOnTheirWay;
   }
 
+  /** When a write was given up last that had no answer, so that it may still arrive. */
+  get unansweredMs(): number {
+    return this.#unansweredMs;
+  }
+
   send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
     const { inner } = this.#ports;
     return request.method === "GET" || request.method === "HEAD"
@@ -36,7 +43,7 @@ export class RunTransport implements Transport {
   }
 
   async #write(request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
-    const { inner, ledger, record, tracer, span: parent } = this.#ports;
+    const { inner, clock, ledger, record, tracer, span: parent } = this.#ports;
     this.#ports.assertMayWrite();
     const write = ledger.write(record, request.method, request.path);
     const span = tracer === undefined ? undefined : startSpan(tracer, parent, request);
@@ -49,6 +56,7 @@ export class RunTransport implements Transport {
       span?.end(response.status < 400 ? undefined : new Error(`the server answered ${response.status}`));
       return response;
     } catch (error) {
+      this.#unansweredMs = clock.monotonic();
       span?.end(error);
       throw error;
     } finally {

@@ -5,7 +5,8 @@ import type { Host } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import { explain } from "../causality/explain.ts";
 import type { WhyQuery, WhyReport } from "../causality/why-report.ts";
-import { errCluster, errControllerInvalid, errLeaseLost, errStopped } from "../errors.ts";
+import { errCluster, errLeaseLost, errStopped } from "../errors.ts";
+import { checkManager } from "./check-manager.ts";
 import { ClusterCell } from "./cluster-cell.ts";
 import { ClusterSet } from "./cluster-set.ts";
 import { createTenure, tenureOf, type ManagerTenure } from "./create-tenure.ts";
@@ -27,20 +28,8 @@ const shutdownMsMaxDefault = 10_000;
 
 /** Starts controllers; `ready` of the result tells when their caches are complete. */
 export function startManager(options: ManagerOptions): Manager {
-  assertNamesDiffer(options);
+  checkManager(options);
   return new RunningManager(options);
-}
-
-function assertNamesDiffer({ controllers, name = "setpoint" }: ManagerOptions): void {
-  const names = new Set<string>();
-  for (const { name: controller } of controllers) {
-    if (names.has(controller))
-      throw new SetpointError(
-        errControllerInvalid,
-        `Cannot start manager "${name}": two controllers have the name "${controller}"; give one of them another \`name\``,
-      );
-    names.add(controller);
-  }
 }
 
 class RunningManager implements Manager {
@@ -92,7 +81,8 @@ class RunningManager implements Manager {
   }
 
   isLeader(): boolean {
-    return tenureOf(this.#tenure)?.isHeld ?? !this.#aborting.signal.aborted;
+    // A lease that was not released, because writes may be on their way, is nobody's to write by.
+    return !this.#aborting.signal.aborted && (tenureOf(this.#tenure)?.isHeld ?? true);
   }
 
   shard(): ShardState | undefined {
@@ -259,7 +249,7 @@ class RunningManager implements Manager {
     return error;
   }
 
-  /** In this order: no new runs, running ones end, events are written, the lease is released, watches close. */
+  /** In this order: no new runs, running ones end, events are written, the lease is released if they have, watches close. */
   async #shutDown(): Promise<void> {
     const reason = this.#stopping.signal.aborted
       ? this.#stopping.signal.reason
@@ -268,15 +258,24 @@ class RunningManager implements Manager {
     this.#others.deactivate();
     const holding = new AbortController();
     const held = this.#keepWhileDraining(holding.signal);
-    await Promise.all(this.#cells.map((cell) => cell.drain(this.#shutdownMsMax)));
+    const drained = await Promise.all(this.#cells.map((cell) => cell.drain(this.#shutdownMsMax)));
     holding.abort(reason);
     await held;
     // Runs that have not ended in time must not write when others may.
     this.#aborting.abort(reason);
-    await tenureOf(this.#tenure)?.release();
+    await this.#release(drained.every(Boolean));
     await Promise.all(this.#cells.map((cell) => cell.close()));
     this.#stopObserving();
     this.#isStarted = false;
+  }
+
+  /** Writes of runs that were cut short may still be on their way: then nobody may be told that the lease is free. */
+  async #release(haveRunsEnded: boolean): Promise<void> {
+    const tenure = tenureOf(this.#tenure);
+    if (tenure === undefined) return;
+    if (haveRunsEnded) return tenure.release();
+    const why = "runs did not end in time, and their writes may still be on their way";
+    this.#host.log.warn("Lease is not released and has to run out", { why, waitedMs: this.#shutdownMsMax });
   }
 
   /** Runs that end may take longer than the lease lasts. */

@@ -291,3 +291,22 @@ test("WorkQueue.stateOf() says what a key waits for and since when", async () =>
   queue.addRateLimited("a/x");
   expect(queue.stateOf("a/x")).toEqual({ kind: "running", sinceMs: 1_500, failures: 1 });
 });
+
+test("a flow function that throws leaves the queue as it was", () => {
+  let isBroken = true;
+  const { queue } = createQueue({
+    flowOf() {
+      if (isBroken) throw new Error("an author's mistake");
+      return "";
+    },
+  });
+  expect(() => queue.add("a/x")).toThrow("an author's mistake");
+  expect(queue.depth).toBe(0);
+  isBroken = false;
+  queue.add("a/x");
+  isBroken = true;
+  expect(() => queue.add("a/x", "high")).toThrow("an author's mistake");
+  expect(queue.depth).toBe(1);
+  expect(takeAll(queue)).toEqual(["a/x"]);
+  expect(queue.depth).toBe(0);
+});

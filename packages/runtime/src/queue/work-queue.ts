@@ -241,14 +241,16 @@ export class WorkQueue {
     if (level === undefined) {
       const allowedMs = this.#rateLimit === undefined ? nowMs : entry.spentUntilMs - this.#rateLimit.slackMs;
       if (allowedMs > nowMs) return this.#delayUntil(entry, allowedMs, priority);
+    } else if (moreUrgent(level.priority, priority) === level.priority) return;
+    // Whatever throws, throws before anything is counted or moved.
+    const next = this.#levelOf(priority);
+    const flow = this.#flowOf(entry.key);
+    if (level === undefined) {
       entry.readyMs = nowMs;
       this.#depth++;
       this.#metrics.adds++;
-    } else {
-      if (moreUrgent(level.priority, priority) === level.priority) return;
-      level.remove(entry);
-    }
-    this.#levelOf(priority).add(entry, this.#flowOf(entry.key));
+    } else level.remove(entry);
+    next.add(entry, flow);
     this.#onReady();
   }
 

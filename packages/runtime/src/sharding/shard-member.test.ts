@@ -1,4 +1,4 @@
-import { controller, startManager, type Manager } from "@setpoint/runtime";
+import { controller, pushSource, startManager, type Manager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { Candy, Fleet, isLeaseRequest, type FleetProcess } from "../manager/fleet.fixture.ts";
 
@@ -194,3 +194,45 @@ test("options that contradict each other are refused", async () => {
 const leases = {
   ...{ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true },
 };
+
+test("a push for a key of another member says so, so that the sender goes there", async () => {
+  await using fleet = new Fleet(11);
+  const names = await withCandies(fleet, 20);
+  const [a, b] = ["a", "b"].map((name) => {
+    const { transport, host } = fleet.process(name);
+    const hooks = pushSource();
+    const candies = controller(Candy, { sources: [hooks], reconcile: async () => {} });
+    const manager = startManager({
+      transport,
+      host,
+      controllers: [candies],
+      sharding: { ...sharding, identity: name },
+    });
+    return { hooks, manager };
+  });
+  await fleet.run(15_000);
+  for (const name of names) {
+    const key = { name, namespace: "default" };
+    expect([a, b].filter((member) => member?.hooks.push(key)).length).toBe(1);
+  }
+  for (const member of [a, b]) await fleet.wait(member?.manager.stop() ?? Promise.resolve());
+});
+
+test("a shardBy that throws holds up its own key alone, which is logged and tried again", async () => {
+  await using fleet = new Fleet(12);
+  const names = await withCandies(fleet, 10);
+  let isBroken = true;
+  const a = join(fleet, "a", {
+    shardBy(key) {
+      if (isBroken && key.endsWith("/candy-3")) throw new Error("an author's mistake");
+      return key;
+    },
+  });
+  await fleet.run(20_000);
+  expect(a.runs.toSorted()).toEqual(names.filter((name) => name !== "candy-3").toSorted());
+  expect(fleet.host.lines.filter(({ message }) => message === "Key could not be run").length).toBeGreaterThan(1);
+  isBroken = false;
+  await fleet.run(60_000);
+  expect(new Set(a.runs)).toEqual(new Set(names));
+  await fleet.wait(a.manager.stop());
+});

@@ -70,7 +70,9 @@ class ShardRun implements RunPermit {
 
   /** Whether nothing of it can reach the server any more. */
   isHarmless(nowMs: number): boolean {
-    return (this.#isEnded || this.signal.aborted) && nowMs >= this.#afterwardsMs;
+    const unansweredMs = this.#way?.unansweredMs ?? Number.NEGATIVE_INFINITY;
+    const afterwardsMs = Math.max(this.#afterwardsMs, unansweredMs + this.#options.marginMs);
+    return (this.#isEnded || this.signal.aborted) && nowMs >= afterwardsMs;
   }
 
   get isEnded(): boolean {
@@ -112,7 +114,11 @@ export class ShardPermits {
     const changed = new Set<number>();
     for (let slot = 0; slot < slotCount; slot++) if (runnable[slot] !== this.#runnable[slot]) changed.add(slot);
     this.#runnable = runnable.slice();
-    for (const run of this.#runs) if (runnable[run.slot] === 0) run.lostMs ??= nowMs;
+    for (const run of this.#runs) {
+      if (runnable[run.slot] === 0) run.lostMs ??= nowMs;
+      // Lost and come back: it may go on as if nothing had been.
+      else run.lostMs = undefined;
+    }
     return changed;
   }
 
@@ -137,9 +143,12 @@ export class ShardPermits {
     const run = new ShardRun(slot, signal, this.#options, (ended) => {
       if (ended.isHarmless(this.#options.clock.monotonic())) this.#runs.delete(ended);
     });
-    // A key that was lost between the question and the answer.
-    if (this.#runnable[slot] === 0) run.lostMs = this.#options.clock.monotonic();
     this.#runs.add(run);
+    // A key that was lost between the question and the answer: others may have been told already that nothing of it runs here.
+    if (this.#runnable[slot] === 0) {
+      run.lostMs = this.#options.clock.monotonic();
+      run.revoke();
+    }
     return run;
   }
 }

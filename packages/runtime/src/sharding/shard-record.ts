@@ -42,11 +42,17 @@ export function seenGroup(group: string, leases: readonly Stored<Lease>[]): Seen
     .map((lease) => ({
       name: lease.spec.holderIdentity ?? lease.metadata.name,
       uid: lease.metadata.uid,
-      acked: Number(lease.metadata.annotations?.[ackedAnnotation] ?? 0),
+      acked: ackedOf(lease),
       lease,
     }))
     .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
   return { record, epochs: epochsOf(record), members };
+}
+
+/** What cannot be read lets go of nothing: the member writes it anew with its next renewal. */
+function ackedOf({ metadata }: Stored<Lease>): number {
+  const acked = Number(metadata.annotations?.[ackedAnnotation] ?? 0);
+  return Number.isSafeInteger(acked) ? acked : 0;
 }
 
 /** The group's Lease with this history, written by `identity`. */

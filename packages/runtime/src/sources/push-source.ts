@@ -4,8 +4,8 @@ import type { Source, SourcePorts } from "./source.ts";
 /** A source that other code of the same process feeds, such as the handler of a webhook. */
 export interface PushSource extends Source {
   /**
-   * Wakes a key in every running controller that has this source; says whether there was one. `false` (no manager runs, or it is a
-   * standby) is a reason to answer 503, so that the sender tries again elsewhere.
+   * Wakes a key in every running controller that has this source; says whether there was one whose key it is. `false` (no manager
+   * runs, it is a standby, or the key is another member's) is a reason to answer 503, so that the sender tries again elsewhere.
    */
   push(key: NamespacedName): boolean;
 }
@@ -16,8 +16,9 @@ export function pushSource(name = "push"): PushSource {
   return {
     name,
     push(key) {
-      for (const { wake } of running) wake(key, "high");
-      return running.size > 0;
+      let isWoken = false;
+      for (const { wake } of running) if (wake(key, "high")) isWoken = true;
+      return isWoken;
     },
     run(ports) {
       running.add(ports);

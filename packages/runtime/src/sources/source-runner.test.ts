@@ -11,7 +11,7 @@ import type { Source } from "./source.ts";
 
 const Box = createKind({ group: "example.com", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
 
-function run(source: Source) {
+function run(source: Source, isOurs: (key: NamespacedName) => boolean = () => true) {
   const metrics = createMetrics();
   const host = { ...simulatedHost(1), metrics };
   const woken: { readonly key: NamespacedName; readonly atMs: number; readonly priority: string | undefined }[] = [];
@@ -19,7 +19,7 @@ function run(source: Source) {
   const cache = { get: () => undefined, list: () => boxes as never };
   const runner = new SourceRunner(source, {
     ...{ controller: "box", kind: Box, cache, host, log: host.log },
-    wake: (key, priority) => void woken.push({ key, priority, atMs: host.clock.monotonic() }),
+    wake: (key, priority) => woken.push({ key, priority, atMs: host.clock.monotonic() }) > 0 && isOurs(key),
   });
   const names = (): readonly string[] => woken.map(({ key }) => key.name);
   const stop = async (): Promise<void> => {
@@ -144,4 +144,13 @@ test("push() wakes urgently while the controller runs, and says when nobody list
   expect(woken).toEqual([{ key: { name: "x", namespace: "n" }, priority: "high", atMs: 1 }]);
   await stop();
   expect(hooks.push({ name: "late" })).toBe(false);
+});
+
+test("push() says that nobody was woken when the key is another member's", async () => {
+  const hooks = pushSource();
+  const { host, runner, stop } = run(hooks, ({ name }) => name === "ours");
+  runner.start();
+  await host.clock.run(1);
+  expect(["ours", "theirs"].map((name) => hooks.push({ name }))).toEqual([true, false]);
+  await stop();
 });

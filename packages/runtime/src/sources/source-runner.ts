@@ -17,7 +17,7 @@ export interface SourceRunnerOptions {
   readonly cache: CacheReader;
   readonly host: Host;
   readonly log: Logger;
-  readonly wake: (key: NamespacedName, priority?: Priority) => void;
+  readonly wake: (key: NamespacedName, priority?: Priority) => boolean;
 }
 
 /** A source as health shows it. */

@@ -15,7 +15,8 @@ export interface SourcePorts {
   readonly cache: CacheReader;
   /** The kind of the controller's objects. */
   readonly kind: KindRef;
-  wake(this: void, key: NamespacedName, priority?: Priority): void;
+  /** Wakes a key; false: it is another process's with shared keys, or nobody's just now, and is not woken here. */
+  wake(this: void, key: NamespacedName, priority?: Priority): boolean;
   /** It works (again): the next failure is the first one. */
   works(this: void): void;
 }

@@ -96,9 +96,13 @@ export class OwnWrites {
     return [...byId.values()];
   }
 
-  /** Resolves when the cache shows all of it. */
-  async settled(ports: BarrierPorts): Promise<void> {
-    await Promise.all([...this.#writes.values()].map((write) => this.#settle(write, ports)));
+  /**
+   * Resolves when the cache shows all of it; true when it shows that something that was written is there no more. A watch that
+   * broke meanwhile may never have shown it, and then nobody else says that it is gone.
+   */
+  async settled(ports: BarrierPorts): Promise<boolean> {
+    const isGone = await Promise.all([...this.#writes.values()].map((write) => this.#settle(write, ports)));
+    return isGone.includes(true);
   }
 
   get isEmpty(): boolean {
@@ -109,14 +113,15 @@ export class OwnWrites {
     this.#writes.set(idOf(write), write);
   }
 
-  async #settle(write: OwnWrite, ports: BarrierPorts): Promise<void> {
+  /** Whether what was written has gone since. */
+  async #settle(write: OwnWrite, ports: BarrierPorts): Promise<boolean> {
     const known = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
-    if (informer === undefined || ports.signal.aborted) return;
+    if (informer === undefined || ports.signal.aborted) return false;
     const isShown = (): boolean => shows(informer, known);
     while (!isShown() && !ports.signal.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports);
-      if (isInTime || ports.signal.aborted) return;
+      if (isInTime || ports.signal.aborted) break;
       ports.log.warn("Cache does not show an own write; listing anew", {
         resource: write.kind.plural,
         object: storeKey(write),
@@ -124,7 +129,12 @@ export class OwnWrites {
       });
       informer.refresh();
     }
+    return known.state === "written" && !informer.isSelective && !ports.signal.aborted && isMissing(informer, known);
   }
+}
+
+function isMissing(informer: Informer, { object, ...key }: Extract<OwnWrite, { state: "written" }>): boolean {
+  return informer.store.get(storeKey(key))?.metadata.uid !== object.metadata.uid;
 }
 
 function idOf(key: Key): string {

@@ -2,7 +2,7 @@
  * The etcd operator's rights are exactly what it uses: with them it is refused nothing, and without any one of them it is.
  * In the simulated world, whose API server enforces RBAC, also on owner references.
  */
-import { ClusterRole, Lease, Role } from "@setpoint/api";
+import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
 import { EtcdModel, simulate, type World } from "@setpoint/testing";
 import { type Operator, minutes, seconds } from "setpoint";
@@ -43,7 +43,7 @@ function without(rules: readonly Rule[], { rule, verb }: Right): readonly Rule[]
     .filter(({ verbs }) => verbs.length > 0);
 }
 
-/** Everything that the operator promises: start, grow, shrink, heal, upgrade, come back after a crash. */
+/** Everything that the operator promises: start, grow, shrink, heal, upgrade, put labels back, come back after a crash. */
 async function live(world: World, model: EtcdModel): Promise<void> {
   await world.apply(EtcdCluster({ name: "orders", spec: { size: 3, version: "3.4.23", volumeClaimTemplate } }));
   await world.settled();
@@ -53,10 +53,22 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await world.settled();
   world.kill(model.leader("orders") ?? "");
   await world.settled({ within: minutes(5) });
+  // Twice, so that the same is told twice, which makes a series of an event.
+  for (let time = 0; time < 2; time++) await editVolume(world);
   await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
   await world.settled({ within: minutes(5) });
   const { status } = await world.get(EtcdCluster, "orders");
   expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
+}
+
+/** Somebody changes a label of a volume by hand; the operator puts it back. */
+async function editVolume(world: World): Promise<void> {
+  const [claim] = await world.list(PersistentVolumeClaim);
+  const [label, value] = Object.entries(claim?.metadata.labels ?? {})[0] ?? ["", ""];
+  const name = claim?.metadata.name ?? "";
+  await world.patch(PersistentVolumeClaim, name, { metadata: { labels: { [label]: "edited" } } });
+  await world.settled();
+  expect((await world.get(PersistentVolumeClaim, name)).metadata.labels?.[label]).toBe(value);
 }
 
 interface Outcome {

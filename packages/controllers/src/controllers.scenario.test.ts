@@ -70,6 +70,20 @@ test("a Deployment scales down, and a pod deleted by hand comes back under anoth
   expect((await podsOf(world, "web")).length).toBe(2);
 });
 
+test("a ReplicaSet whose pods are refused says so, and no longer when they are taken", async () => {
+  await using world = await simulate({ seed: 11 });
+  const labels = { app: "web" };
+  const containers = [{ name: "web", image: "web:1" }];
+  const template = { metadata: { labels }, spec: { serviceAccountName: "worker", containers } };
+  await world.apply(ReplicaSet({ name: "web", spec: { replicas: 1, selector: { matchLabels: labels }, template } }));
+  const failure = async (): Promise<string | undefined> =>
+    (await world.get(ReplicaSet, "web")).status?.conditions?.find(({ type }) => type === "ReplicaFailure")?.status;
+  await world.until("the refusal is said", async () => (await failure()) === "True");
+  await world.apply(ServiceAccount({ name: "worker" }));
+  await world.until("the refusal is over", async () => (await failure()) === "False");
+  expect((await podsOf(world, "web")).length).toBe(1);
+});
+
 test("an update replaces pods one after the other, never with fewer than the wanted number available", async () => {
   await using world = await simulate({ seed: 3 });
   await world.apply(web(3));

@@ -1,6 +1,6 @@
 import { Pod, ReplicaSet } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
-import { randomSuffix } from "@setpoint/host";
+import { randomSuffix, timestamp } from "@setpoint/host";
 import {
   controller,
   outcome,
@@ -82,8 +82,9 @@ function podOf(set: Stored<ReplicaSet>, name: string): Pod {
   return Pod({ name, namespace: set.metadata.namespace ?? "", labels, annotations, finalizers, spec });
 }
 
-/** A refused creation is tried again after this. */
-const retryMs = 1_000;
+/** A refused creation is tried again after half the time for which it has been refused, within these. */
+const retryMsMin = 1_000;
+const retryMsMax = 60_000;
 
 async function reportStatus(
   set: Stored<ReplicaSet>,
@@ -94,6 +95,7 @@ async function reportStatus(
   const minReadySeconds = set.spec?.minReadySeconds ?? 0;
   const untilAvailable = active.map((pod) => untilAvailableMs(pod, minReadySeconds, context.clock.now()));
   const templateLabels = set.spec?.template?.metadata?.labels ?? {};
+  const conditions = conditionsOf(set, failure, context);
   await context.status({
     replicas: active.length,
     fullyLabeledReplicas: active.filter((pod) =>
@@ -102,11 +104,36 @@ async function reportStatus(
     readyReplicas: active.filter(isReady).length,
     availableReplicas: untilAvailable.filter((ms) => ms === 0).length,
     observedGeneration: set.metadata.generation ?? 0,
-    ...(failure === undefined
-      ? {}
-      : { conditions: [{ type: "ReplicaFailure", status: "True", reason: failure.reason, message: failure.message }] }),
+    ...(conditions.length === 0 ? {} : { conditions }),
   });
-  if (failure !== undefined) return requeueAfter(retryMs, failure.message);
+  if (failure !== undefined) return requeueAfter(retryDelayMs(conditions, context), failure.message);
   const next = Math.min(...untilAvailable.filter((ms) => ms !== undefined && ms > 0).map(Number));
   if (Number.isFinite(next)) return requeueAfter(next, "a ready pod is not yet available");
+}
+
+function retryDelayMs(conditions: readonly FailureCondition[], { clock }: ReconcileContext): number {
+  const refusedForMs = clock.now() - Date.parse(conditions[0]?.lastTransitionTime ?? "");
+  return Math.min(Math.max(refusedForMs / 2, retryMsMin), retryMsMax);
+}
+
+interface FailureCondition {
+  readonly type: "ReplicaFailure";
+  readonly status: string;
+  readonly lastTransitionTime: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** With their own time: a condition of apps/v1 has no field for the generation, which the framework would add. */
+function conditionsOf(
+  set: Stored<ReplicaSet>,
+  failure: Failure | undefined,
+  { clock }: ReconcileContext,
+): readonly FailureCondition[] {
+  const before = set.status?.conditions?.find(({ type }) => type === "ReplicaFailure");
+  if (failure === undefined && before === undefined) return [];
+  const status = failure === undefined ? "False" : "True";
+  const since = before?.status === status ? before.lastTransitionTime : undefined;
+  const { reason, message } = failure ?? { reason: "AsWanted", message: "" };
+  return [{ type: "ReplicaFailure", status, lastTransitionTime: since ?? timestamp(clock), reason, message }];
 }

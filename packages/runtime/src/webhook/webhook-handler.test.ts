@@ -152,10 +152,44 @@ test("a body is read only when its path is served and there is place for the cal
   expect((await call("/nowhere")).status).toBe(404);
   const { path } = validate({});
   const first = call(path);
+  await new Promise((resolve) => setImmediate(resolve));
   expect((await call(path)).status).toBe(429);
   expect(reads).toBe(1);
   release.resolve();
   expect((await first).status).toBe(200);
+});
+
+test("requests that are never sent to their end take no places, and are given up when nobody waits any more", async () => {
+  const { handler, host } = world({ validate: () => undefined }, { concurrentMax: 2 });
+  const { path } = validate({});
+  const signals: AbortSignal[] = [];
+  const halfSent = Array.from({ length: 200 }, () =>
+    handler.handle({
+      path,
+      timeoutSeconds: 10,
+      read: (signal) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    }),
+  );
+  expect((await handler.handle(validate(review(web)))).status).toBe(200);
+  await host.clock.run(9_000);
+  expect(new Set((await Promise.all(halfSent)).map(({ status }) => status))).toEqual(new Set([504]));
+  expect(signals.every((signal) => signal.aborted)).toBe(true);
+});
+
+test("a call whose request was there as a whole only after its answer had to be is not made", async () => {
+  let calls = 0;
+  const { handler, host } = world({ validate: () => void calls++ });
+  const body = Promise.withResolvers<unknown>();
+  const { path } = validate({});
+  const late = handler.handle({ path, timeoutSeconds: 5, read: () => body.promise });
+  await host.clock.run(4_500);
+  expect((await late).status).toBe(504);
+  body.resolve(review(web));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toBe(0);
 });
 
 test.each([

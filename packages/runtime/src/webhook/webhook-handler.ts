@@ -13,7 +13,7 @@ export interface WebhookHandlerOptions {
   readonly webhooks: readonly WebhookDefinition[];
   /** Kinds whose objects are converted between versions, as far as they have several. */
   readonly kinds: readonly KindRef[];
-  /** Calls at once; more are told to come back. Default 200. */
+  /** Calls at once, each from when its request is there as a whole; more are told to come back. Default 200. */
   readonly concurrentMax?: number;
 }
 
@@ -23,8 +23,11 @@ export interface WebhookRequest {
   readonly timeoutSeconds: number | undefined;
   /** The decoded body. */
   readonly body?: unknown;
-  /** In place of `body`: reads it, asked only when the call has its place; an ApiError that it throws is the answer. */
-  read?(this: void): Promise<unknown>;
+  /**
+   * In place of `body`: reads it, asked only when there is a place for the call; an ApiError that it throws is the answer. The
+   * signal aborts when the answer would come too late.
+   */
+  read?(this: void, signal: AbortSignal): Promise<unknown>;
 }
 
 export interface WebhookResponse {
@@ -55,23 +58,24 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
   const { clock, log, concurrentMax = concurrentMaxDefault } = options;
   const answers = answersOf(options);
   const meter = new WebhookMeter(options);
-  let underWay = 0;
+  const places = new Places(concurrentMax);
   return {
     async handle({ path, timeoutSeconds = timeoutSecondsDefault, body, read }) {
       const answer = answers.get(path);
       if (answer === undefined) return refused(404, `Cannot answer "${path}": no webhook is served there`);
-      if (underWay >= concurrentMax) {
-        meter.count(path, 429);
-        return refused(429, `Cannot answer "${path}": ${concurrentMax} calls are under way already`);
-      }
-      underWay++;
       const measured = meter.begin(path);
       const deadline = new Deadline(clock, timeoutSeconds * 1000 * timeShare);
-      const work = (async () => answer(read === undefined ? body : await read(), deadline.signal))();
-      // A function that does not heed its signal goes on after its answer came too late, and still takes its place.
-      const release = (): void => void underWay--;
-      work.then(release, release);
-      const response = await answered(path, log, () => deadline.race(work));
+      const response = await answered(path, log, async () => {
+        places.check();
+        const work = async (): Promise<unknown> => {
+          // Whoever never sends the rest of a request holds no place meanwhile.
+          const asked = read === undefined ? body : await read(deadline.signal);
+          // It came after the answer: nobody waits for it.
+          deadline.signal.throwIfAborted();
+          return places.hold(() => answer(asked, deadline.signal));
+        };
+        return deadline.race(work());
+      });
       deadline.cancel();
       measured(response.status);
       return response;
@@ -101,6 +105,7 @@ async function answered(path: string, log: Logger, answer: () => Promise<unknown
     if (error instanceof NotAReview) return refused(400, error.message);
     // Of the reading: what an author's function throws has become an answer already.
     if (isApiError(error)) return refused(error.code, error.message);
+    if (error instanceof NoPlace) return refused(429, `Cannot answer "${path}": ${error.message}`);
     if (error instanceof TooLate) return refused(504, `Cannot answer "${path}": ${error.message}`);
     log.error("Webhook failed", { webhook: path, error });
     const why = error instanceof Error ? error.message : String(error);
@@ -110,6 +115,33 @@ async function answered(path: string, log: Logger, answer: () => Promise<unknown
 
 function refused(status: number, message: string): WebhookResponse {
   return { status, body: { kind: "Status", apiVersion: "v1", status: "Failure", message, code: status } };
+}
+
+class NoPlace extends Error {}
+
+/** Calls whose functions run. */
+class Places {
+  readonly #max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  check(): void {
+    if (this.#taken >= this.#max) throw new NoPlace(`${this.#max} calls are under way already`);
+  }
+
+  /** A function that does not heed its signal goes on after its answer came too late, and still takes its place. */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.check();
+    this.#taken++;
+    try {
+      return await work();
+    } finally {
+      this.#taken--;
+    }
+  }
 }
 
 class TooLate extends Error {}
@@ -169,10 +201,6 @@ class WebhookMeter {
     );
   }
 
-  count(webhook: string, code: number): void {
-    this.#total.add(1, { webhook, code: String(code) });
-  }
-
   #change(webhook: string, by: number): void {
     const now = (this.#underWay.get(webhook) ?? 0) + by;
     this.#underWay.set(webhook, now);
@@ -185,7 +213,7 @@ class WebhookMeter {
     return (code) => {
       this.#change(webhook, -1);
       this.#latency.observe((this.#clock.monotonic() - start) / 1000, { webhook });
-      this.count(webhook, code);
+      this.#total.add(1, { webhook, code: String(code) });
     };
   }
 }

@@ -6,17 +6,22 @@ import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import type { WebhookHandler } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { startWebhookServer, webhookBodyBytesMax, type WebhookServer } from "./webhook-server.ts";
+import { webhookBodyBytesMax } from "./webhook-body.ts";
+import { startWebhookServer, type WebhookServer } from "./webhook-server.ts";
 
 const authority = createCertificateAuthority({ clock: systemClock, random: systemRandom });
 const certificate = authority.issueServer({ commonName: "webhooks", hosts: ["127.0.0.1"] });
+const never = new AbortController().signal;
 /** Says what it was given. */
 const echo: WebhookHandler = {
-  handle: async ({ path, read }) => ({ status: 200, body: { path, body: await read?.() } }),
+  handle: async ({ path, read }) => ({ status: 200, body: { path, body: await read?.(never) } }),
 };
 
-function serve(handler: WebhookHandler = echo, clock: Clock = systemClock): Promise<WebhookServer> {
-  return startWebhookServer({ handler, clock, certificate, address: "127.0.0.1", port: 0 });
+function serve(
+  handler: WebhookHandler = echo,
+  { clock = systemClock, ...limits }: { readonly clock?: Clock; readonly connectionsMax?: number } = {},
+): Promise<WebhookServer> {
+  return startWebhookServer({ handler, clock, certificate, address: "127.0.0.1", port: 0, ...limits });
 }
 
 function post(port: number, path: string, body: string, headers: Record<string, string> = {}): Promise<string> {
@@ -69,7 +74,7 @@ test("the body of a call that is refused for its path or its number is not read"
 test("a body that is too large, or no JSON, is refused in a sentence", async () => {
   await using server = await serve({
     async handle({ read }) {
-      const error: unknown = await read?.().then(
+      const error: unknown = await read?.(never).then(
         () => undefined,
         (error: unknown) => error,
       );
@@ -84,7 +89,7 @@ test("a body that is too large, or no JSON, is refused in a sentence", async () 
 test("requests that are never sent to their end do not hold up the end of the server", async () => {
   const timers: (() => void)[] = [];
   const clock: Clock = { ...systemClock, setTimer: (callback) => (timers.push(callback), { cancel() {} }) };
-  const server = await serve(echo, clock);
+  const server = await serve(echo, { clock });
   const half = await open(server.port, "POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{");
   const silent = connectTcp(server.port, "127.0.0.1");
   silent.on("error", () => undefined);
@@ -96,4 +101,48 @@ test("requests that are never sent to their end do not hold up the end of the se
   await closed;
   half.destroy();
   silent.destroy();
+});
+
+const halfSent = "POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{";
+
+test("connections whose requests never come to their end make way for others", async () => {
+  await using server = await serve(echo, { connectionsMax: 4 });
+  const held = await Promise.all(Array.from({ length: 4 }, () => open(server.port, halfSent)));
+  const closed = held.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+  expect(await post(server.port, "/a", "{}")).toMatch(/^200 /);
+  await Promise.race(closed);
+  for (const socket of held) socket.destroy();
+});
+
+test("a connection whose call is under way is not closed for others", async () => {
+  const release = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const handler: WebhookHandler = {
+    async handle({ path, read }) {
+      await read?.(never);
+      begun.resolve();
+      await release.promise;
+      return { status: 200, body: path };
+    },
+  };
+  await using server = await serve(handler, { connectionsMax: 1 });
+  const first = post(server.port, "/a", "{}");
+  await begun.promise;
+  await expect(post(server.port, "/b", "{}")).rejects.toThrow();
+  release.resolve();
+  expect(await first).toBe('200 "/a"');
+});
+
+test("a body that does not come in time is given up, and its connection is told so and closed", async () => {
+  await using server = await serve({
+    async handle({ read }) {
+      const error: unknown = await read?.(AbortSignal.timeout(20)).catch((each: unknown) => each);
+      return { status: 504, body: error instanceof Error ? error.message : "read" };
+    },
+  });
+  const socket = await open(server.port, halfSent);
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  await new Promise((resolve) => socket.once("close", resolve));
+  expect(answer).toContain("Cannot answer the request: it came too late");
 });

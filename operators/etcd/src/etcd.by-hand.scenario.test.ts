@@ -1,0 +1,91 @@
+/** What people edit, and ask for, by hand; in the simulated world. */
+import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import { conditionOf } from "@setpoint/testing";
+import { minutes } from "setpoint";
+import { describe, expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { bootstrap, claims, cluster, expectHealthy, memberNames, scenario } from "./testing/etcd-stage.ts";
+
+describe("what people do by hand", () => {
+  test(
+    "labels of a pod or a volume that somebody edits are put back, and foreign ones stay",
+    scenario(23, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      const [name = ""] = memberNames(stage);
+      const edit = { metadata: { labels: { "etcd.setpoint.dev/cluster": "other", team: "data" } } };
+      await world.patch(Pod, name, edit);
+      await world.patch(PersistentVolumeClaim, `data-${name}`, edit);
+      await world.settled();
+      const wanted = { "etcd.setpoint.dev/cluster": "orders", "etcd.setpoint.dev/member": name, team: "data" };
+      expect((await world.get(Pod, name)).metadata.labels).toEqual(wanted);
+      expect((await world.get(PersistentVolumeClaim, `data-${name}`)).metadata.labels).toEqual(wanted);
+      await expectHealthy(stage, "orders");
+      await world.expectQuiet();
+    }),
+  );
+
+  test(
+    "a pod whose member label somebody edits is still known by its name",
+    scenario(24, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, claims);
+      const before = memberNames(stage);
+      await world.patch(Pod, before[1] ?? "", { metadata: { labels: { "etcd.setpoint.dev/member": "nobody" } } });
+      await world.settled();
+      expect(memberNames(stage)).toEqual(before);
+      await expectHealthy(stage, "orders");
+    }),
+  );
+
+  test(
+    "a claim that is deleted before its pod has ever started is made again",
+    scenario(25, async (stage) => {
+      const { world } = stage;
+      await world.apply(cluster("orders", claims));
+      await world.until("a claim is there", async () => (await world.list(PersistentVolumeClaim)).length > 0);
+      const [claim] = await world.list(PersistentVolumeClaim);
+      await world.delete(PersistentVolumeClaim, claim?.metadata.name ?? "");
+      await world.settled();
+      await expectHealthy(stage, "orders");
+      await world.expectQuiet();
+    }),
+  );
+});
+
+describe("a spec that cannot be had", () => {
+  test(
+    "a downgrade is refused when it is asked for, and changes nothing",
+    scenario(21, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, { version: "3.5.16" });
+      const before = memberNames(stage);
+      await expect(world.patch(EtcdCluster, "orders", { spec: { version: "3.4.23" } })).rejects.toThrow(
+        "spec.version: Invalid value: members run a newer version, and etcd cannot be downgraded",
+      );
+      await world.run(minutes(2));
+      expect(memberNames(stage)).toEqual(before);
+      await world.expectQuiet();
+      await expectHealthy(stage, "orders");
+    }),
+  );
+
+  test(
+    "a Service name that is taken is said, and used when it is free",
+    scenario(22, async (stage) => {
+      const { world } = stage;
+      await world.apply(Service({ name: "orders-client", spec: { ports: [{ port: 80 }] } }));
+      await world.apply(cluster("orders"));
+      await world.run(minutes(2));
+      expect(conditionOf(await world.get(EtcdCluster, "orders"), "Degraded")).toMatchObject({
+        status: "True",
+        reason: "ServiceNameTaken",
+      });
+      expect(await world.list(Pod)).toEqual([]);
+      await world.expectQuiet();
+      await world.delete(Service, "orders-client");
+      await world.settled();
+      await expectHealthy(stage, "orders");
+    }),
+  );
+});

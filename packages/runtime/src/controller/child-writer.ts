@@ -199,6 +199,7 @@ export class ChildWriter {
     this.sentCount++;
     try {
       const written = await send();
+      this.#ports.guard?.written(write);
       this.#ports.writes.written(write.kind, written);
       return written;
     } catch (error) {

@@ -13,7 +13,10 @@ export interface PlannedWrite {
   readonly parent: Stored<KubeObject>;
 }
 
-/** Looks at every write of a run before it is sent, status writes excepted; what it throws ends the write unsent. */
+/** Looks at every write of a run, status writes excepted. */
 export interface WriteGuard {
+  /** Before it is sent; what it throws ends the write unsent. */
   check(write: PlannedWrite): void;
+  /** After the server has done it; deletions excepted. */
+  written(write: PlannedWrite): void;
 }

@@ -59,7 +59,7 @@ export class FieldFights {
     return this.#fights.delete(key);
   }
 
-  /** An apply that is about to be sent, which the cache shows to be needed. */
+  /** An apply that the cache showed to be needed, and that the server has done: one that it refuses takes nothing from anybody. */
   note(write: PlannedWrite, nowMs: number): void {
     const { verb, kind, object, isNew, parent } = write;
     if (verb !== "apply" || isNew) return;

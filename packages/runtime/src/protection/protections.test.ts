@@ -6,6 +6,7 @@ import {
   Candy,
   createControllerWorld,
   Event,
+  refusal,
   said,
   Wrapper,
   type ControllerWorld,
@@ -176,6 +177,24 @@ test("somebody who changes a child back once a while is no fight", async () => {
     await world.client.patch(Wrapper, { name: "mint", namespace: "default" }, { data: { flavor: "salt" } });
     await world.run(300_000);
   }
+  expect(await notesOf(world, "FieldFight")).toEqual([]);
+});
+
+test("a write that the server refuses again and again is no fight: it takes nothing from anybody", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const manager = world.start([wrap]);
+  await world.settle(manager);
+  let refused = 0;
+  world.refuse = ({ method, path }) =>
+    method === "PATCH" && path.endsWith("/configmaps/mint") && refused++ < 8
+      ? refusal(409, "Conflict", "the object has been modified")
+      : undefined;
+  const mint = { name: "mint", namespace: "default" };
+  await world.client.patch(Wrapper, mint, { data: { flavor: "salt" } });
+  await world.run(120_000);
+  expect(refused).toBeGreaterThan(8);
+  expect((await world.client.get(Wrapper, mint)).data).toEqual({ flavor: "mint" });
   expect(await notesOf(world, "FieldFight")).toEqual([]);
 });
 

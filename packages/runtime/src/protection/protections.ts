@@ -46,6 +46,9 @@ export class Protections implements WriteGuard {
 
   check(write: PlannedWrite): void {
     this.#budget.check(write);
+  }
+
+  written(write: PlannedWrite): void {
     this.#fights.note(write, this.#nowMs);
   }
 

@@ -21,7 +21,7 @@ export interface WriteBudgetOptions {
 }
 
 /** A breaker: refuses what goes beyond the controller's limits, until time has refilled them or a person allows it. */
-export class WriteBudget implements WriteGuard {
+export class WriteBudget implements Pick<WriteGuard, "check"> {
   readonly #options: WriteBudgetOptions;
   readonly #deletes = new TokenBucket(deleteWindowMs);
   readonly #changes = new TokenBucket(changeWindowMs);

@@ -27,7 +27,13 @@ export interface Wrapper extends KubeObject {
 }
 
 const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
-const status = { ...anything, properties: { conditions: { type: "array" }, observedGeneration: { type: "integer" } } };
+const conditions = {
+  type: "array",
+  items: anything,
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"],
+} as const;
+const status = { ...anything, properties: { conditions, observedGeneration: { type: "integer" } } } as const;
 
 /** As `defineKind` makes one: its schema says that it has conditions. */
 export const Candy: KindRef<Candy> & { (init: Parameters<typeof plainCandy>[0]): Candy } = Object.assign(
@@ -71,7 +77,10 @@ function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
       ? [{ name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] }]
       : [],
     schema: {
-      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
+      properties: {
+        ...{ apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
+        ...(hasStatus ? { status } : {}),
+      },
       ...anything,
     },
     strategy: hasStatus ? { tracksGeneration: true } : {},

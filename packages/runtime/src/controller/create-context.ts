@@ -122,10 +122,10 @@ function statusWriter({ kind, object }: Parent, ports: RunPorts, reader: RunRead
     generation: object.metadata.generation,
     health: definition.health,
     current: () => reader.current(),
-    refresh: async () => {
-      const { name, namespace, uid, generation } = object.metadata;
+    ask: async () => {
+      const { name, namespace, uid } = object.metadata;
       const now = await reader.fresh(kind, name, namespace);
-      if (now?.metadata.uid !== uid || now.metadata.generation !== generation) return undefined;
+      if (now?.metadata.uid !== uid) return undefined;
       writes.written(kind, now);
       return now;
     },

@@ -1,10 +1,11 @@
-import { isConflict, type KubeObject } from "@setpoint/apimachinery";
+import { isConflict, type Condition, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { covers } from "../objects/covers.ts";
 import { isDeepEqual } from "../objects/deep-equal.ts";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
+import { ownStatusOf, type OwnStatus } from "./own-status.ts";
 import type { ConditionInit } from "./reconcile-context.ts";
 import type { ReconcileMemory } from "./reconcile-memory.ts";
 import { isRefused } from "./stalled.ts";
@@ -24,8 +25,8 @@ export interface StatusPorts {
   readonly health?: AnyConditionProtocol | undefined;
   /** The reconciled object as it is now, own writes included. */
   current(): Stored<KubeObject>;
-  /** Asks the server for it, so that `current` is that; undefined when it is gone, another one, or of another generation. */
-  refresh(): Promise<Stored<KubeObject> | undefined>;
+  /** Asks the server for it, so that `current` is that; undefined when it is gone, or another one. */
+  ask(): Promise<Stored<KubeObject> | undefined>;
   /** Sends the write and notes what became of it. */
   write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
 }
@@ -33,12 +34,25 @@ export interface StatusPorts {
 /** How often a write is made anew that met a change by others. */
 const attemptsMax = 4;
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a status is to be. */
+interface Draft {
+  /** Undefined: what is there, and what of it is ours. */
+  readonly fields: Fields | undefined;
+  readonly said: readonly Condition[];
+  /** Conditions that are there and stay, ours of earlier runs and those of others. */
+  readonly kept: readonly Condition[];
+}
+
 /** Collects the status and the conditions of one run and writes them when they differ from what is there. */
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
   #isDirty = false;
   #isConcluded = false;
+  /** As the server has told it last; unlike the cache it says who owns what. */
+  #told: Stored<KubeObject> | undefined;
 
   constructor(ports: StatusPorts) {
     this.#ports = ports;
@@ -60,21 +74,20 @@ export class StatusWriter {
   }
 
   /**
-   * Replaces the status; conditions that neither it nor this run names stay as they are. Conditions that bring their own
-   * times (those of apps/v1 have others than meta/v1's) are written as they come.
+   * Replaces what this controller has said of the status; conditions that neither it nor this run names stay as they are.
+   * Conditions that bring their own times (those of apps/v1 have others than meta/v1's) are written as they come.
    */
   async replace(status: object): Promise<void> {
     const named = conditionsOf(status);
     if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
-      return this.#settle(() => this.#send({ ...status }));
+      return this.#settle(() => ({ fields: { ...status }, said: [], kept: [] }));
     for (const condition of named) this.#conditions.set(condition.type, condition);
-    await this.#settle(() => this.#write({ ...status }, named.length > 0));
+    await this.#settle(() => this.#completed({ ...status }, named.length > 0));
   }
 
   /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
-    if (this.#isDirty || this.#ports.health !== undefined)
-      await this.#settle(() => this.#write({ ...statusOf(this.#ports.current()) }, false));
+    if (this.#isDirty || this.#ports.health !== undefined) await this.#settle(() => this.#completed(undefined, false));
   }
 
   /**
@@ -82,17 +95,20 @@ export class StatusWriter {
    * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
    * write made anew; a new generation is for the next run.
    */
-  async #settle(write: () => Promise<void>): Promise<void> {
+  async #settle(draft: () => Draft): Promise<void> {
+    const { generation } = this.#ports;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await write();
+        return await this.#write(draft);
       } catch (error) {
-        if (!isConflict(error) || attempt >= attemptsMax || (await this.#ports.refresh()) === undefined) throw error;
+        if (!isConflict(error) || attempt >= attemptsMax) throw error;
+        const now = await this.#ask();
+        if (now === undefined || now.metadata.generation !== generation) throw error;
       }
     }
   }
 
-  async #write(status: Record<string, unknown>, isComplete: boolean): Promise<void> {
+  #completed(fields: Fields | undefined, isComplete: boolean): Draft {
     const { clock, generation } = this.#ports;
     const before = conditionsOf(statusOf(this.#ports.current()));
     const said = [...this.#conditions.values()];
@@ -100,9 +116,7 @@ export class StatusWriter {
     const derived = this.#derived(said, kept);
     const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
     const isOwn = new Set(own.map(({ type }) => type));
-    const others = kept.filter(({ type }) => !isOwn.has(type));
-    if (own.length + others.length > 0) status["conditions"] = inOrder([...own, ...others], before);
-    await this.#send(status);
+    return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };
   }
 
   /** What follows from the declaration: conditions nobody has said yet, and the summary. */
@@ -116,29 +130,85 @@ export class StatusWriter {
     return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
   }
 
-  async #send(said: Record<string, unknown>): Promise<void> {
-    const { memory, log, kind } = this.#ports;
+  async #write(make: () => Draft): Promise<void> {
     this.#isDirty = false;
+    let draft = make();
+    if (this.#isThere(draft)) return;
+    if (this.#needsOwner(draft) && this.#own() === undefined) {
+      await this.#ask();
+      draft = make();
+      if (this.#isThere(draft)) return;
+    }
+    await this.#send(draft);
+  }
+
+  async #ask(): Promise<Stored<KubeObject> | undefined> {
+    this.#told = await this.#ports.ask();
+    return this.#told;
+  }
+
+  /** What of the status of the object as it is now is ours; undefined when that is not known. */
+  #own(): OwnStatus | undefined {
+    const object = this.#ports.current();
+    const told = this.#told?.metadata.resourceVersion === object.metadata.resourceVersion ? this.#told : object;
+    return ownStatusOf(told, this.#ports.fieldManager);
+  }
+
+  /** Whether the object has this status, or the server has made of it what the object has. */
+  #isThere(draft: Draft): boolean {
     const object = this.#ports.current();
     const present = statusOf(object);
-    // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
-    const text = JSON.stringify(this.#observed(said));
-    const wanted: unknown = JSON.parse(text);
-    if (
-      isDeepEqual(present ?? {}, wanted) ||
-      memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
-    )
-      return;
-    const answer = await this.#ports.write(() => this.#apply(object, wanted));
+    const text = JSON.stringify(this.#whole(draft));
+    return (
+      // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
+      isDeepEqual(present ?? {}, JSON.parse(text)) ||
+      this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
+    );
+  }
+
+  /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
+  #needsOwner({ fields, kept }: Draft): boolean {
+    if (kept.length > 0) return true;
+    const { conditions: _, observedGeneration: __, ...others } = { ...statusOf(this.#ports.current()) } as Fields;
+    return fields === undefined && Object.keys(others).length > 0;
+  }
+
+  async #send(draft: Draft): Promise<void> {
+    const { memory, log, kind } = this.#ports;
+    const object = this.#ports.current();
+    const text = JSON.stringify(this.#whole(draft));
+    const mine = this.#mine(draft);
+    const answer = await this.#ports.write(() => this.#apply(object, mine));
+    this.#told = answer;
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    if (!covers(statusOf(answer), wanted))
+    if (!hasTaken(statusOf(answer), JSON.parse(JSON.stringify(mine)) as Fields))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });
   }
 
+  /** The status as the object is to have it. */
+  #whole({ fields, said, kept }: Draft): Fields {
+    const present = statusOf(this.#ports.current());
+    return this.#assembled(fields ?? { ...present }, [...said, ...kept], conditionsOf(present));
+  }
+
+  /** Of it what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
+  #mine(draft: Draft): Fields {
+    const own = this.#needsOwner(draft) ? this.#own() : undefined;
+    if (own === undefined) return this.#whole(draft);
+    const kept = own.conditions.filter(({ type }) => draft.kept.some((each) => each.type === type));
+    const before = conditionsOf(statusOf(this.#ports.current()));
+    return this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before);
+  }
+
+  #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
+    const status = this.#observed({ ...fields });
+    return conditions.length === 0 ? status : { ...status, conditions: inOrder(conditions, before) };
+  }
+
   /** A status that has a place for it says which generation it is about. */
-  #observed(status: Record<string, unknown>): Record<string, unknown> {
+  #observed(status: Fields): Fields {
     const { kind, generation } = this.#ports;
     if (generation === undefined || !declaresStatusField(kind, "observedGeneration")) return status;
     return { ...status, observedGeneration: generation };
@@ -155,6 +225,21 @@ export class StatusWriter {
 
 function statusOf(object: KubeObject): object | undefined {
   return (object as { readonly status?: object }).status;
+}
+
+/** Whether the server has kept what was sent; the order of conditions is its own. */
+function hasTaken(answer: object | undefined, sent: Fields): boolean {
+  const { conditions: _, ...fields } = sent;
+  const taken = conditionsOf(answer);
+  return (
+    covers(answer, fields) &&
+    conditionsOf(sent).every((each) =>
+      covers(
+        taken.find(({ type }) => type === each.type),
+        each,
+      ),
+    )
+  );
 }
 
 /** Keeps the order that is there, so that the same conditions are the same list. */

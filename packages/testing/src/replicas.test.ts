@@ -52,6 +52,23 @@ test("a leader that is paused for longer than its lease is replaced, and writes 
   expect(writers(world)).toHaveLength(2);
 });
 
+test("a world is settled only when somebody has led for a while, and had nothing to write", async () => {
+  await using world = await simulate({ seed: 7, operators: [candyOperator], replicas: 2 });
+  await world.settled();
+  const spec = { holderIdentity: "somebody-else", leaseDurationSeconds: 20 };
+  await world.patch(Lease, { namespace: "operators", name: "candy" }, { spec });
+  const patchedMs = world.host.clock.monotonic();
+  // Silence is as long as it needs to be shortly after somebody leads again.
+  await world.run(6_000);
+  await world.settled();
+  const [, taken = "0"] =
+    world.trace
+      .flatMap((line) => [/^ *([\d.]+) s {2}candy\S* +PUT operators\/leases/.exec(line) ?? []])
+      .find(([, seconds]) => Number(seconds) * 1_000 > patchedMs + 3_000) ?? [];
+  expect(Number(taken)).toBeGreaterThan(0);
+  expect(world.host.clock.monotonic() - Number(taken) * 1_000).toBeGreaterThan(14_000);
+});
+
 test("replicas whose clocks are skewed and drift still have one leader", async () => {
   const clocks = [{ rate: 1.1, offsetMs: 3_600_000 }, { rate: 0.9 }];
   await using world = await simulate({ seed: 6, operators: [candyOperator], replicas: 2, clocks });

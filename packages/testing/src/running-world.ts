@@ -247,18 +247,20 @@ export class RunningWorld implements World {
     if (violation !== undefined) throw new Error(violation);
   }
 
-  /** Runs until nothing has been written for a while and no operator has anything to do. */
+  /** Runs until nothing has been written for a while by those who may, and no operator has anything to do. */
   #silence(limitMs: number): Promise<boolean> {
     const { clock } = this.host;
     const { operators, trace } = this.#parts;
-    let writtenMs = clock.monotonic();
+    let silentSinceMs = clock.monotonic();
     let looked = trace.entries.length;
     return this.#advance(limitMs, () => {
       for (; looked < trace.entries.length; looked++) {
         const entry = trace.entries[looked];
-        if (entry?.kind === "write") writtenMs = entry.atMs;
+        if (entry?.kind === "write") silentSinceMs = entry.atMs;
       }
-      return clock.monotonic() - writtenMs >= silentMs && areQuiet(operators);
+      // Where nobody leads, silence says nothing: whoever comes to lead looks at everything.
+      if (!areLed(operators)) silentSinceMs = clock.monotonic();
+      return clock.monotonic() - silentSinceMs >= silentMs && areQuiet(operators);
     });
   }
 
@@ -295,14 +297,14 @@ export class RunningWorld implements World {
   }
 }
 
-/** Of each operator one process is at rest, and none that leads is busy. */
+/** Whether of each operator somebody may write. */
+function areLed(operators: readonly SimulatedOperator[]): boolean {
+  return operators.every(({ group }) => operators.some((each) => each.group === group && each.isLeader));
+}
+
+/** Whether nobody who may write is busy. */
 function areQuiet(operators: readonly SimulatedOperator[]): boolean {
-  const resting = new Set<string>();
-  for (const { isQuiet, isLeader, group } of operators) {
-    if (isQuiet) resting.add(group);
-    else if (isLeader) return false;
-  }
-  return operators.every(({ group }) => resting.has(group));
+  return operators.every(({ isLeader, isQuiet }) => !isLeader || isQuiet);
 }
 
 function isLoud({ kind }: TraceEntry): boolean {

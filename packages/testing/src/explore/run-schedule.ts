@@ -129,13 +129,15 @@ async function tell(
       return `after "${describeStep(step)}": ${error instanceof Error ? error.message : String(error)}`;
     }
   }
+  const isOver = (): boolean => !striker.isBusy && board.isOver(world.host.clock.monotonic());
   try {
-    await world.until("the last fault is over", () => !striker.isBusy && board.isOver(world.host.clock.monotonic()), {
-      within: hourMs,
-    });
-    // Whoever was cut off asks again only after a while.
-    if (faults.some(isObservationFault)) await world.run(backOffMs);
-    await world.settled({ within });
+    // One more fault may strike while the world comes to rest after the others.
+    do {
+      await world.until("the last fault is over", isOver, { within: hourMs });
+      // Whoever was cut off asks again only after a while.
+      if (faults.some(isObservationFault)) await world.run(backOffMs);
+      await world.settled({ within });
+    } while (!isOver());
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,8 +1,8 @@
 /** Credentials from a command (client.authentication.k8s.io), kept until they expire. */
-import { execFile } from "node:child_process";
 import type { Clock } from "@setpoint/host";
 import type { ClientCredential } from "./connection-options.ts";
 import { type ExecCredentialSpec, kubeconfigError } from "./kubeconfig.ts";
+import { lazyModules } from "./lazy-modules.ts";
 
 /** A new credential is asked for this long before the old one ends. */
 const renewBeforeMs = 10_000;
@@ -34,12 +34,14 @@ function runPlugin({ spec, cluster }: ExecCredentialOptions): Promise<string> {
   const env: NodeJS.ProcessEnv = { ...process.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) };
   for (const { name, value } of spec.env ?? []) env[name] = value;
   return new Promise((resolve, reject) => {
-    execFile(spec.command, [...(spec.args ?? [])], { env, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout);
-      const hint = spec.installHint === undefined ? "" : `\n${spec.installHint}`;
-      const text = stderr.trim() === "" ? error.message : stderr.trim();
-      reject(kubeconfigError(`Cannot get a credential from "${spec.command}": ${text}${hint}`, error));
-    });
+    lazyModules
+      .childProcess()
+      .execFile(spec.command, [...(spec.args ?? [])], { env, maxBuffer: outputBytesMax }, (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        const hint = spec.installHint === undefined ? "" : `\n${spec.installHint}`;
+        const text = stderr.trim() === "" ? error.message : stderr.trim();
+        reject(kubeconfigError(`Cannot get a credential from "${spec.command}": ${text}${hint}`, error));
+      });
   });
 }
 

@@ -1,12 +1,11 @@
 /** The Transport over HTTPS: one HTTP/2 connection for everything, HTTP/1.1 where the server knows nothing better. */
-import { request as requestHttp } from "node:http";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect as connectHttp2,
   type IncomingHttpHeaders,
 } from "node:http2";
-import { Agent, request as requestHttps } from "node:https";
+import type { Agent } from "node:https";
 import type { TLSSocket } from "node:tls";
 import {
   type ApiRequest,
@@ -23,6 +22,7 @@ import {
   tlsOptions,
   TokenSource,
 } from "./connection-options.ts";
+import { lazyModules } from "./lazy-modules.ts";
 import { openTls } from "./open-tls.ts";
 import { type AnswerHead, type AnswerReader, connectionLost, readAnswer } from "./read-answer.ts";
 import { readRawAnswer } from "./read-raw-answer.ts";
@@ -172,7 +172,7 @@ class HttpTransportImplementation implements HttpTransport {
   }
 
   #createAgent(): Agent {
-    const agent = new Agent({ keepAlive: true, ...tlsOptions(this.#options, this.#credential) });
+    const agent = new (lazyModules.https().Agent)({ keepAlive: true, ...tlsOptions(this.#options, this.#credential) });
     if (this.#options.proxy === undefined) return agent;
     // The agent's own connections would not go through the proxy.
     const createConnection = (_: unknown, done: AgentCallback): void => void this.#openForAgent(done);
@@ -309,7 +309,8 @@ class HttpTransportImplementation implements HttpTransport {
       ...(signal === undefined ? {} : { signal }),
     };
     return new Promise((resolve, reject) => {
-      const outgoing = protocol === "http:" ? requestHttp(options) : requestHttps(options);
+      const { request: send } = protocol === "http:" ? lazyModules.http() : lazyModules.https();
+      const outgoing = send(options);
       outgoing.once("error", (cause) => reject(signal?.aborted ? signal.reason : connectionLost(cause)));
       outgoing.once("response", (incoming) => {
         incoming.on("error", () => undefined);

@@ -1,8 +1,7 @@
 /** Which proxy stands between here and an API server, and a tunnel through it. */
-import { request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
 import { SetpointError } from "@setpoint/apimachinery";
+import { lazyModules } from "./lazy-modules.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,7 +55,7 @@ export function openTunnel(proxy: string, host: string, port: number): Promise<S
   }
   const credential = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const target = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const request = protocol === "http:" ? requestHttp : requestHttps;
+  const { request } = protocol === "http:" ? lazyModules.http() : lazyModules.https();
   return new Promise((resolve, reject) => {
     const outgoing = request({
       method: "CONNECT",

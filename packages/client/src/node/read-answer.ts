@@ -1,11 +1,9 @@
 /** Makes an ApiResponse of the head and the bytes of an HTTP answer, whichever version of HTTP brought them. */
 import type { Readable } from "node:stream";
-import { createGunzip, gunzip } from "node:zlib";
-import { promisify } from "node:util";
 import { type ApiRequest, type ApiResponse, SetpointError } from "@setpoint/apimachinery";
+import { lazyModules } from "./lazy-modules.ts";
 import { watchFrames } from "./watch-frames.ts";
 
-const unzip = promisify(gunzip);
 /** Large enough that a list is few chunks, small enough that looking at one takes well below a millisecond. */
 const inflatedChunkBytes = 128 * 1024;
 
@@ -51,7 +49,7 @@ export function isJson({ headers }: AnswerHead): boolean {
 
 export function inflated({ headers }: AnswerHead, body: Readable): Readable {
   if (headers["content-encoding"] !== "gzip") return body;
-  const plain = createGunzip({ chunkSize: inflatedChunkBytes });
+  const plain = lazyModules.zlib().createGunzip({ chunkSize: inflatedChunkBytes });
   // Who reads finds the error in the stream; one that comes before anybody reads must not end the process.
   plain.on("error", () => undefined);
   body.once("error", (error) => plain.destroy(error));
@@ -60,6 +58,12 @@ export function inflated({ headers }: AnswerHead, body: Readable): Readable {
     if (!body.readableEnded) plain.destroy(connectionLost());
   });
   return body.pipe(plain);
+}
+
+function unzip(bytes: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    lazyModules.zlib().gunzip(bytes, (error, plain) => (error === null ? resolve(plain) : reject(error)));
+  });
 }
 
 /** Collects a body without an async iterator: unary answers are most of the traffic. */

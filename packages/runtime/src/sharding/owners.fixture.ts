@@ -113,6 +113,14 @@ export class OwnersWorld {
     await this.fleet.wait(this.fleet.client.delete(Lease, key).catch(() => {}));
   }
 
+  /** Somebody edits what he does not know. */
+  async spoilRecord(): Promise<void> {
+    if (this.#isExclusive) return;
+    const key = { name: "candies", namespace: "default" };
+    const annotations = { "setpoint.dev/shard-epochs": this.#random.next() < 0.5 ? null : "[[" };
+    await this.fleet.wait(this.fleet.client.patch(Lease, key, { metadata: { annotations } }).catch(() => {}));
+  }
+
   /** The objects whose last change nobody has worked on. */
   async behind(): Promise<readonly string[]> {
     const { items } = await this.fleet.wait(this.fleet.client.listAll(Candy));

@@ -13,6 +13,7 @@ async function survive(world: OwnersWorld, size: number, deathCount: number): Pr
     await world.change(8);
     if (strike(world)) death++;
     if (strikes % 20 === 0) await world.deleteRecord();
+    if (strikes % 20 === 10) await world.spoilRecord();
     await world.fleet.run(500 + world.fleet.host.random.int(9_000));
     world.reap();
     while (world.lives.length < size) world.start();

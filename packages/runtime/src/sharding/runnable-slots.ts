@@ -21,7 +21,12 @@ export function viewOf({ epochs, members }: SeenGroup, uid: string): ShardView |
   const owned = slotsOf(newest.members, uid);
   const runnable = owned.slice();
   const acked = new Map(members.map((member) => [member.uid, member.acked]));
-  for (const { epoch, members: then } of epochs.slice(0, -1)) {
+  for (const { epoch, members: then, isUnknown } of epochs.slice(0, -1)) {
+    if (isUnknown === true) {
+      if (then.some((former) => former.uid !== uid && (acked.get(former.uid) ?? Number.POSITIVE_INFINITY) <= epoch))
+        runnable.fill(0);
+      continue;
+    }
     const owners = assignSlots(then);
     for (let slot = 0; slot < slotCount; slot++) {
       const former = then[owners[slot] ?? 0];

@@ -1,5 +1,5 @@
 import { controller, pushSource, startManager, type Manager } from "@setpoint/runtime";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Candy, Fleet, isLeaseRequest, type FleetProcess } from "../manager/fleet.fixture.ts";
 
 const sharding = { name: "candies", namespace: "default" };
@@ -159,6 +159,68 @@ test("a group whose record somebody deletes goes on with a later epoch, and take
   expect(shards.map((shard) => shard?.members.length)).toEqual([3, 3, 3]);
   expect(shards.every((shard) => (shard?.epoch ?? 0) > before)).toBe(true);
   expect(shards.reduce((sum, shard) => sum + (shard?.runnableShare ?? 0), 0)).toBeCloseTo(1);
+});
+
+const annotation = "setpoint.dev/shard-epochs";
+const annotated = (text: string | null) => ({ metadata: { annotations: { [annotation]: text } } });
+
+describe("a group whose record is damaged goes on, takes in newcomers, and says so", () => {
+  test.each([
+    ["no JSON", annotated("[[3,")],
+    ["JSON of another shape", annotated('[["3",[["a"]]]]')],
+    ["no epochs at all", annotated("[]")],
+    ["nothing", annotated(null)],
+    ["an epoch that no Lease could count on from", annotated('[[2147483647,[["a","u"]]]]')],
+    ["an older epoch", annotated('[[1,[["a","u"]]]]')],
+    ["no label by which it is found", { metadata: { labels: { "setpoint.dev/shards": null } } }],
+    ["a counter out of bounds", { ...annotated(""), spec: { leaseTransitions: 2_147_483_647 } }],
+  ])("it holds %s", async (_what, damage) => {
+    await using fleet = new Fleet(12);
+    await withCandies(fleet, 30);
+    const a = join(fleet, "a");
+    await fleet.run(5_000);
+    const b = join(fleet, "b");
+    await fleet.run(10_000);
+    const before = a.manager.shard()?.epoch ?? 0;
+    await fleet.wait(fleet.client.patch(leases, sharding, damage));
+    const c = join(fleet, "c", { runMs: 100 });
+    await fleet.run(20_000);
+    const shards = [a, b, c].map(({ manager }) => manager.shard());
+    expect(shards.map((shard) => shard?.members.length)).toEqual([3, 3, 3]);
+    expect(shards.every((shard) => (shard?.epoch ?? 0) > before && (shard?.epoch ?? 0) < 10_000)).toBe(true);
+    expect(shards.reduce((sum, shard) => sum + (shard?.runnableShare ?? 0), 0)).toBeCloseTo(1);
+    const repairs = [a, b, c].map(
+      ({ manager }) => /setpoint_shard_repairs_total\{.*\} (\d+)/.exec(manager.metrics())?.[1],
+    );
+    expect(repairs.reduce((sum, count) => sum + Number(count ?? 0), 0)).toBe(1);
+  });
+
+  test("a group that has only newcomers left, too", async () => {
+    await using fleet = new Fleet(13);
+    const a = join(fleet, "a");
+    await fleet.run(10_000);
+    a.process.kill();
+    await fleet.wait(fleet.client.patch(leases, sharding, annotated("[")));
+    const b = join(fleet, "b");
+    await fleet.run(60_000);
+    expect(b.manager.shard()).toMatchObject({ members: ["b"], runnableShare: 1 });
+  });
+
+  test("nobody begins another's key before he has let go of it", async () => {
+    await using fleet = new Fleet(14);
+    await withCandies(fleet, 30);
+    const a = join(fleet, "a", { runMs: 8_000 });
+    await fleet.run(9_000);
+    const begun = a.runs.length;
+    expect(begun).toBeGreaterThan(0);
+    await fleet.wait(fleet.client.patch(leases, sharding, annotated("[")));
+    const b = join(fleet, "b");
+    await fleet.run(3_000);
+    expect(b.runs).toEqual([]);
+    await fleet.run(60_000);
+    expect(new Set([...a.runs, ...b.runs]).size).toBe(30);
+    expect(b.runs.length).toBeGreaterThan(5);
+  });
 });
 
 test("a member that was declared dead stops", async () => {

@@ -6,19 +6,11 @@ import { errNotLeader } from "../errors.ts";
 import { Lease } from "../leader/lease.ts";
 import { withinTime } from "../leader/within-time.ts";
 import type { Tenure, TenureEnd } from "../leader/tenure.ts";
+import { GroupRecord } from "./group-record.ts";
 import { LeaseObserver } from "./lease-observer.ts";
 import { viewOf, type ShardView } from "./runnable-slots.ts";
 import type { ShardPermits } from "./shard-permits.ts";
-import {
-  ackedAnnotation,
-  groupLabel,
-  isMembershipChanged,
-  recordWith,
-  seenGroup,
-  withNextEpoch,
-  type Epoch,
-  type SeenGroup,
-} from "./shard-record.ts";
+import { ackedAnnotation, groupLabel, isLater, isMembershipChanged, type SeenGroup } from "./shard-record.ts";
 
 /** Members of a group; the record that all of them read stays small. */
 const membersMax = 64;
@@ -54,6 +46,7 @@ export class ShardMember implements Tenure {
   readonly #host: Host;
   readonly #options: ShardMemberOptions;
   readonly #observer: LeaseObserver;
+  readonly #record: GroupRecord;
   readonly #onChanged: (slots: ReadonlySet<number>) => void;
   #own: Stored<Lease> | undefined;
   #validUntilMs = Number.NEGATIVE_INFINITY;
@@ -77,6 +70,7 @@ export class ShardMember implements Tenure {
     this.#host = host;
     this.#options = options;
     this.#observer = new LeaseObserver(host.clock, options.leaseDurationMs);
+    this.#record = new GroupRecord(client, host, options);
     this.permits = permits;
     this.#onChanged = onChanged;
   }
@@ -185,27 +179,20 @@ export class ShardMember implements Tenure {
   /** One look at the group and what follows from it. Renewing does not wait for the look: a slow server answers both late. */
   async #look(signal: AbortSignal): Promise<void> {
     this.#lookedMs = this.#host.clock.monotonic();
-    const [listed] = await Promise.all([this.#list(signal), this.#renew(signal)]);
+    const [listed] = await Promise.all([this.#record.list(signal), this.#renew(signal)]);
     const seen = this.#withHistory(listed);
     if (!seen.members.some(({ uid }) => uid === this.#own?.metadata.uid)) this.#lose();
     if (this.#isLost) return;
     this.#adopt(seen);
-    this.#take(seen);
+    // Without the record nobody knows what others have begun since.
+    if (seen.isRecordLost !== true) this.#take(seen);
     await this.#removeDead(seen, signal);
     await this.#propose(seen, signal);
   }
 
-  /** A consistent list: record and Leases are of one revision. */
-  async #list(signal: AbortSignal): Promise<SeenGroup> {
-    const { name, namespace } = this.#options;
-    const labelSelector = `${groupLabel}=${name}`;
-    const { items } = await this.#client.listAll<Lease>(Lease, { namespace, labelSelector, signal });
-    return seenGroup(name, items);
-  }
-
-  /** The group with the history that this process knows, should somebody have taken the group's Lease away. */
+  /** The group with the history that this process knows, should somebody have taken the group's Lease away or spoilt it. */
   #withHistory(seen: SeenGroup): SeenGroup {
-    const isKnown = (seen.epochs.at(-1)?.epoch ?? 0) >= (this.#view?.epoch ?? 0);
+    const isKnown = seen.isRecordLost !== true && isLater(seen.epochs.at(-1), this.#epochs.at(-1));
     if (isKnown) this.#epochs = seen.epochs;
     return isKnown ? seen : { ...seen, epochs: this.#epochs, isRecordLost: true };
   }
@@ -302,24 +289,14 @@ export class ShardMember implements Tenure {
     }
   }
 
-  /** Writes the membership that was seen as a new epoch; of several members that do so one wins. */
   async #propose(seen: SeenGroup, signal: AbortSignal): Promise<void> {
-    if ((!isMembershipChanged(seen) && seen.isRecordLost !== true) || this.#isTooMuch(seen)) return;
+    const isLost = seen.isRecordLost === true;
+    if ((!isMembershipChanged(seen) && !isLost) || this.#isTooMuch(seen)) return;
     // Without a record, somebody who has worked by one before knows more than this process.
     const isNewcomer = this.#view === undefined;
-    if (seen.record === undefined && isNewcomer && seen.members.some(({ acked }) => acked > 0)) return;
+    if ((seen.record === undefined || isLost) && isNewcomer && seen.members.some(({ acked }) => acked > 0)) return;
     this.#isSettled = false;
-    try {
-      await this.#writeRecord(seen, withNextEpoch(seen), signal);
-    } catch (error) {
-      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
-    }
-  }
-
-  async #writeRecord({ record }: SeenGroup, epochs: readonly Epoch[], signal: AbortSignal): Promise<void> {
-    const next = recordWith(record, epochs, this.#options);
-    if (record === undefined) await this.#client.create<Lease>(Lease, next, { signal });
-    else await this.#client.update<Lease>(Lease, next, { signal });
+    await this.#record.propose(seen, this.#view?.epoch ?? 0, signal);
   }
 
   #isTooMuch({ members, epochs }: SeenGroup): boolean {

@@ -12,11 +12,20 @@ export const groupLabel = "setpoint.dev/shards";
 export const ackedAnnotation = "setpoint.dev/shard-acked";
 /** On the group's Lease: the epochs, the newest last. */
 const epochsAnnotation = "setpoint.dev/shard-epochs";
+/**
+ * What a repaired record is ahead of all that its author knows: no living member has seen so many changes since, as each takes a write
+ * of the record, and who lives has looked within the renew deadline.
+ */
+const repairLeap = 1_000;
+/** No group comes so far by itself, and a Lease takes no number above 2^31: larger ones are damage. */
+const epochMax = 2 ** 30;
 
 /** Who the members were from one change of the membership to the next. */
 export interface Epoch {
   readonly epoch: number;
   readonly members: readonly SlotMember[];
+  /** Who owned what is not known: each of them may have owned everything. */
+  readonly isUnknown?: boolean;
 }
 
 /** A member's Lease as seen in a list. */
@@ -31,7 +40,7 @@ export interface SeenGroup {
   /** The newest last; those before it have members that have not let go yet. Empty when there is no record. */
   readonly epochs: readonly Epoch[];
   readonly members: readonly SeenMember[];
-  /** The epochs are remembered, and not in the record: it is gone, or older than what was seen before. */
+  /** The epochs are remembered, and not in the record: it is gone, cannot be read, or is older than what was seen before. */
   readonly isRecordLost?: boolean;
 }
 
@@ -46,7 +55,11 @@ export function seenGroup(group: string, leases: readonly Stored<Lease>[]): Seen
       lease,
     }))
     .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
-  return { record, epochs: epochsOf(record), members };
+  const epochs = epochsOf(record) ?? [];
+  // Who has let go up to an epoch has seen it.
+  const ackedMax = Math.max(0, ...members.map(({ acked }) => acked));
+  const isRecordLost = record !== undefined && (epochs.at(-1)?.epoch ?? 0) < Math.max(ackedMax, 1);
+  return { record, epochs: isRecordLost ? [] : epochs, members, ...(isRecordLost ? { isRecordLost } : {}) };
 }
 
 /** What cannot be read lets go of nothing: the member writes it anew with its next renewal. */
@@ -64,24 +77,57 @@ export function recordWith(
   const { name, namespace, identity } = group;
   const spec = { holderIdentity: identity, leaseTransitions: epochs.at(-1)?.epoch ?? 0 };
   const base = record ?? Lease({ name, namespace, spec });
-  const written = epochs.map(({ epoch, members }) => [epoch, members.map((member) => [member.name, member.uid])]);
+  const written = epochs.map(({ epoch, members, isUnknown }) => [
+    epoch,
+    members.map((member) => [member.name, member.uid]),
+    ...(isUnknown === true ? ["unknown"] : []),
+  ]);
   const annotations = { ...base.metadata.annotations, [epochsAnnotation]: JSON.stringify(written) };
   const metadata = { ...base.metadata, labels: { ...base.metadata.labels, [groupLabel]: name }, annotations };
   return { ...base, metadata, spec: { ...base.spec, ...spec } };
 }
 
-function epochsOf(record: Stored<Lease> | undefined): readonly Epoch[] {
-  const text = record?.metadata.annotations?.[epochsAnnotation];
-  if (text === undefined) return [];
-  // The parsing border: written by `recordWith` alone.
-  const written = JSON.parse(text) as readonly [number, readonly [string, string][]][];
-  return written.map(([epoch, members]) => ({ epoch, members: members.map(([name, uid]) => ({ name, uid })) }));
+/** Undefined when there is a record that says nothing that can be read. */
+function epochsOf(record: Stored<Lease> | undefined): readonly Epoch[] | undefined {
+  if (record === undefined) return [];
+  try {
+    const written: unknown = JSON.parse(record.metadata.annotations?.[epochsAnnotation] ?? "");
+    const epochs = Array.isArray(written) ? written.map(epochOf) : [];
+    const isInOrder = epochs.every(({ epoch }, i) => epoch > (epochs[i - 1]?.epoch ?? 0) && epoch <= epochMax);
+    return isInOrder && epochs.length > 0 ? epochs : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parsing border: what `recordWith` has written, or whatever somebody has made of it. */
+function epochOf(written: unknown): Epoch {
+  const [epoch, members, mark] = Array.isArray(written) ? (written as readonly unknown[]) : [];
+  if (typeof epoch !== "number" || !Number.isSafeInteger(epoch) || !Array.isArray(members))
+    throw new Error("no epoch of a group");
+  return { epoch, members: members.map(memberOf), ...(mark === "unknown" ? { isUnknown: true } : {}) };
+}
+
+function memberOf(written: unknown): SlotMember {
+  const [name, uid] = Array.isArray(written) ? (written as readonly unknown[]) : [];
+  if (typeof name !== "string" || typeof uid !== "string") throw new Error("no member of a group");
+  return { name, uid };
 }
 
 /** Whether the epochs name other members than those that live. */
 export function isMembershipChanged({ epochs, members }: SeenGroup): boolean {
   const known = epochs.at(-1)?.members.map(({ uid }) => uid) ?? [];
   return known.length !== members.length || members.some(({ uid }) => !known.includes(uid));
+}
+
+/** Whether one epoch follows on another or is the same; one of the same number and of other members is somebody's invention. */
+export function isLater(epoch: Epoch | undefined, before: Epoch | undefined): boolean {
+  if (before === undefined || epoch === undefined) return before === undefined;
+  if (epoch.epoch !== before.epoch) return epoch.epoch > before.epoch;
+  return (
+    epoch.members.length === before.members.length &&
+    epoch.members.every(({ uid }, i) => uid === before.members[i]?.uid)
+  );
 }
 
 /** The history with a new epoch of the living members; epochs that all have let go of are left out. */
@@ -91,4 +137,18 @@ export function withNextEpoch({ epochs, members }: SeenGroup): readonly Epoch[] 
     then.some(({ uid }) => (acked.get(uid) ?? Number.POSITIVE_INFINITY) <= epoch);
   const next = { epoch: (epochs.at(-1)?.epoch ?? 0) + 1, members: members.map(({ name, uid }) => ({ name, uid })) };
   return [...epochs.filter(isHeld), next];
+}
+
+/**
+ * A history for a group whose record is lost, made by somebody who knows of epochs up to `known`. Others may have gone further, so
+ * nobody begins anything before all who live have let go of everything.
+ */
+export function repairedEpochs({ record, members }: SeenGroup, known: number): readonly Epoch[] {
+  const said = [known, record?.spec.leaseTransitions ?? 0, ...members.map(({ acked }) => acked)];
+  const epoch = Math.max(...said.filter((each) => Number.isSafeInteger(each) && each < epochMax), 0) + repairLeap;
+  const living = members.map(({ name, uid }) => ({ name, uid }));
+  return [
+    { epoch: epoch - 1, members: living, isUnknown: true },
+    { epoch, members: living },
+  ];
 }

@@ -24,6 +24,18 @@ function oraclesFor({ isBusy = false }: Mutant): readonly Oracle[] {
   return isBusy ? allOracles.filter(({ name }) => !busyBreaks.has(name)) : allOracles;
 }
 
+/** A twin that cannot do its work would raise no alarm either. */
+const works: Oracle = {
+  name: "does its work",
+  judge: (view) => ({
+    ended({ faults }) {
+      if (faults.length > 0) return undefined;
+      const failure = view.logs.find(({ level }) => level === "error");
+      return failure && `it fails without a fault: ${failure.message} (${String(failure.fields["error"])})`;
+    },
+  }),
+};
+
 const busyBreaks: ReadonlySet<string> = new Set(["stays quiet", "same end as without faults", "no work twice"]);
 
 export interface CampaignOptions {
@@ -81,7 +93,7 @@ export async function runTwin(
     seed: firstSeed,
     seconds,
     quietMs,
-    oracles: oraclesFor(mutant),
+    oracles: [...oraclesFor(mutant), works],
     swarm: schedules,
   });
   return {

@@ -5,7 +5,7 @@ import { configMap } from "./children.ts";
 import type { Mutant, Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import { Store } from "./store.ts";
-import { changing, storeName } from "./stories.ts";
+import { changingAnd, storeName } from "./stories.ts";
 
 const unowned = { owner: false } as const;
 
@@ -14,7 +14,17 @@ export const oldLeader: Mutant = {
   id: "M21",
   template: "M21",
   bug: "an old leader finishes its reconcile in the outside world",
-  story: changing({}),
+  story: changingAnd(
+    "a store that orders",
+    [{}],
+    happens("the store has ordered", (world) =>
+      world.until(
+        "the status says that it has ordered",
+        async () => (await world.get(Store, storeName)).status?.phase === "Ordered",
+        { within: 600_000 },
+      ),
+    ),
+  ),
   faults: ["D1", "D2", "D3"],
   operator: (variant) => oldLeaderSetting(variant).operators[0] ?? operatorOf(() => []),
   setting: (variant) => oldLeaderSetting(variant),
@@ -24,6 +34,7 @@ function oldLeaderSetting(variant: Variant): Setting {
   const factory = new OrderService();
   const operator = operatorOf((process) => [
     {
+      ledger: true,
       async reconcile(store, context) {
         if (store.status?.phase === "Ordered") return;
         await context.status({ phase: "Ordering" });

@@ -8,6 +8,7 @@ import {
   Service,
   StatefulSet,
 } from "@setpoint/api";
+import type { NamespacedName } from "@setpoint/apimachinery";
 import type { OperatorProcess, OperatorSource } from "@setpoint/testing";
 import {
   controller,
@@ -28,6 +29,7 @@ export interface MutantController {
   readonly cleanup?: Reconcile;
   readonly name?: string;
   readonly reconcileDeleting?: boolean;
+  readonly ledger?: boolean;
 }
 
 /** All that a mutant's children may be. */
@@ -48,19 +50,12 @@ export function operatorOf(make: (process: OperatorProcess) => readonly MutantCo
 }
 
 function build(parts: readonly MutantController[]): Operator {
-  const controllers = parts.map(({ reconcile, cleanup, name, reconcileDeleting }) =>
+  const controllers = parts.map(({ reconcile, cleanup, ...rest }) =>
     controller(Store, {
       reconcile,
-      watches: childKinds.map((of) => ({
-        of,
-        wakes: (child: Stored<KubeObject>) => {
-          const store = child.metadata.labels?.["store"];
-          return store === undefined ? [] : [{ name: store, namespace: child.metadata.namespace ?? "default" }];
-        },
-      })),
+      watches: childKinds.map((of) => ({ of, wakes: storeOf })),
       ...(cleanup === undefined ? {} : { cleanup }),
-      ...(name === undefined ? {} : { name }),
-      ...(reconcileDeleting === undefined ? {} : { reconcileDeleting }),
+      ...rest,
     }),
   );
   return defineOperator({
@@ -68,8 +63,15 @@ function build(parts: readonly MutantController[]): Operator {
     controllers,
     permissions: [...childKinds, Store].map(({ group, plural }) => ({
       apiGroups: [group],
-      resources: [plural, `${plural}/status`],
+      resources: [plural, `${plural}/status`, `${plural}/finalizers`],
       verbs,
     })),
   });
+}
+
+/** By its label and by its name: anybody may change a label, also of a child that is about to go. */
+function storeOf({ metadata }: Stored<KubeObject>): readonly NamespacedName[] {
+  const { namespace = "default", name, labels } = metadata;
+  const stores = new Set([labels?.["store"], name.split("-")[0]]);
+  return [...stores].flatMap((each) => (each === undefined ? [] : [{ name: each, namespace }]));
 }

@@ -1,70 +1,80 @@
 /**
  * Shows that the explorer finds what it claims, and cries wolf for nothing else.
- * Run: npm run mutants [-- --only M1,nifikop-49 --seconds 60 --twins 1700]
+ * Run: npm run mutants [-- --only M1,nifikop-49 --seconds 60 --no-mutants --twins 100000 --progress twins.jsonl]
  */
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { parseArgs } from "node:util";
 import { allMutants } from "./all-mutants.ts";
-import { findMutant, type Finding, runTwin, type TwinReport } from "./campaign.ts";
+import { findMutant, type Finding, runTwin } from "./campaign.ts";
 import { mutantsTable } from "./mutants-table.ts";
+import { type FinishedTwin, firstSeedOf, randomSchedules, TwinRounds } from "./twin-rounds.ts";
 
-interface Task {
-  readonly what: "mutant" | "twin";
-  readonly id: string;
-  readonly seconds: number;
-  readonly schedules: number;
-}
+type Task =
+  | { readonly what: "mutant"; readonly id: string; readonly seconds: number }
+  | { readonly what: "twin"; readonly id: string; readonly round: number };
 
 type Answer =
   | { readonly what: "mutant"; readonly finding: Finding }
-  | { readonly what: "twin"; readonly twin: TwinReport };
+  | { readonly what: "twin"; readonly twin: FinishedTwin };
 
 if (isMainThread) await main();
 else parentPort?.on("message", (task: Task) => void work(task).then((answer) => parentPort?.postMessage(answer)));
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
+    allowNegative: true,
     options: {
       only: { type: "string" },
+      mutants: { type: "boolean", default: true },
       /** Real time for each mutant. */
       seconds: { type: "string", default: "60" },
-      /** Random schedules of each twin, after all single faults. */
-      twins: { type: "string", default: "200" },
+      /** Schedules of all twins together. */
+      twins: { type: "string", default: "15000" },
+      /** Where finished twins are written down, and read when it goes on. */
+      progress: { type: "string" },
       workers: { type: "string", default: String(availableParallelism()) },
     },
   });
   const names = values.only?.split(",");
-  const chosen = allMutants.filter(({ id }) => names === undefined || names.some((name) => id.startsWith(name)));
-  const task = { seconds: Number(values.seconds), schedules: Number(values.twins) };
-  const tasks: Task[] = [
-    ...chosen.map(({ id }) => ({ what: "mutant" as const, id, ...task })),
-    ...(task.schedules > 0 ? chosen.map(({ id }) => ({ what: "twin" as const, id, ...task })) : []),
-  ];
-  const answers = await inWorkers(tasks, Number(values.workers));
-  const findings = answers.flatMap((each) => (each.what === "mutant" ? [each.finding] : []));
-  const twins = answers.flatMap((each) => (each.what === "twin" ? [each.twin] : []));
-  console.log(mutantsTable(findings, twins));
-  const isProof = findings.every(({ rule }) => rule !== undefined) && twins.every(({ alarms }) => alarms.length === 0);
+  const ids = allMutants.map(({ id }) => id).filter((id) => names?.some((name) => id.startsWith(name)) ?? true);
+  const rounds = new TwinRounds({
+    ids,
+    schedules: Number(values.twins),
+    ...(values.progress === undefined ? {} : { progress: values.progress }),
+  });
+  const findings: Finding[] = [];
+  const mutants = values.mutants ? [...ids] : [];
+  const next = (): Task | undefined => {
+    const id = mutants.shift();
+    if (id !== undefined) return { what: "mutant", id, seconds: Number(values.seconds) };
+    const run = rounds.next();
+    return run && { what: "twin", ...run };
+  };
+  await inWorkers(next, Number(values.workers), (answer) => {
+    if (answer.what === "twin") rounds.finish(answer.twin);
+    else findings.push(answer.finding);
+    console.error(progress(answer));
+  });
+  const order = new Map(ids.map((id, index) => [id, index]));
+  findings.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
+  console.log(mutantsTable(findings, rounds.finished));
+  const isProof =
+    findings.every(({ rule }) => rule !== undefined) && rounds.finished.every(({ alarms }) => alarms.length === 0);
   process.exitCode = isProof ? 0 : 1;
 }
 
-async function inWorkers(tasks: readonly Task[], count: number): Promise<readonly Answer[]> {
-  const waiting = [...tasks];
-  const answers: Answer[] = [];
+async function inWorkers(
+  next: () => Task | undefined,
+  count: number,
+  answered: (answer: Answer) => void,
+): Promise<void> {
   const serve = async (): Promise<void> => {
     const worker = new Worker(new URL(import.meta.url), { workerData });
-    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-      const answer = await ask(worker, task);
-      answers.push(answer);
-      console.error(progress(answer));
-    }
+    for (let task = next(); task !== undefined; task = next()) answered(await ask(worker, task));
     await worker.terminate();
   };
-  await Promise.all(Array.from({ length: Math.min(count, tasks.length) }, serve));
-  const order = new Map(allMutants.map(({ id }, index) => [id, index]));
-  const rank = (each: Answer): number => order.get(each.what === "mutant" ? each.finding.id : each.twin.id) ?? 0;
-  return answers.toSorted((a, b) => rank(a) - rank(b));
+  await Promise.all(Array.from({ length: count }, serve));
 }
 
 function ask(worker: Worker, task: Task): Promise<Answer> {
@@ -76,17 +86,23 @@ function ask(worker: Worker, task: Task): Promise<Answer> {
   });
 }
 
-async function work({ what, id, seconds, schedules }: Task): Promise<Answer> {
+async function work(task: Task): Promise<Answer> {
+  const { what, id } = task;
   const mutant = allMutants.find((each) => each.id === id);
   if (mutant === undefined) throw new Error(`Cannot run "${id}": there is no such mutant`);
-  return what === "mutant"
-    ? { what, finding: await findMutant(mutant, { seconds }) }
-    : { what, twin: await runTwin(mutant, { schedules, seconds: Infinity }) };
+  if (what === "mutant") return { what, finding: await findMutant(mutant, task) };
+  const { round } = task;
+  const options = { schedules: randomSchedules, seconds: Infinity, firstSeed: firstSeedOf(round) };
+  return { what, twin: { ...(await runTwin(mutant, options)), round } };
 }
 
 function progress(answer: Answer): string {
-  if (answer.what === "twin")
-    return `${answer.twin.id} twin: ${answer.twin.alarms.length} alarms in ${answer.twin.schedules} schedules${answer.twin.alarms.map((each) => `\n    ${each}`).join("")}`;
+  if (answer.what === "twin") {
+    const { id, round, alarms, schedules } = answer.twin;
+    return [`${id} twin, round ${round}: ${alarms.length} alarms in ${schedules} schedules`, ...alarms].join("\n    ");
+  }
   const { id, rule, faults, seconds, schedules } = answer.finding;
-  return `${id}: ${rule ?? "NOT FOUND"} after ${seconds.toFixed(1)} s, ${schedules} schedules${faults.map((each) => `\n    ⚡ ${each}`).join("")}`;
+  return [`${id}: ${rule ?? "NOT FOUND"} after ${seconds.toFixed(1)} s, ${schedules} schedules`, ...faults].join(
+    "\n    ⚡ ",
+  );
 }

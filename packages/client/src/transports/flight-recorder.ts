@@ -3,7 +3,7 @@ import type { ApiRequest, ApiResponse, Transport, WatchFrame } from "@setpoint/a
 import type { Clock, Host, Random, Timer } from "@setpoint/host";
 import type { FlightEntry, FlightInput, FlightSink, RecordedError } from "./flight-recording.ts";
 import { InputGate } from "./input-gate.ts";
-import { Redactor } from "./redactor.ts";
+import { isBuiltinGroup, type RedactionSubject, Redactor } from "./redactor.ts";
 import { parseResourceRequest } from "./resource-request.ts";
 import { binary, StreamRedactor } from "./stream-redactor.ts";
 
@@ -108,18 +108,18 @@ export class FlightRecorder {
 
   async #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
     const n = ++this.#requests;
-    const isSecret = isOfSecrets(request);
-    this.#add({ kind: "request", n, request: this.#cleaned(request, isSecret) as ApiRequest });
+    const subject = subjectOf(request);
+    this.#add({ kind: "request", n, request: this.#cleaned(request, subject) as ApiRequest });
     const response = await this.#pass(
       () => inner.send(request, signal),
-      (answer) => this.#answerOf(n, answer, isSecret),
+      (answer) => this.#answerOf(n, answer, subject),
       (error) => ({ kind: "failure", n, error: this.#describe(error) }),
     );
     if (response.kind === "watch") {
       const toInput = (frame: WatchFrame): InputWithoutTime => ({
         kind: "frame",
         n,
-        frame: this.#cleaned(frame, isSecret) as WatchFrame,
+        frame: this.#cleaned(frame, subject) as WatchFrame,
       });
       return { ...response, frames: this.#stream(n, response.frames, toInput) };
     }
@@ -128,7 +128,7 @@ export class FlightRecorder {
       const toInput = (chunk: Uint8Array): InputWithoutTime => ({
         kind: "chunk",
         n,
-        base64: btoa(this.#cleanedBytes(chunk, isSecret, cleaner)),
+        base64: btoa(this.#cleanedBytes(chunk, subject, cleaner)),
       });
       const rest = (): InputWithoutTime | undefined => {
         const text = cleaner.end();
@@ -139,10 +139,10 @@ export class FlightRecorder {
     return response;
   }
 
-  #answerOf(n: number, answer: ApiResponse, isSecret: boolean): InputWithoutTime {
+  #answerOf(n: number, answer: ApiResponse, subject: RedactionSubject): InputWithoutTime {
     const { status, headers } = answer;
     if (answer.kind !== "object") return { kind: "stream", n, of: answer.kind, status, headers };
-    return { kind: "object", n, status, headers, object: this.#cleaned(answer.object, isSecret) };
+    return { kind: "object", n, status, headers, object: this.#cleaned(answer.object, subject) };
   }
 
   /** The items of a stream, each of them an input of its own; asked for as the program asks. `rest` comes before its end. */
@@ -203,26 +203,28 @@ export class FlightRecorder {
     this.#options.sink.add({ kind: "stop", at: this.#atMs, why: "full" });
   }
 
-  #cleaned(value: unknown, isSecret: boolean): unknown {
-    return this.#options.keepSecrets === true ? value : this.#redactor.redact(value, isSecret);
+  #cleaned(value: unknown, subject: RedactionSubject): unknown {
+    return this.#options.keepSecrets === true ? value : this.#redactor.redact(value, subject);
   }
 
-  #cleanedBytes(chunk: Uint8Array, isSecret: boolean, cleaner: StreamRedactor): string {
+  #cleanedBytes(chunk: Uint8Array, { isSecret }: RedactionSubject, cleaner: StreamRedactor): string {
     if (this.#options.keepSecrets === true) return binary(chunk);
-    return isSecret ? "redacted" : cleaner.push(chunk);
+    return isSecret === true ? "redacted" : cleaner.push(chunk);
   }
 
   /** The words of an error may hold an address with a password. */
   #describe(error: unknown): RecordedError {
     const described = describeError(error);
-    return { ...described, message: String(this.#cleaned(described.message, false)) };
+    return { ...described, message: String(this.#cleaned(described.message, {})) };
   }
 }
 
-/** Whether the bodies of a request and its answer are Secrets, also where they do not say so. */
-export function isOfSecrets(request: ApiRequest): boolean {
+/** What the bodies of a request and of its answer are, also where they do not say so. */
+export function subjectOf(request: ApiRequest): RedactionSubject {
   const asked = parseResourceRequest(request);
-  return asked?.group === "" && asked.resource === "secrets";
+  // Discovery and the like have no fields that users name.
+  if (asked === undefined) return {};
+  return { isSecret: asked.group === "" && asked.resource === "secrets", isBuiltin: isBuiltinGroup(asked.group) };
 }
 
 function describeError(error: unknown): RecordedError {

@@ -134,6 +134,58 @@ test("a program that copies secrets of a text stream and of an error does the sa
   expect(await replay.run()).toMatchObject({ divergence: undefined, end: "stopped", requests: 3 });
 });
 
+test.each([false, true])(
+  "a program that compares a secret it made with what it reads again does the same again (secrets kept: %s)",
+  async (keepSecrets) => {
+    const { clock } = simulatedHost(1);
+    let stored: unknown;
+    const inner: Transport = {
+      async send({ method, body }) {
+        const { data = {} } = (body ?? {}) as { data?: Record<string, string> };
+        if (method === "POST") stored = { apiVersion: "v1", kind: "Secret", data };
+        return ok(stored);
+      },
+    };
+    const path = "/api/v1/namespaces/default/secrets";
+    const keeps = async (transport: Transport, random: Host["random"]): Promise<void> => {
+      const password = `made ${random.int(1_000_000)}`;
+      const data = { password: btoa(password) };
+      await transport.send({ method: "POST", path, body: { data } });
+      const answer = await transport.send({ method: "GET", path: `${path}/one` });
+      const { data: read = {} } = (answer.kind === "object" ? answer.object : {}) as { data?: Record<string, string> };
+      const isSame = read["password"] === data.password;
+      await transport.send({ method: "POST", path: "/said", body: { isSame } });
+    };
+    const entries: FlightEntry[] = [];
+    const sink = { add: (entry: FlightEntry) => entries.push(structuredClone(entry)) > 0 };
+    const recorder = new FlightRecorder({ clock, sink, keepSecrets });
+    let isDone = false;
+    const done = keeps(recorder.transport(inner), seededRandom(7)).finally(() => (isDone = true));
+    await clock.run(1_000, () => isDone);
+    await done;
+    recorder.stop();
+    expect(JSON.stringify(entries)).toContain('"body":{"isSame":true}');
+    expect(JSON.stringify(entries).includes(btoa("made ").slice(0, 6))).toBe(keepSecrets);
+    const header = { format: flightFormat, program: "p", seed: 7, epochMs: recorder.epochMs } as const;
+    const replay = new FlightReplay({ header, entries, clock: systemClock });
+    void keeps(replay.transport, seededRandom(7));
+    expect(await replay.run()).toMatchObject({ divergence: undefined, end: "stopped", requests: 3 });
+  },
+);
+
+test("a recording that was full when a request came is replayed up to there", async () => {
+  const { clock } = simulatedHost(1);
+  const entries: FlightEntry[] = [];
+  const sink = { add: (entry: FlightEntry) => entry.kind !== "request" && entries.push(structuredClone(entry)) > 0 };
+  const recorder = new FlightRecorder({ clock, sink });
+  const asks = (transport: Transport): Promise<unknown> => transport.send({ method: "GET", path: "/a" });
+  await Promise.all([asks(recorder.transport({ send: async () => ok({}) })), clock.run(10)]);
+  const header = { format: flightFormat, program: "p", seed: 7, epochMs: recorder.epochMs } as const;
+  const replay = new FlightReplay({ header, entries, clock: systemClock });
+  void asks(replay.transport);
+  expect(await replay.run()).toMatchObject({ divergence: undefined, end: "full" });
+});
+
 test("other randomness shows as a divergence", async () => {
   const { entries, epochMs } = await record(1);
   const header = { format: flightFormat, program: "p", seed: 7, epochMs } as const;

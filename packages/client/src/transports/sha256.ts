@@ -6,27 +6,31 @@ const blockBytes = 64;
 function rootsOfPrimes(count: number, power: number): Int32Array {
   const roots = new Int32Array(count);
   for (let found = 0, n = 2; found < count; n++) {
-    let isPrime = true;
-    for (let d = 2; d * d <= n; d++) if (n % d === 0) isPrime = false;
-    if (!isPrime) continue;
+    if (!isPrime(n)) continue;
     const root = n ** (1 / power);
     roots[found++] = (root - Math.floor(root)) * 0x1_0000_0000;
   }
   return roots;
 }
 
-const start = rootsOfPrimes(8, 2);
-const constants = rootsOfPrimes(64, 3);
+function isPrime(n: number): boolean {
+  for (let d = 2; d * d <= n; d++) if (n % d === 0) return false;
+  return true;
+}
+
+/** Made at the first use: who imports the client need not have them. */
+let tables: { readonly start: Int32Array; readonly constants: Int32Array } | undefined;
 
 /** The digest of a text in UTF-8, as hexadecimal digits. */
 export function sha256(text: string): string {
   const blocks = padded(new TextEncoder().encode(text));
-  const state = start.slice();
+  tables ??= { start: rootsOfPrimes(8, 2), constants: rootsOfPrimes(64, 3) };
+  const state = tables.start.slice();
   const words = new Int32Array(64);
   for (let offset = 0; offset < blocks.byteLength; offset += blockBytes) {
     for (let i = 0; i < 16; i++) words[i] = blocks.getInt32(offset + i * 4);
     for (let i = 16; i < 64; i++) words[i] = expanded(words, i);
-    mix(state, words);
+    mix(state, words, tables.constants);
   }
   return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
@@ -49,7 +53,7 @@ function expanded(words: Int32Array, i: number): number {
   return (c + first + d + second) | 0;
 }
 
-function mix(state: Int32Array, words: Int32Array): void {
+function mix(state: Int32Array, words: Int32Array, constants: Int32Array): void {
   let [a, b, c, d] = [at(state, 0), at(state, 1), at(state, 2), at(state, 3)];
   let [e, f, g, h] = [at(state, 4), at(state, 5), at(state, 6), at(state, 7)];
   for (let i = 0; i < 64; i++) {

@@ -47,9 +47,7 @@ export class NodeModel {
       onUpdate: (_old, pod) => this.#seen(pod as Stored<Pod>),
       onDelete: (pod) => this.#gone(pod as Stored<Pod>),
     });
-    this.#informers
-      .informer(PersistentVolumeClaim)
-      .addHandler({ onDelete: (claim) => void this.#volumes.delete(claim.metadata.uid) });
+    this.#informers.informer(PersistentVolumeClaim).addHandler({ onDelete: (claim) => this.#wipe(claim.metadata.uid) });
     this.#informers.start();
     await this.#informers.synced();
   }
@@ -109,11 +107,15 @@ export class NodeModel {
   /** What is on a claim's volume is lost, and the processes that use it die. */
   loseVolume(claimUid: string): void {
     const volume = this.#volumes.get(claimUid);
-    volume?.files.clear();
-    this.#volumes.delete(claimUid);
+    this.#wipe(claimUid);
     for (const { run } of this.#running.values())
       if (volume !== undefined && run.pod.spec?.volumes?.some((each) => this.#isOn(run.pod, each, claimUid)))
         run.kill();
+  }
+
+  #wipe(volumeId: string): void {
+    this.#volumes.get(volumeId)?.files.clear();
+    this.#volumes.delete(volumeId);
   }
 
   #isOn(pod: Pod, volume: NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number], claimUid: string): boolean {
@@ -158,7 +160,7 @@ export class NodeModel {
     if (this.#outages.has(pod.spec?.nodeName ?? "")) return;
     this.#running.get(uid)?.run.abandon();
     this.#running.delete(uid);
-    for (const id of this.#volumes.keys()) if (id.startsWith(`${uid}/`)) this.#volumes.delete(id);
+    for (const id of this.#volumes.keys()) if (id.startsWith(`${uid}/`)) this.#wipe(id);
   }
 
   #volumesOf(pod: Pod): ReadonlyMap<string, SimulatedVolume> | undefined {

@@ -35,6 +35,13 @@ export interface Program {
   kill(): void;
 }
 
+/** What no operator can repair. */
+export interface BeyondRepair {
+  readonly sentence: string;
+  /** How many members have lost what they had. */
+  readonly membersLost: number;
+}
+
 export interface ProgramModel {
   /** Called once, before anything is started. */
   attach?(host: Host): void;
@@ -42,6 +49,10 @@ export interface ProgramModel {
   start(launch: Launch): Program;
   /** This pod, or every pod that runs now, is stopped by somebody who is not bound by the rules, not by an operator. */
   forgive?(podName?: string): void;
+  /** Somebody has stopped a process without a word: who stops another one at the same moment could not know. */
+  surprised?(): void;
+  /** Said when so much data is gone that what is left never agrees again, and only a person can help. */
+  readonly beyondRepair?: BeyondRepair | undefined;
   /** Sentences about safety rules that were broken so far; a world does not settle with any. */
   readonly violations?: readonly string[];
 }

@@ -1,5 +1,5 @@
 /** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
-import type { Pod } from "@setpoint/api";
+import { Pod } from "@setpoint/api";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
@@ -7,7 +7,7 @@ import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resourc
 import { memberVolume } from "../resources/member-volume.ts";
 import { clientService, peerService } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
-import { isHealthy, isLeader, type Seen, type SeenMember } from "./seen.ts";
+import { isHealthy, isLeader, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
   readonly [Name in keyof Actions]: (
@@ -84,15 +84,17 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (endpoint !== undefined) return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
     },
 
-    async upgradeMember({ member, version }, { patch }, seen) {
+    async upgradeMember({ member, version }, context, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;
+      const leaving = await leavingBeside(seen, member, context);
+      if (leaving !== undefined) return context.requeueAfter(membershipRetryMs, `the pod of ${leaving} is stopping`);
       const image = memberImage(seen.cluster, version);
       // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
       const containers = pod.spec?.containers.map((container) =>
         container.name === "etcd" ? { ...container, image } : container,
       );
-      await patch(pod, { spec: { containers } }, { unchanged: true });
+      await context.patch(pod, { spec: { containers } }, { unchanged: true });
     },
   };
 }
@@ -110,6 +112,17 @@ async function unlessNotYet(change: Promise<void>, context: ReconcileContext): P
     if (!isNotYet(error)) throw error;
     return context.requeueAfter(membershipRetryMs, error.message);
   }
+}
+
+/**
+ * Another member that is on its way out. The server is asked: a member that stops still answers, and what the cache shows of its pod
+ * may be old, but two members at once are never without risk.
+ */
+async function leavingBeside(seen: Seen, member: string, context: ReconcileContext): Promise<string | undefined> {
+  const { namespace } = seen.cluster.metadata;
+  const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
+  const pods = await Promise.all(others.map(({ name }) => context.fresh(Pod, name, namespace)));
+  return others.find((_, index) => podState(pods[index]) !== "running")?.name;
 }
 
 function find(seen: Seen, name: string): SeenMember {

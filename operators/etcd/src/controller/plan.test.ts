@@ -38,8 +38,14 @@ interface MemberSketch {
   readonly started?: boolean;
   readonly raftIndex?: number;
   readonly volume?: boolean;
+  /** How its failed pod ended, a second after its start. */
+  readonly exitCode?: number;
   readonly silentSince?: string;
   readonly recorded?: boolean;
+}
+
+function ended(exitCode: number): object {
+  return { exitCode, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
 }
 
 /** A healthy voter unless the sketch says otherwise; `a` leads unless told otherwise. */
@@ -58,6 +64,9 @@ function member(name: string, sketch: MemberSketch = {}): SeenMember {
       phase: phase === "stopping" ? "Running" : phase,
       podIP: "127.64.0.2",
       conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
+      ...(sketch.exitCode === undefined
+        ? {}
+        : { containerStatuses: [{ state: { terminated: ended(sketch.exitCode) } }] }),
     },
   } as unknown as Pod;
   return {
@@ -318,6 +327,15 @@ describe("plan", () => {
     const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
     expect(step(seen([a(), b(), c({ pod: "Failed" })], { cluster: fresh }))).toBe("removeMember c");
     expect(step(seen([a(), b(), c({ pod: "Failed", volume: true })], { cluster: fresh }))).toBe("deletePod c");
+  });
+
+  test("a founder that was started again on an empty volume, and ends by itself at once, is replaced", () => {
+    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+    const refused = c({ pod: "Failed", volume: true, exitCode: 1 });
+    expect(step(seen([a(), b(), refused], { cluster: fresh }))).toBe("removeMember c");
+    const killed = c({ pod: "Failed", volume: true, exitCode: 137 });
+    expect(step(seen([a(), b(), killed], { cluster: fresh }))).toBe("deletePod c");
+    expect(step(seen([a(), refused], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
   });
 
   test("the first start keeps to its recorded members when the size changes meanwhile", () => {

@@ -40,6 +40,8 @@ export interface Seen {
 
 /** The pause before a member that fails at once is started again. */
 const restartPauseMs = 10_000;
+/** From here on, exit codes are signals. */
+const killedCode = 128;
 
 export type PodState = "missing" | "starting" | "running" | "failed" | "terminating";
 
@@ -77,6 +79,16 @@ export function failedAtOnce(pod: Pod | undefined, nowMs: number): boolean {
   return finishedMs - Date.parse(ended.startedAt) < restartPauseMs && sinceMs >= 0 && sinceMs < restartPauseMs;
 }
 
+/**
+ * Whether a program has ended by itself soon after its start: it was not killed, and there is something that it does not want to
+ * run with.
+ */
+function hasRefusedToRun(pod: Pod | undefined): boolean {
+  const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
+  if (podState(pod) !== "failed" || ended?.startedAt === undefined || ended.finishedAt === undefined) return false;
+  return ended.exitCode < killedCode && Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) < restartPauseMs;
+}
+
 /** Whether clients are sent to this member: its node says that it answers. */
 export function isServing(member: SeenMember): boolean {
   return member.pod?.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
@@ -94,12 +106,14 @@ export function isBootstrapped(cluster: EtcdCluster): boolean {
 
 /**
  * Whether a member of the first start has joined and then lost its data with its pod. etcd never takes it back under that name,
- * so the first start cannot be completed; but a quorum answers, so the cluster exists and is healed like any other.
+ * so the first start cannot be completed; but a quorum answers, so the cluster exists and is healed like any other. It may have been
+ * started again on an empty volume while no quorum could say that it had joined; then it ends as soon as it has started.
  */
 export function hasLostFounder({ members, quorum, clusterIds }: Seen): boolean {
   if (!quorum || clusterIds.length !== 1) return false;
   return members.some(
     ({ listed, volume, pod }) =>
-      listed?.started === true && volume === undefined && ["failed", "missing"].includes(podState(pod)),
+      listed?.started === true &&
+      ((volume === undefined && ["failed", "missing"].includes(podState(pod))) || hasRefusedToRun(pod)),
   );
 }

@@ -67,6 +67,11 @@ export class EtcdMember implements Program, Peer {
     return this.#group;
   }
 
+  /** Whether what it knows is there still: in its process, or on its volume for the next one. */
+  get isKept(): boolean {
+    return !this.#isEnded || this.#volume.files.get(this.#arguments.dataDirectory) === this.#data;
+  }
+
   get isServing(): boolean {
     return this.#isServing;
   }

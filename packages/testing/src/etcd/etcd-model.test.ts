@@ -209,3 +209,40 @@ test("stopping a member that the majority needs is remembered as a violation", a
   c.terminate();
   expect(bench.etcd.violations).toEqual(["Stopping c leaves 1 of 3 voters, fewer than the quorum of 2"]);
 });
+
+test("a majority without its data is beyond repair, and nothing less is", async () => {
+  const bench = createBench();
+  const { etcd, host } = bench;
+  const [a, b, c] = await startThree(bench);
+  a.kill();
+  b.kill();
+  await host.clock.run(10_000);
+  expect(etcd.beyondRepair).toBeUndefined();
+  a.volume.files.clear();
+  expect(etcd.beyondRepair).toBeUndefined();
+  b.volume.files.clear();
+  expect(etcd.beyondRepair).toEqual({ sentence: "the data of a, b are gone, of 3 voters", membersLost: 2 });
+  // What a process has open is there for as long as it runs.
+  c.volume.files.clear();
+  expect(etcd.beyondRepair?.membersLost).toBe(2);
+});
+
+test("only who stops a member in the moment of a surprise is excused", async () => {
+  const bench = createBench();
+  const { etcd, host } = bench;
+  const [a, b, c] = await startThree(bench);
+  a.kill();
+  etcd.surprised();
+  b.terminate();
+  expect(etcd.violations).toEqual([]);
+  await host.clock.run(10_000);
+  c.terminate();
+  expect(etcd.violations).toEqual([]);
+  const other = createBench();
+  const [first, second] = await startThree(other);
+  first.kill();
+  other.etcd.surprised();
+  await other.host.clock.run(100);
+  second.terminate();
+  expect(other.etcd.violations).toEqual(["Stopping b leaves 1 of 3 voters, fewer than the quorum of 2"]);
+});

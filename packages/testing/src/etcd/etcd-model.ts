@@ -1,6 +1,6 @@
 /** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
 import { type Host, sleep } from "@setpoint/host";
-import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
@@ -12,6 +12,8 @@ const learnersMax = 1;
 /** What the leader's log a learner must have to be promoted. */
 const inSyncRatio = 0.9;
 const latencyMsMax = 4;
+/** Whoever has decided to stop a member has looked at the others shortly before. */
+const momentMs = 50;
 
 /** A refusal of etcd, with its own words; anything else that is thrown means that nobody answers. */
 export class EtcdRefusal extends Error {
@@ -38,6 +40,9 @@ export class EtcdModel implements ProgramModel {
   readonly #byHost = new Map<string, EtcdMember>();
   readonly #clusterIds = new Map<string, string>();
   readonly #forgiven = new Set<string>();
+  /** The last process of each member that has ever had data, by its ID. */
+  readonly #lives = new Map<string, EtcdMember>();
+  #surprisedMs = -Infinity;
 
   attach(host: Host): void {
     this.#host = host;
@@ -46,6 +51,28 @@ export class EtcdModel implements ProgramModel {
   forgive(podName?: string): void {
     const names = podName === undefined ? [...this.#processes.values()].map(({ launch }) => launch.podName) : [podName];
     for (const name of names) this.#forgiven.add(name);
+  }
+
+  surprised(): void {
+    this.#surprisedMs = this.#hostOrThrow().clock.monotonic();
+  }
+
+  /** A majority of the voters has lost its data: no election is ever won again. */
+  get beyondRepair(): BeyondRepair | undefined {
+    for (const clusterId of this.#groups.keys()) {
+      const all = [...this.#lives.values()].filter(({ data }) => data.clusterId === clusterId);
+      const newest = all.reduce<EtcdData | undefined>(
+        (best, { data }) => (best === undefined || data.isUpToDate(best) ? data : best),
+        undefined,
+      );
+      if (newest === undefined) continue;
+      const { voters, quorum } = newest;
+      const lost = voters.filter(({ id, name }) => name !== "" && this.#lives.get(id)?.isKept !== true);
+      if (voters.length - lost.length >= quorum) continue;
+      const names = lost.map(({ name }) => name).join(", ");
+      return { sentence: `the data of ${names} are gone, of ${voters.length} voters`, membersLost: lost.length };
+    }
+    return undefined;
   }
 
   runs(image: string): boolean {
@@ -205,7 +232,8 @@ export class EtcdModel implements ProgramModel {
 
   #started(member: EtcdMember, token: string): void {
     for (const name of member.launch.hostNames) this.#byHost.set(name, member);
-    const { clusterId } = member.data;
+    const { clusterId, memberId } = member.data;
+    this.#lives.set(memberId, member);
     const known = this.#clusterIds.get(token);
     if (known !== undefined && known !== clusterId)
       this.violations.push(`${member.name} started a second cluster: ${clusterId} beside ${known}`);
@@ -214,7 +242,8 @@ export class EtcdModel implements ProgramModel {
 
   #stopping({ launch }: EtcdMember, violation: string | undefined): void {
     const isForgiven = this.#forgiven.delete(launch.podName);
-    if (violation !== undefined && !isForgiven) this.violations.push(violation);
+    const isSurprise = this.#hostOrThrow().clock.monotonic() - this.#surprisedMs < momentMs;
+    if (violation !== undefined && !isForgiven && !isSurprise) this.violations.push(violation);
   }
 
   #ended(member: EtcdMember): void {

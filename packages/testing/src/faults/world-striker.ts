@@ -109,6 +109,7 @@ export class WorldStriker {
     const child = await this.#child(resource, rank);
     if (child === undefined) return;
     this.#forgive(child.kind === "Pod" ? child.metadata.name : undefined, child.kind);
+    if (child.kind === "Pod") this.#surprise();
     const kind = this.#kindOf(resource);
     if (kind !== undefined) await this.#options.client.delete(kind, keyOf(child)).catch(unlessNotFound);
   }
@@ -163,8 +164,7 @@ export class WorldStriker {
   async #killPod(rank: number): Promise<void> {
     const pod = await this.#child("pods", rank);
     const { name = "", namespace = "default" } = pod?.metadata ?? {};
-    // Who stops another one within the same milliseconds cannot know.
-    for (const model of this.#options.models) model.forgive?.();
+    this.#surprise();
     try {
       if (pod !== undefined) this.#options.nodes.kill(namespace, name);
     } catch {
@@ -176,8 +176,7 @@ export class WorldStriker {
     const { host, nodes, nodeNames } = this.#options;
     const name = nodeNames[rank % nodeNames.length];
     if (name === undefined) return;
-    // Of the others too: who stops one of them at the same moment cannot know.
-    for (const model of this.#options.models) model.forgive?.();
+    this.#surprise();
     nodes.failNode(name, "off");
     if (backMs === undefined) return;
     await sleep(host.clock, backMs);
@@ -185,10 +184,10 @@ export class WorldStriker {
   }
 
   async #loseClaim(rank: number): Promise<void> {
-    const { client, nodes, models } = this.#options;
+    const { client, nodes } = this.#options;
     const claim = await this.#child("persistentvolumeclaims", rank);
     if (claim === undefined) return;
-    for (const model of models) model.forgive?.();
+    this.#surprise();
     nodes.loseVolume(claim.metadata.uid);
     // Without its finalizer, because nobody waits for the pods of a lost disk.
     await client.patch(PersistentVolumeClaim, keyOf(claim), { metadata: { finalizers: null } }).catch(unlessNotFound);
@@ -234,6 +233,11 @@ export class WorldStriker {
 
   #kindOf(resource: string): KindRef<KubeObject> | undefined {
     return [...this.#owned, ...this.#kinds].find(({ plural }) => plural === resource);
+  }
+
+  /** Who stops another process within the same milliseconds cannot know. */
+  #surprise(): void {
+    for (const model of this.#options.models) model.surprised?.();
   }
 
   /** What people do is not the operator's fault: models do not hold it against it. */

@@ -1,13 +1,17 @@
 /** Rules about how a run ends. */
 import { differences } from "../explore/end-state.ts";
 import type { Fault } from "../faults/fault.ts";
+import type { ProgramModel } from "../program-model.ts";
 import type { Oracle } from "./oracle.ts";
 
-/** ESR, first half: after the last fault the world settles in time. */
+/** ESR, first half: after the last fault the world settles in time, unless people have destroyed what only they can bring back. */
 export const converges: Oracle = {
   name: "converges",
-  judge: () => ({
-    ended: ({ unsettled }) => (unsettled?.includes("A safety rule was broken") === true ? undefined : unsettled),
+  judge: ({ models }) => ({
+    ended({ unsettled, faults }) {
+      if (unsettled?.includes("A safety rule was broken") === true) return undefined;
+      return isBeyondRepair(models, faults) ? undefined : unsettled;
+    },
   }),
 };
 
@@ -67,6 +71,16 @@ export const operandsIntact: Oracle = {
     },
   }),
 };
+
+/** More members without their data than faults that destroy any: the others were the operator's doing, and it is not excused. */
+function isBeyondRepair(models: readonly ProgramModel[], faults: readonly Fault[]): boolean {
+  const destroyed = faults.filter(destroysData).length;
+  return models.some(({ beyondRepair: { membersLost } = { membersLost: Infinity } }) => membersLost <= destroyed);
+}
+
+function destroysData(fault: Fault): boolean {
+  return fault.kind === "E10" || (fault.kind === "E1" && fault.child.resource === "persistentvolumeclaims");
+}
 
 /** Whether people or machines have changed something that an operator need not, or cannot, restore as it was. */
 function changesTheWorld({ kind }: Fault): boolean {

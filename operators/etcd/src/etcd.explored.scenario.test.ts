@@ -1,0 +1,75 @@
+/** What random schedules have found: each goes well since, and stays here under the name of what went wrong. */
+import { type Fault, replaySchedule } from "@setpoint/testing";
+import { expect, test } from "vitest";
+import { etcdSetting } from "./testing/etcd-setting.ts";
+import { options, worlds } from "./testing/etcd-worlds.ts";
+
+interface Found {
+  readonly name: string;
+  readonly story: string;
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+}
+
+const write = (write: string, nth: number): { by: string; write: string; nth: number } => ({ by: "etcd", write, nth });
+const event = (event: string, nth: number): { by: string; event: string; nth: number } => ({ by: "etcd", event, nth });
+const claim = (rank: number): { resource: string; rank: number } => ({ resource: "persistentvolumeclaims", rank });
+const pod = (rank: number): { resource: string; rank: number } => ({ resource: "pods", rank });
+
+const made = "POST default/pods/orders-*";
+const told = "POST default/events/orders.*";
+const status = "PATCH default/etcdclusters/orders/status";
+
+const found: readonly Found[] = [
+  {
+    name: "a member is not restarted for an upgrade while another one is on its way out and the cache does not show it",
+    story: "a cluster is upgraded",
+    seed: 600_054,
+    faults: [
+      { kind: "C5", at: event("pods", 18), forMs: 20_000 },
+      { kind: "E1", at: write(status, 17), child: pod(11) },
+    ],
+  },
+  {
+    name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
+    story: "a cluster is upgraded",
+    seed: 7,
+    faults: [{ kind: "E1", at: write(told, 7), child: pod(13) }],
+  },
+  {
+    name: "a founder that was started again on an empty volume before a quorum could say that it had joined is replaced",
+    story: "a cluster starts",
+    seed: 506,
+    faults: [
+      { kind: "E1", at: write(made, 2), child: claim(11) },
+      { kind: "B6", at: write(made, 3), forMs: 20_000 },
+      { kind: "E8", at: write(status, 8), rank: 19 },
+    ],
+  },
+  {
+    name: "a node that comes back after the last step is waited for",
+    story: "a cluster starts",
+    seed: 10_374,
+    faults: [
+      { kind: "C5", at: event("etcdclusters", 1), forMs: 20_000 },
+      { kind: "E9", at: write(status, 9), rank: 2, backMs: 120_000 },
+    ],
+  },
+  {
+    name: "a person who takes the data of one member of two has to bring them back: no operator can",
+    story: "a cluster grows",
+    seed: 500_042,
+    faults: [
+      { kind: "E2", at: write(told, 1), child: { resource: "services", rank: 1 }, own: false },
+      { kind: "E1", at: write(told, 2), child: claim(5) },
+      { kind: "E1", at: write(status, 8), child: pod(18) },
+    ],
+  },
+];
+
+test.each(found)("$name", async ({ story, seed, faults }) => {
+  const report = await replaySchedule(etcdSetting, { ...options, worlds }, JSON.stringify({ seed, story, faults }));
+  expect(report.broken).toEqual([]);
+  // A schedule whose sites are not met any more proves nothing.
+  expect(report.struck.map(({ fault }) => fault)).toEqual(faults);
+});

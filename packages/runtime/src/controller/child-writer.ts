@@ -151,17 +151,20 @@ export class ChildWriter {
   async patch<T extends KubeObject>(target: T, change: unknown, options: PatchOptions = {}): Promise<Stored<T>> {
     const { cache, client, definition, signal } = this.#ports;
     const kind = cache.ofObject(target).kind as KindRef<T>;
-    const { uid, resourceVersion } = target.metadata;
+    const meant = (await this.#identified(kind, target)) ?? target;
+    const { uid, resourceVersion } = meant.metadata;
     const fields = change as { readonly metadata?: object };
     const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
     const send = (): Promise<Stored<T>> =>
-      client.patch<T>(kind, keyOf(target), { ...fields, metadata }, { fieldManager: definition.fieldManager, signal });
-    return this.#track({ verb: "patch", kind, object: target, isNew: false, parent: this.#parent.object, send });
+      client.patch<T>(kind, keyOf(meant), { ...fields, metadata }, { fieldManager: definition.fieldManager, signal });
+    return this.#track({ verb: "patch", kind, object: meant, isNew: false, parent: this.#parent.object, send });
   }
 
-  async delete(target: KubeObject, options: DeleteOptions = {}): Promise<void> {
+  async delete(named: KubeObject, options: DeleteOptions = {}): Promise<void> {
     const { cache, client, signal, writes } = this.#ports;
-    const { kind } = cache.ofObject(target);
+    const { kind } = cache.ofObject(named);
+    const target = await this.#identified(kind, named);
+    if (target === undefined) return;
     const { uid, resourceVersion } = target.metadata;
     const preconditions = {
       ...(uid === undefined ? {} : { uid }),
@@ -187,6 +190,17 @@ export class ChildWriter {
       this.#forget(kind, target);
       writes.deleted(kind, target);
     }
+  }
+
+  /**
+   * What a write is about names its UID, so that it never meets a namesake that came meanwhile. An object that the author has built by
+   * name is the one that the cache shows under it, or else the server; undefined when there is none.
+   */
+  async #identified<T extends KubeObject>(kind: KindRef<T>, target: T): Promise<T | undefined> {
+    if (target.metadata.uid !== undefined) return target;
+    const { namespace } = target.metadata;
+    const name = nameOf(target);
+    return this.#reader.get<T>(kind, name, namespace) ?? (await this.#reader.fresh<T>(kind, name, namespace));
   }
 
   #forget(kind: KindRef, target: KubeObject): void {

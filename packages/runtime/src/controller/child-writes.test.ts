@@ -1,3 +1,4 @@
+import type { Transport } from "@setpoint/apimachinery";
 import { controller, outcome } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import {
@@ -7,6 +8,7 @@ import {
   refusal,
   said,
   Wrapper,
+  type ControllerWorld,
   type Refuse,
 } from "./controller-world.fixture.ts";
 
@@ -308,4 +310,71 @@ test("children are recreated or left alone where the author says so", async () =
     ["lolly-lime", { sort: "a" }, true],
     ["lolly-mint", { sort: "b" }, false],
   ]);
+});
+
+/** Somebody puts another object in the place of the wrapper just before a write of ours arrives. */
+function exchanging(world: ControllerWorld, method: string): (inner: Transport) => Transport {
+  let isExchanged = false;
+  return (inner) => ({
+    async send(request, signal) {
+      if (request.method === method && request.path.endsWith("lolly-mint") && !isExchanged) {
+        isExchanged = true;
+        await world.client.delete(Wrapper, { name: "lolly-mint", namespace: "default" });
+        await world.client.create(Wrapper, wrapper("mint", { flavor: "theirs" }));
+      }
+      return inner.send(request, signal);
+    },
+  });
+}
+
+test("delete() of an object that is only named means the one of the cache, and no namesake that comes meanwhile", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy());
+  await world.client.create(Wrapper, wrapper("mint", { flavor: "ours" }));
+  const tidy = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async ({ metadata: { annotations } }, context) => {
+      if (annotations?.["tidied"] === undefined) await context.delete(wrapper("mint"));
+    },
+  });
+  const manager = world.start([tidy], exchanging(world, "DELETE"));
+  await world.settle(manager);
+  expect((await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" })).data).toEqual({
+    flavor: "theirs",
+  });
+});
+
+test("patch() of an object that is only named means the one of the cache, and no namesake that comes meanwhile", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy());
+  await world.client.create(Wrapper, wrapper("mint", { flavor: "ours" }));
+  const outcomes: string[] = [];
+  const stir = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_object, { patch }) => {
+      outcomes.push((await outcome(patch(wrapper("mint"), { data: { stirred: "yes" } }))).kind);
+    },
+  });
+  const manager = world.start([stir], exchanging(world, "PATCH"));
+  await world.settle(manager);
+  expect(outcomes[0]).toBe("refused");
+});
+
+test("delete() of an object that is only named asks the server where the cache shows none, and nothing there is done", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const reads: string[] = [];
+  const tidy = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_object, context) => context.delete(wrapper("mint")),
+  });
+  const manager = world.start([tidy], (inner) => ({
+    send(request, signal) {
+      if (request.method === "GET" && request.path.endsWith("lolly-mint")) reads.push(request.path);
+      return inner.send(request, signal);
+    },
+  }));
+  await world.settle(manager);
+  expect(reads.length).toBe(1);
+  expect(world.writes()).toEqual([]);
 });

@@ -101,11 +101,14 @@ export interface ReconcileContext {
   prune(this: void): Promise<PruneOutcome>;
   /** Creates with the owner reference; AlreadyExists of an object that we own already counts as done. */
   create<T extends KubeObject>(this: void, object: T, options?: CreateOptions): Promise<Stored<T>>;
-  /** JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. */
+  /**
+   * JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. They are looked up for an
+   * object that was not read, as in `delete`.
+   */
   patch<T extends KubeObject>(this: void, object: T, patch: unknown, options?: PatchOptions): Promise<Stored<T>>;
   /**
-   * Deletes with the UID of `object` as precondition; one that was not read has none, and then whatever has the name goes. An object
-   * that is gone already counts as done.
+   * Deletes with the UID of `object` as precondition. One that was not read but only named is the one that the cache shows under this
+   * name, or else the server; a namesake that comes meanwhile stays. An object that is gone already counts as done.
    */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
   /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */

@@ -1,16 +1,27 @@
-/** A controller declared in YAML, as Metacontroller's CompositeController. */
+/** A controller declared in YAML, as Metacontroller's CompositeController; its function is behind HTTP, or a program. */
 import { isJsonObject, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
-import type { KindRef, RestMapper } from "@setpoint/client";
+import type { KindRef } from "@setpoint/client";
 import type { ChildUpdate, ControllerDefinition } from "@setpoint/runtime";
+import { engineController } from "../engine/engine-controller.ts";
+import type { Programs } from "../engine/programs.ts";
+import { readEngineRun } from "../engine/read-engine-run.ts";
+import { millisecondsOf } from "./duration.ts";
 import type { HookCaller } from "./hook-caller.ts";
 import { hookController } from "./hook-controller.ts";
 
 /** A declared controller that cannot be used. */
 export const errCompositeController = "ERR_COMPOSITE_CONTROLLER";
 
+/** Finds a kind by `plural` or `plural.version.group`; what discovery gives is one. */
+export interface KindFinder {
+  find(name: string): KindRef;
+}
+
 export interface CompositeControllerOptions {
-  /** What the server serves: kinds are named by their resources. */
-  readonly mapper: RestMapper;
+  /** What the server serves, or what is known without one: kinds are named by their resources. */
+  readonly mapper: KindFinder;
+  /** What runs `hooks.sync.run`; without it such a controller is refused. */
+  readonly programs?: Programs;
   /** Makes a hook of an address, for instance `(url, timeoutMs) => httpHook(url, { clock, timeoutMs })`. */
   connect(this: void, url: string, timeoutMs: number | undefined): HookCaller;
 }
@@ -37,22 +48,38 @@ export function readCompositeController(manifest: unknown, options: CompositeCon
   }));
   const updates = new Map(declared.map((each) => [each.kind.kind, each.update]));
   const hooks = fieldsOf(spec["hooks"]);
-  const sync = hookOf(hooks["sync"], options) ?? fail("hooks.sync.webhook.url is missing");
-  const finalize = hookOf(hooks["finalize"], options);
-  const customize = hookOf(hooks["customize"], options);
-  const resyncPeriodSeconds = spec["resyncPeriodSeconds"];
   const labelSelector = selectorOf(parent["labelSelector"], fail);
-  return hookController({
+  const shared = {
     name,
     kind,
     children: declared.map((each) => each.kind),
+    ...(labelSelector === undefined ? {} : { select: { labelSelector } }),
+    update: (child: KubeObject): ChildUpdate => updates.get(child.kind) ?? "InPlace",
+  };
+  const resyncPeriodMs = secondsOf(spec["resyncPeriodSeconds"]);
+  const program = fieldsOf(hooks["sync"])["run"];
+  if (program !== undefined) {
+    const { programs } = options;
+    if (programs === undefined) return fail("hooks.sync.run is a program, and this host runs none");
+    if (hooks["finalize"] !== undefined || hooks["customize"] !== undefined)
+      fail("hooks.sync.run stands alone: what a program wants is owned and goes with its object");
+    return engineController({
+      ...shared,
+      programs,
+      run: readEngineRun(program, fail),
+      ...(resyncPeriodMs === undefined ? {} : { maxReconcileIntervalMs: resyncPeriodMs }),
+    });
+  }
+  const sync = hookOf(hooks["sync"], options) ?? fail("hooks.sync.webhook.url is missing");
+  const finalize = hookOf(hooks["finalize"], options);
+  const customize = hookOf(hooks["customize"], options);
+  return hookController({
+    ...shared,
     related: listOf(spec["relatedResources"]).map((each) => kindOf(each, options.mapper, fail)),
     sync,
-    ...(labelSelector === undefined ? {} : { select: { labelSelector } }),
     ...(finalize === undefined ? {} : { finalize }),
     ...(customize === undefined ? {} : { customize }),
-    ...(typeof resyncPeriodSeconds === "number" ? { resyncPeriodMs: resyncPeriodSeconds * 1_000 } : {}),
-    update: (child) => updates.get(child.kind) ?? "InPlace",
+    ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
   });
 }
 
@@ -67,11 +94,13 @@ function nameOf(manifest: unknown): string {
   );
 }
 
-function kindOf(rule: JsonObject, mapper: RestMapper, fail: Fail): KindRef {
-  const { apiVersion, resource } = rule;
+function kindOf(rule: JsonObject, mapper: KindFinder, fail: Fail): KindRef {
+  const { apiVersion, resource, kind, namespaced = true } = rule;
   if (typeof apiVersion !== "string" || typeof resource !== "string")
     return fail("a resource needs `apiVersion` and `resource`");
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
+  // Somebody else's kind, which need not be served yet.
+  if (typeof kind === "string") return { group, version, kind, plural: resource, namespaced: namespaced === true };
   return mapper.find(group === "" ? resource : `${resource}.${version}.${group}`);
 }
 
@@ -86,10 +115,8 @@ function hookOf(hook: unknown, { connect }: CompositeControllerOptions): HookCal
   return typeof url === "string" ? connect(url, millisecondsOf(timeout)) : undefined;
 }
 
-/** A duration of whole seconds or milliseconds, as Go writes it: `10s`, `500ms`. */
-function millisecondsOf(text: unknown): number | undefined {
-  const [, count, unit] = typeof text === "string" ? (/^(\d+)(ms|s)$/.exec(text) ?? []) : [];
-  return count === undefined ? undefined : Number(count) * (unit === "s" ? 1_000 : 1);
+function secondsOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value * 1_000 : undefined;
 }
 
 function selectorOf(selector: unknown, fail: Fail): string | undefined {

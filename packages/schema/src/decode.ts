@@ -167,7 +167,7 @@ function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
     if (!isJsonObject(value)) return mismatch(schema, value, state);
     const copy: Record<string, unknown> = {};
     for (const key in value) {
-      const item = value[key];
+      const item = fieldOf(value, key);
       const child = children.get(key) ?? childOf(key) ?? additional;
       if (child !== undefined) {
         if (item !== null) setOwn(copy, key, child.decode(item, state));
@@ -177,6 +177,14 @@ function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
     }
     return copy;
   };
+}
+
+/**
+ * The compiler takes a read within `for in` for one of the few shapes that it has seen, and has to begin again with every other; here
+ * come objects of all shapes, and a read of its own stays compiled.
+ */
+function fieldOf(object: Record<string, unknown>, key: string): unknown {
+  return object[key];
 }
 
 function knownChild(schema: StructuralSchema, isMetadata: boolean): Child {

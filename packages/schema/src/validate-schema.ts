@@ -4,7 +4,7 @@ import { indexPath, joinPath, keyPath } from "./field-path.ts";
 import { jsonEqual } from "./json-equal.ts";
 import { isJsonObject } from "./json-copy.ts";
 import { itemKey, validateLists } from "./list-types.ts";
-import { hasRules } from "./has-rules.ts";
+import { hasRules, rememberedOf } from "./has-rules.ts";
 import { isEmbedded } from "./object-meta-schema.ts";
 import type { RuleEvaluator } from "./rule-evaluator.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -158,8 +158,11 @@ function validateJunctors(
   if (not !== undefined && attempt(not).length === 0) fail("not validate the schema (not)");
 }
 
+const embedsObjects = rememberedOf(isEmbedded);
+
 /** Objects within the object need to say what they are. */
 function validateEmbedded(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
+  if (!embedsObjects(schema)) return;
   const { items, properties, additionalProperties } = schema;
   if (Array.isArray(value)) {
     if (items === undefined) return;

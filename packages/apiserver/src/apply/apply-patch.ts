@@ -14,7 +14,7 @@ import type { StructuralSchema } from "@setpoint/schema";
 import { applyConflictError, type ApplyConflict } from "./apply-conflict.ts";
 import { type Atom, rootAtomOf } from "./atom.ts";
 import { compareObjects } from "./compare-objects.ts";
-import { fieldSetOf, fieldSetOfAtom } from "./field-set-of.ts";
+import { fieldSetOfAtom, neverOwned } from "./field-set-of.ts";
 import { allowedByLastApplied, withLastApplied } from "./last-applied.ts";
 import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
 import { mergeObjects } from "./merge-objects.ts";
@@ -40,6 +40,8 @@ export interface ApplyPatchOptions {
   readonly time: string;
   /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
   readonly resetFields?: FieldSet;
+  /** The fields beside apiVersion, kind and metadata that the caller wants back; absent: all of them. */
+  readonly only?: readonly string[];
 }
 
 export interface AppliedObject {
@@ -117,7 +119,7 @@ function checkPatch({ schema, patch, apiVersion }: ApplyPatchOptions): void {
 }
 
 function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {
-  const { schema, patch, resetFields } = options;
+  const { schema, patch, resetFields, only } = options;
   const atom = rootAtomOf(schema);
   const live = withoutManagedFields(options.live);
   const entries = entriesBefore(options);
@@ -125,19 +127,28 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
   const last = entries.find((entry) => isSameManager(entry, self));
   const others = entries.filter((entry) => entry !== last);
   const config = withoutManagedFields(patch);
-  const whole = fieldSetOf(schema, config);
+  const named = fieldSetOfAtom(atom, config);
+  const whole = named.difference(neverOwned);
   const applied = resetFields === undefined ? whole : whole.recursiveDifference(resetFields);
   const merged = mergeObjects(atom, live, config);
-  const wanted = prune(atom, merged, last?.fields, others, fieldSetOfAtom(atom, config));
+  const wanted = prune(atom, merged, last?.fields, others, named);
 
   const kept = takeFromOthers(options, { live, wanted, others, force });
   const changed = !deepEqual(live, wanted);
   const own = { ...self, time: changed ? options.time : last?.time, fields: applied };
   const isSame = !changed && last !== undefined && last.fields.equals(applied) && last.apiVersion === self.apiVersion;
   const next = applied.isEmpty ? kept : [...kept, isSame ? last : own];
-  const object = cloneJson(withLastApplied(options, wanted));
+  const object = cloneJson(partOf(withLastApplied(options, wanted), only));
   // The merge of objects with apiVersion, kind and metadata has them too.
   return { object: object as UnstructuredObject, managedFields: encodeEntries(next), changed };
+}
+
+function partOf(object: JsonObject, only: readonly string[] | undefined): JsonObject {
+  if (only === undefined) return object;
+  const { apiVersion, kind, metadata } = object;
+  const part: Record<string, unknown> = { apiVersion, kind, metadata };
+  for (const field of only) if (object[field] !== undefined) part[field] = object[field];
+  return part;
 }
 
 function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<ManagedEntry, "time" | "fields"> {

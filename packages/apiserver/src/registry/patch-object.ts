@@ -48,14 +48,45 @@ export async function patchObject(
   return updateObject(context, served, options, {
     needsResourceVersion: false,
     change(old) {
-      const patched = patchValue(served.definition, mediaType, old, body);
-      const patch = patchSubject(served.definition, mediaType, body, patched);
+      const { definition } = served;
+      const patched = patchValue(definition, mediaType, patchedPart(old, served, mediaType, body), body);
+      const patch = patchSubject(definition, mediaType, body, () => patchValue(definition, mediaType, old, body));
       const object = decodePatched(served, old, patched, { ...settings, patch });
       checkName(object, served.attributes.name);
       checkNamespace(served.definition, object, served.attributes.namespace);
       return { object };
     },
   });
+}
+
+/** What a patch of the status may name without reaching beyond what its endpoint writes. */
+const ofStatus: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
+
+/**
+ * What of the present object the patch is made on: of a patch that says nothing of the rest, what its endpoint would put back
+ * anyhow is neither copied nor decoded. managedFields that it does not name are those that are there.
+ */
+function patchedPart(
+  old: UnstructuredObject,
+  { attributes }: ServedRequest,
+  mediaType: string,
+  patch: unknown,
+): UnstructuredObject {
+  if (mediaType !== mergePatchType && mediaType !== strategicPatchType) return old;
+  if (!isJsonObject(patch) || hasDirective(patch)) return old;
+  const { metadata: ofMetadata = {} } = patch;
+  if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields")) return old;
+  const { managedFields: _, ...metadata } = old.metadata;
+  const { apiVersion, kind, status } = old;
+  if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field)))
+    return { ...old, metadata };
+  return status === undefined ? { apiVersion, kind, metadata } : { apiVersion, kind, metadata, status };
+}
+
+/** Directives of strategic merge patches speak of a whole map. */
+function hasDirective(patch: JsonObject): boolean {
+  for (const field in patch) if (field.startsWith("$")) return true;
+  return false;
 }
 
 export function patchValue(
@@ -86,7 +117,7 @@ function patchSubject(
   definition: ResourceDefinition,
   mediaType: string,
   patch: unknown,
-  object: unknown,
+  object: () => unknown,
 ): PatchSubject {
   if (mediaType === strategicPatchType) return { kind: "strategic", patch };
   return { kind: "patched", object, sorted: definition.custom };
@@ -111,6 +142,8 @@ function checkPatchOptions({ request }: ServedRequest, options: WriteOptions, me
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", errors);
 }
 
+const statusAlone: readonly string[] = ["status"];
+
 /** Server-side apply: creates what is absent. */
 async function applyObject(
   context: RegistryContext,
@@ -133,6 +166,8 @@ async function applyObject(
       apiVersion: apiVersionOf(definition),
       subresource,
       time: timestamp(context.host.clock),
+      // Of a custom object the rest is put back as it is stored.
+      ...(subresource === "status" && definition.custom ? { only: statusAlone } : {}),
       ...resetFieldsOf(definition, subresource),
     });
     // The merged object is a fresh copy that nobody else holds.

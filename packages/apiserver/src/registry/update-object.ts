@@ -160,18 +160,26 @@ function keepBySubresource(
 ): MutableObject {
   if (subresource === "status") {
     const { managedFields } = object.metadata;
-    const metadata: MutableMeta = definition.custom ? cloneJson(old.metadata) : object.metadata;
+    const metadata: MutableMeta = definition.custom ? { ...old.metadata } : object.metadata;
     if (definition.custom && managedFields !== undefined) metadata.managedFields = managedFields;
-    const kept: MutableObject = { ...cloneJson(old), metadata };
-    delete kept["status"];
+    const { status: _, ...rest } = old;
+    const kept: MutableObject = { ...partsOf(definition, rest), metadata };
     if (object["status"] !== undefined) kept["status"] = object["status"];
     return kept;
   }
   if ((subresource === "" || subresource === "scale") && hasStatus(definition)) {
     if (old["status"] === undefined) delete object["status"];
-    else object["status"] = cloneJson(old["status"]);
+    else object["status"] = partsOf(definition, old["status"]);
   }
   return object;
+}
+
+/**
+ * What an endpoint does not write is shared with the stored object, and frozen as that is: whoever compares, validates or freezes
+ * the new one is done with it at one look. Only a conversion between versions may change it in place.
+ */
+function partsOf<T>({ convert }: ResourceDefinition, stored: T): T {
+  return convert === undefined ? stored : cloneJson(stored);
 }
 
 const serverFields = [

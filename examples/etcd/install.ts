@@ -1,9 +1,10 @@
 /** Installs the operator and the example as `kubectl apply --server-side -f` would. */
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@setpoint/host";
 import { parseAllDocuments } from "yaml";
 import { isApiError, isSetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
+import { systemClock } from "@setpoint/host/system";
 
 const fieldManager = "setpoint";
 /** A kind that was just installed may need a moment until it is served. */
@@ -19,7 +20,7 @@ export async function applyFile(client: Client, path: string): Promise<readonly 
 }
 
 async function applyObject(client: Client, object: UnstructuredObject): Promise<void> {
-  const deadline = performance.now() + servedMsMax;
+  const deadline = systemClock.monotonic() + servedMsMax;
   for (;;) {
     try {
       const mapper = await client.discover();
@@ -27,8 +28,8 @@ async function applyObject(client: Client, object: UnstructuredObject): Promise<
       return;
     } catch (error) {
       const isUnserved = isSetpointError(error, "ERR_UNKNOWN_RESOURCE") || (isApiError(error) && error.code === 404);
-      if (!isUnserved || performance.now() > deadline) throw error;
-      await sleep(100);
+      if (!isUnserved || systemClock.monotonic() > deadline) throw error;
+      await sleep(systemClock, 100);
     }
   }
 }

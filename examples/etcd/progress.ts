@@ -1,7 +1,8 @@
 /** Shows what is being waited for and why, a line whenever it changes. */
 import { Pod } from "@setpoint/api";
 import { isNotFound, SetpointError } from "@setpoint/apimachinery";
-import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "@setpoint/host/system";
+import { sleep } from "@setpoint/host";
 import type { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
 import { etcdClient } from "./tour/etcd-client.ts";
 
@@ -11,7 +12,7 @@ export async function showUntilRunning(
   print: (line: string) => void,
   withinMs: number,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
+  const deadline = systemClock.monotonic() + withinMs;
   let said = "";
   for (;;) {
     const line = await currentState(cluster);
@@ -19,9 +20,9 @@ export async function showUntilRunning(
     said = line ?? said;
     if (line !== undefined && line.startsWith("Running") && (await answers(cluster))) return;
     await requireImages(cluster);
-    if (performance.now() > deadline)
+    if (systemClock.monotonic() > deadline)
       throw notRunning(`The cluster "${cluster.name}" is not running after ${withinMs / 1000} s: ${said}`);
-    await sleep(200);
+    await sleep(systemClock, 200);
   }
 }
 

@@ -5,6 +5,7 @@ import { EtcdCluster } from "@setpoint/etcd-operator";
 import { parseUpOptions, sentenceOf, startCluster, untilSignal } from "@setpoint/cli";
 import { SetpointError } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
+import { systemClock } from "@setpoint/host/system";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 import { applyFile } from "./install.ts";
 import { showUntilRunning } from "./progress.ts";
@@ -22,8 +23,8 @@ const options = parseUpOptions(args.filter((arg) => arg !== "--exit"));
 const print = (line: string): void => {
   if (!options.quiet) console.log(line);
 };
-const startedMs = performance.now();
-const since = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+const startedMs = systemClock.monotonic();
+const since = (): string => `${((systemClock.monotonic() - startedMs) / 1000).toFixed(1)} s`;
 
 async function start(): Promise<number> {
   const stopped = untilSignal();

@@ -1,8 +1,9 @@
 /** What the tour sees of the cluster: Kubernetes by its API, etcd by its own. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@setpoint/host";
 import { Deployment, PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
+import { systemClock } from "@setpoint/host/system";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { etcdClient, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
 
@@ -105,12 +106,12 @@ export class ClusterUnderTour {
 
   /** Calls `holds` until it is true; throws with what `describe` says after `withinMs`. */
   async until(what: string, holds: () => Promise<boolean>, withinMs = 60_000): Promise<number> {
-    const startedMs = performance.now();
+    const startedMs = systemClock.monotonic();
     for (;;) {
-      if (await holds().catch(() => false)) return performance.now() - startedMs;
-      if (performance.now() - startedMs > withinMs)
+      if (await holds().catch(() => false)) return systemClock.monotonic() - startedMs;
+      if (systemClock.monotonic() - startedMs > withinMs)
         throw new TourError(`${what} did not happen within ${withinMs / 1000} s; ${await this.#describe()}`);
-      await sleep(100);
+      await sleep(systemClock, 100);
     }
   }
 

@@ -1,5 +1,6 @@
 /** Writes one key after the other and keeps a ledger of what was acknowledged, to prove afterwards that nothing was lost. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@setpoint/host";
+import { systemClock } from "@setpoint/host/system";
 import { etcdClient } from "./etcd-client.ts";
 
 const prefix = "ledger/";
@@ -19,7 +20,7 @@ export class LedgerWriter implements AsyncDisposable {
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
   #errors = 0;
-  #lastMs = performance.now();
+  #lastMs = systemClock.monotonic();
   #gapMs = 0;
   #gapSinceMarkMs = 0;
 
@@ -35,7 +36,7 @@ export class LedgerWriter implements AsyncDisposable {
   }
 
   get gapMs(): number {
-    return Math.max(this.#gapSinceMarkMs, performance.now() - this.#lastMs);
+    return Math.max(this.#gapSinceMarkMs, systemClock.monotonic() - this.#lastMs);
   }
 
   get acknowledged(): number {
@@ -75,13 +76,13 @@ export class LedgerWriter implements AsyncDisposable {
         client.close();
         client = etcdClient(this.#endpoint);
       }
-      await sleep(pauseMs);
+      await sleep(systemClock, pauseMs);
     }
     client.close();
   }
 
   #acknowledge(key: string): void {
-    const nowMs = performance.now();
+    const nowMs = systemClock.monotonic();
     const gapMs = nowMs - this.#lastMs;
     this.#lastMs = nowMs;
     this.#gapMs = Math.max(this.#gapMs, gapMs);

@@ -1,4 +1,5 @@
 /** Runs the steps one after the other, prints each with its seconds, and stops at the first that does not hold. */
+import { systemClock } from "@setpoint/host/system";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 import { deleteCluster, stepsUnderWrites } from "./steps.ts";
@@ -22,8 +23,8 @@ export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<
 }
 
 async function runStep(name: string, print: Print, run: () => Promise<string>): Promise<boolean> {
-  const startedMs = performance.now();
-  const took = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
+  const startedMs = systemClock.monotonic();
+  const took = (): string => `${((systemClock.monotonic() - startedMs) / 1000).toFixed(1).padStart(5)} s`;
   try {
     const said = await run();
     print(`  ok    ${took()}  ${name}: ${said}`);

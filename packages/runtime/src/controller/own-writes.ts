@@ -26,6 +26,11 @@ type OwnWrite = Key &
     | { readonly state: "unknown" }
   );
 
+/** What a deletion answers: whom it has met. */
+interface StatusDetails {
+  readonly details?: { readonly uid?: string };
+}
+
 /** The surroundings of a barrier. */
 export interface BarrierPorts {
   readonly client: Client;
@@ -59,6 +64,35 @@ export class OwnWrites {
   unknown(kind: KindRef, object: KubeObject): void {
     const { name, namespace } = object.metadata;
     if (name !== undefined) this.#note({ kind, name, namespace, state: "unknown" });
+  }
+
+  /**
+   * The server's answer to any write of the run, also to one that went through `context.client`. What a cache holds is waited for;
+   * of the rest it is remembered that it was ours.
+   */
+  answered(method: string, answer: unknown): void {
+    const { kind, metadata, details } = (answer ?? {}) as Partial<KubeObject> & {
+      readonly details?: { readonly uid?: string };
+    };
+    if (kind === "Status" && details?.uid !== undefined) this.#marks.add(details.uid);
+    if (metadata?.resourceVersion === undefined || metadata.name === undefined) return;
+    this.#marks.add(metadata.resourceVersion);
+    // An answer of the API with a name and a revision is an object.
+    const object = answer as Stored<KubeObject>;
+    if (method === "DELETE" && metadata.deletionTimestamp === undefined) this.#marks.add(object.metadata.uid);
+    else if (this.#isCached(object)) this.written(this.#cache.ofObject(object).kind, object);
+  }
+
+  /** Whether some cache will show it; one with a selector may leave it out. */
+  #isCached(object: Stored<KubeObject>): boolean {
+    if (!this.#cache.holds(object)) return false;
+    const { kind } = this.#cache.ofObject(object);
+    const { name, namespace } = object.metadata;
+    const informer = this.#cache.informerOf(kind, namespace);
+    return (
+      informer !== undefined &&
+      (!informer.isSelective || informer.store.get(storeKey({ name, namespace })) !== undefined)
+    );
   }
 
   /** Whether the cache shows in this object nothing but a write of this run. */
@@ -115,7 +149,7 @@ export class OwnWrites {
 
   /** Whether what was written has gone since. */
   async #settle(write: OwnWrite, ports: BarrierPorts): Promise<boolean> {
-    const known = write.state === "unknown" ? await ask(write, ports) : write;
+    let known = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     if (informer === undefined || ports.signal.aborted) return false;
     const isShown = (): boolean => shows(informer, known);
@@ -127,6 +161,8 @@ export class OwnWrites {
         object: storeKey(write),
         waitedMs: barrierMsMax,
       });
+      // It was not there when the server was asked, and may have been done, or made again, since.
+      if (known.state === "deleted" && known.uid === undefined) known = await ask(write, ports);
       informer.refresh();
     }
     return known.state === "written" && !informer.isSelective && !ports.signal.aborted && isMissing(informer, known);
@@ -163,7 +199,7 @@ function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }
 
 /** What became of a write without an answer: the server's state is at least as new as the write, if that happened. */
 async function ask(
-  write: OwnWrite,
+  write: Key,
   { client, clock, log, signal }: BarrierPorts,
 ): Promise<Exclude<OwnWrite, { state: "unknown" }>> {
   const { kind, name, namespace } = write;

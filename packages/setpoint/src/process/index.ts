@@ -8,7 +8,7 @@ export type { CertificateTimes } from "./certificate-plan.ts";
 export { certificateTimes } from "./certificate-plan.ts";
 export type { OperatorWebhooks, OperatorWebhooksOptions } from "./operator-webhooks.ts";
 export { serveOperatorWebhooks } from "./operator-webhooks.ts";
-export { webhookBodyBytesMax } from "./webhook-server.ts";
+export { webhookBodyBytesMax } from "./webhook-body.ts";
 
 // status
 export { LogLevelControl } from "./log-level.ts";

@@ -14,6 +14,7 @@ import { replay } from "./commands/replay.ts";
 import { run } from "./commands/run.ts";
 import { uninstall } from "./commands/uninstall.ts";
 import { up } from "./commands/up.ts";
+import { upgrade } from "./commands/upgrade.ts";
 import { version } from "./commands/version.ts";
 import { why } from "./commands/why.ts";
 import { sentenceOf } from "./sentence-of.ts";
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   bundle,
   dashboard,
   create,
+  upgrade,
   generate,
   version,
   node,

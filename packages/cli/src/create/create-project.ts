@@ -3,7 +3,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { OperatorWords } from "./operator-words.ts";
+import { ownVersion } from "../commands/version.ts";
 import { scaffoldFiles, type Origin } from "./scaffold-files.ts";
+import { recordPath, writeRecord } from "./scaffold-record.ts";
 
 /** Writes a new project into a folder that is empty or not there; the paths written. Throws `ERR_FOLDER_NOT_EMPTY`. */
 export function createProject(words: OperatorWords, directory: string): readonly string[] {
@@ -14,8 +16,9 @@ export function createProject(words: OperatorWords, directory: string): readonly
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     writeFileSync(join(directory, path), text);
   }
+  writeRecord(directory, { version: ownVersion(), name: words.name, files });
   if (origin === "checkout") linkPackages(directory);
-  return [...files.keys()];
+  return [...files.keys(), recordPath];
 }
 
 function refuseUsedFolder(name: string, directory: string): void {
@@ -32,7 +35,7 @@ function usedBy(entries: readonly string[]): string | undefined {
 }
 
 /** Published packages hold their compiled form in `dist`; a checkout runs `src`. */
-function ownOrigin(): Origin {
+export function ownOrigin(): Origin {
   return import.meta.url.endsWith(".ts") ? "checkout" : "registry";
 }
 

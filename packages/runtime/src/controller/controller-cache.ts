@@ -48,6 +48,11 @@ export class ControllerCache implements CacheReader {
     throw new SetpointError(errNotDeclared, message);
   }
 
+  /** Whether the object is of a declared kind. */
+  holds(object: Pick<KubeObject, "apiVersion" | "kind">): boolean {
+    return this.#kinds.has(kindId(gvkOf(object)));
+  }
+
   /** The declared kind of an object. */
   ofObject(object: Pick<KubeObject, "apiVersion" | "kind">): CachedKind {
     return this.of(gvkOf(object));

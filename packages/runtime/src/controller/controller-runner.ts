@@ -26,7 +26,7 @@ import { reconcileObject } from "./reconcile-object.ts";
 import { RunDeadline } from "./run-deadline.ts";
 import { RunEnds } from "./run-ends.ts";
 import type { RunPorts } from "./run-ports.ts";
-import type { ChangeKind, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
+import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
 import { declaresStatusField } from "./status-field.ts";
 
 /** A run that asks to be repeated so soon is counted by the protection against hot loops. */
@@ -297,7 +297,8 @@ export class ControllerRunner {
     if (!isDeleting) this.#daemons?.ensure(key, object);
     const startedMs = clock.monotonic();
     this.#metrics.started(this.#activeCount);
-    const supervised = this.#options.supervisor.begin(key, reconcileID);
+    const onAnswer: OnAnswer = (method, answer) => writes.answered(method, answer);
+    const supervised = this.#options.supervisor.begin(key, reconcileID, onAnswer);
     const deadline = this.#deadline(supervised.signal, log, free);
     const ports = {
       ...this.#options,

@@ -70,8 +70,9 @@ export interface ReconcileContext {
   /** Under which name this controller's `apply` owns fields. */
   readonly fieldManager: string;
   /**
-   * Everything else that the API can do (subresources, other kinds). Its writes check the lease too, but the barrier does not
-   * know them: what they change may be read too old in the next run. The controller's `limits` do not count them either.
+   * Everything else that the API can do (subresources, other kinds). Its writes check the lease too. Those of objects that the
+   * controller's caches hold are seen by its reads and waited for as all others; the protection against hot loops knows them all. The
+   * controller's `limits` do not count them, nor does the one against fights over fields.
    */
   readonly client: Client;
   /** The name of the object's cluster, where the manager works in several. */

@@ -11,6 +11,9 @@ export type RunVerdict =
   | { readonly end: RunEnd; readonly result: Result | void }
   | { readonly end: "error"; readonly error: unknown; readonly retryDelayMs?: number };
 
+/** Is told what the server has answered to a write of a run, whoever has sent it: also what went through `context.client`. */
+export type OnAnswer = (method: string, answer: unknown) => void;
+
 /** One run as its supervisor sees it. */
 export interface SupervisedRun {
   /** Its way to the server: fenced, and its writes are remembered. */
@@ -32,7 +35,7 @@ export interface RunSupervisor {
   woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void;
   /** The key does not run: its object is gone, or it belongs to another process. */
   passed(key: string): void;
-  begin(key: string, reconcileID: string): SupervisedRun;
+  begin(key: string, reconcileID: string, onAnswer: OnAnswer): SupervisedRun;
   /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
   accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(this: void): void };
 }

@@ -5,7 +5,7 @@ import type { Host, Span } from "@setpoint/host";
 import { CauseCollector } from "../causality/cause-collector.ts";
 import { RunLedger } from "../causality/run-ledger.ts";
 import type { Cause, RunRecord } from "../causality/run-record.ts";
-import type { ChangeKind, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
+import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
 import type { KeyOwnership, RunPermit } from "./key-ownership.ts";
 import { RunTransport } from "./run-transport.ts";
 
@@ -43,7 +43,7 @@ export class ControllerSupervisor implements RunSupervisor {
     this.causes.take(key);
   }
 
-  begin(key: string, reconcileID: string): SupervisedRun {
+  begin(key: string, reconcileID: string, onAnswer: OnAnswer): SupervisedRun {
     const { host, transport, ownership, createClient, controller } = this.#options;
     const { clock, tracer } = host;
     const { assertMayWrite: assertManagerMayWrite } = this.#options;
@@ -58,6 +58,7 @@ export class ControllerSupervisor implements RunSupervisor {
       ledger: this.ledger,
       record,
       assertMayWrite,
+      onAnswer,
       tracer,
       span,
     });

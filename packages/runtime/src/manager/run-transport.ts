@@ -2,6 +2,7 @@ import type { ApiRequest, ApiResponse, KubeObject, Transport } from "@setpoint/a
 import type { Clock, Span, Tracer } from "@setpoint/host";
 import type { RunLedger } from "../causality/run-ledger.ts";
 import type { RunRecord } from "../causality/run-record.ts";
+import type { OnAnswer } from "../controller/run-supervisor.ts";
 
 /** What stands around the writes of one run. */
 export interface RunTransportPorts {
@@ -11,6 +12,7 @@ export interface RunTransportPorts {
   readonly record: RunRecord;
   /** Throws when the run may not write, which it is asked before each write. */
   assertMayWrite(): void;
+  readonly onAnswer?: OnAnswer;
   readonly tracer: Tracer | undefined;
   readonly span: Span | undefined;
 }
@@ -51,7 +53,10 @@ export class RunTransport implements Transport {
     try {
       const response = await inner.send(span === undefined ? request : withTraceparent(request, span), signal);
       write.status = response.status;
-      if (response.kind === "object" && response.status < 400) write.resourceVersion = revisionOf(response.object);
+      if (response.kind === "object" && response.status < 400) {
+        write.resourceVersion = revisionOf(response.object);
+        if (!isDryRun(request)) this.#ports.onAnswer?.(request.method, response.object);
+      }
       span?.set({ "http.response.status_code": response.status });
       span?.end(response.status < 400 ? undefined : new Error(`the server answered ${response.status}`));
       return response;
@@ -63,6 +68,11 @@ export class RunTransport implements Transport {
       this.#writesOnTheirWay--;
     }
   }
+}
+
+/** Its answer shows what would be, which no cache will ever show. */
+function isDryRun({ query, body }: ApiRequest): boolean {
+  return query?.["dryRun"] !== undefined || (body as { readonly dryRun?: unknown } | undefined)?.dryRun !== undefined;
 }
 
 function startSpan(tracer: Tracer, parent: Span | undefined, { method, path }: ApiRequest): Span {

@@ -65,6 +65,65 @@ test("a status that is never the same is a hot loop too", async () => {
   expect((await notesOf(world, "HotLoop")).length).toBe(1);
 });
 
+test("writes through the client of the context are the key's own, and a loop of them is noticed", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  let runs = 0;
+  world.start([
+    controller(Candy, {
+      predicate: () => true,
+      reconcile: async (_object, { client }) => {
+        if (++runs < runawayMin) await client.patch(Candy, key, { metadata: { annotations: { turn: String(runs) } } });
+      },
+    }),
+  ]);
+  await world.run(300_000);
+  expect(runs).toBeLessThan(140);
+  expect((await notesOf(world, "HotLoop")).length).toBe(1);
+});
+
+test("a child that is made and deleted in turn through the client of the context is a hot loop", async () => {
+  await using world = createControllerWorld();
+  const { metadata } = await world.client.create(Candy, candy("mint"));
+  const owner = { apiVersion: "example.com/v1", kind: "Candy", name: "lolly", uid: metadata.uid, controller: true };
+  let runs = 0;
+  world.start([
+    controller(Candy, {
+      owns: [Wrapper],
+      reconcile: async (_object, { client, owned }) => {
+        if (++runs >= runawayMin) return;
+        if (owned(Wrapper).length > 0) await client.delete(Wrapper, { name: "mint", namespace: "default" });
+        else
+          await client.create(
+            Wrapper,
+            Wrapper({ name: "mint", namespace: "default", ownerReferences: [owner], data: {} }),
+          );
+      },
+    }),
+  ]);
+  await world.run(300_000);
+  expect(runs).toBeLessThan(200);
+  expect((await notesOf(world, "HotLoop")).length).toBe(1);
+});
+
+test("what a run writes through the client of the context, it reads", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const read: unknown[] = [];
+  const manager = world.start([
+    controller(Candy, {
+      owns: [Wrapper],
+      reconcile: async (_object, { client, get }) => {
+        if (get(Wrapper, "mint") !== undefined) return;
+        await client.create(Wrapper, Wrapper({ name: "mint", namespace: "default", data: { sweet: "yes" } }));
+        read.push(get(Wrapper, "mint")?.data);
+      },
+    }),
+  ]);
+  await world.settle(manager);
+  expect(read).toEqual([{ sweet: "yes" }]);
+});
+
 test("a change from outside releases a key that was slowed down, at once", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));

@@ -6,7 +6,7 @@ import type { RoomHolder, SharedRoom } from "./shared-room.ts";
 /** A review has two objects of at most 1.5 MB; a conversion up to 500 objects. */
 export const webhookBodyBytesMax: number = 64 * 1024 * 1024;
 
-export const tooLargeMessage = `Cannot answer the request: its body is larger than ${webhookBodyBytesMax} bytes`;
+export const tooLargeMessage: string = `Cannot answer the request: its body is larger than ${webhookBodyBytesMax} bytes`;
 
 /** To be disposed of when the call is over, and its body no longer in memory. Busy when it is complete. */
 export class WebhookBody implements RoomHolder, Disposable {

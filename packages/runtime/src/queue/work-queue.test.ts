@@ -310,3 +310,118 @@ test("a flow function that throws leaves the queue as it was", () => {
   expect(takeAll(queue)).toEqual(["a/x"]);
   expect(queue.depth).toBe(0);
 });
+
+test("a delay of nothing adds at once", () => {
+  const { queue } = createQueue();
+  queue.addAfter("a/x", 0);
+  expect(takeAll(queue)).toEqual(["a/x"]);
+});
+
+test("a closed queue takes no more keys and knows only those that are being worked on, which may still be done", async () => {
+  const { host, queue } = createQueue();
+  queue.add("a/running");
+  queue.take();
+  queue.add("a/running");
+  queue.add("a/waiting");
+  queue.close();
+  expect([queue.depth, queue.knownCount, queue.oldestWaitMs]).toEqual([0, 1, 0]);
+  queue.add("a/late");
+  queue.addAfter("a/later", 10);
+  await host.clock.run(1_000);
+  expect([queue.depth, queue.knownCount, queue.delayedCount]).toEqual([0, 1, 0]);
+  expect(queue.isRunning("a/running")).toBe(true);
+  queue.done("a/running");
+  queue.close();
+  expect([queue.knownCount, queue.runningCount, queue.take()]).toEqual([0, 0, undefined]);
+});
+
+test("a key's back-off doubles, and at most half of it is left to chance", () => {
+  const { queue } = createQueue();
+  for (let failures = 0; failures < 20; failures++) {
+    const fullMs = Math.min(5 * 2 ** failures, 1_000_000);
+    const delayMs = queue.addRateLimited("a/x");
+    expect(delayMs).toBeGreaterThanOrEqual(fullMs / 2);
+    expect(delayMs).toBeLessThanOrEqual(fullMs);
+  }
+});
+
+test("keys that fail together do not come back together", () => {
+  const { queue } = createQueue();
+  const delays = Array.from({ length: 50 }, (_, i) => queue.addRateLimited(`a/${i}`));
+  expect(new Set(delays).size).toBe(50);
+});
+
+test("a key that failed is known until it is well, also while nothing waits for it", () => {
+  const { queue } = createQueue();
+  queue.addRateLimited("a/x");
+  queue.add("a/x");
+  takeAll(queue);
+  expect(queue.stateOf("a/x")).toEqual({ kind: "idle", failures: 1 });
+  queue.forget("a/x");
+  queue.forget("a/unknown");
+  expect(queue.knownCount).toBe(0);
+});
+
+test("WorkQueue.oldestWaitMs is the wait of the key that has been ready for longest, of whatever priority", async () => {
+  const { host, queue } = createQueue();
+  await host.clock.run(1_000);
+  expect(queue.oldestWaitMs).toBe(0);
+  queue.add("a/low", "low");
+  await host.clock.run(200);
+  queue.add("a/x");
+  await host.clock.run(50);
+  expect(queue.oldestWaitMs).toBe(250);
+  queue.take();
+  queue.take();
+  expect(queue.oldestWaitMs).toBe(0);
+});
+
+test("WorkQueue.longestRunning is the key that was taken first of those that are not done", async () => {
+  const { host, queue } = createQueue();
+  expect(queue.longestRunning).toBeUndefined();
+  for (const key of ["a/1", "a/2", "a/3"]) {
+    queue.add(key);
+    queue.take();
+    await host.clock.run(10);
+  }
+  expect(queue.longestRunning).toEqual({ key: "a/1", sinceMs: 0 });
+  queue.done("a/1");
+  queue.add("a/1");
+  queue.take();
+  expect(queue.longestRunning).toEqual({ key: "a/2", sinceMs: 10 });
+});
+
+test("only a key that was taken and is not done is running", () => {
+  const { queue } = createQueue();
+  expect(queue.isRunning("a/x")).toBe(false);
+  queue.add("a/x");
+  expect(queue.isRunning("a/x")).toBe(false);
+  queue.take();
+  expect(queue.isRunning("a/x")).toBe(true);
+  queue.done("a/x");
+  queue.done("a/x");
+  expect([queue.isRunning("a/x"), queue.knownCount]).toEqual([false, 0]);
+});
+
+test("a delay longer than a timer can count is waited for to its end, in parts", async () => {
+  const host = simulatedHost(1);
+  const { clock } = host;
+  const asked: number[] = [];
+  const counting = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    defer: (callback: () => void) => clock.defer(callback),
+    setTimer(callback: () => void, delayMs: number) {
+      asked.push(delayMs);
+      return clock.setTimer(callback, delayMs);
+    },
+  };
+  const queue = new WorkQueue({ ...host, clock: counting, metrics: createMetrics(), name: "test" });
+  const delayMs = 2 ** 32;
+  queue.addAfter("a/x", delayMs);
+  await clock.run(delayMs - 1);
+  expect(queue.depth).toBe(0);
+  await clock.run(1);
+  expect(queue.take()).toBe("a/x");
+  expect(asked).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2]);
+});

@@ -94,6 +94,11 @@ export class ApiServer implements AsyncDisposable {
     this.#authorizers.splice(0, 1, authorizer);
   }
 
+  /** Says what users are allowed: as it is set at the time of the question; without one everything. */
+  readonly authorizer: Authorizer = {
+    authorize: (attributes) => this.#authorizers[0]?.authorize(attributes) ?? { allowed: true },
+  };
+
   /** Ends the open watches of a resource, so that clients list again (its CRD has changed). */
   endWatches(resource: { readonly group: string; readonly resource: string }): void {
     this.#watches.end(resource);
@@ -141,8 +146,8 @@ export class ApiServer implements AsyncDisposable {
   }
 
   #authorize(attributes: RequestAttributes): void {
-    const decision = this.#authorizers[0]?.authorize(attributes);
-    if (decision !== undefined && !decision.allowed) throw forbidden(attributes, decision.reason);
+    const { allowed, reason } = this.authorizer.authorize(attributes);
+    if (!allowed) throw forbidden(attributes, reason);
   }
 
   #endpoint(request: ApiRequest, attributes: RequestAttributes): Endpoint | undefined {

@@ -126,8 +126,9 @@ function expressionErrors(
   source: string,
   field: string,
   types: readonly string[],
+  options?: { readonly isPlain: boolean },
 ): readonly FieldError[] {
-  const compiled = environment.compile(source);
+  const compiled = environment.compile(source, options);
   if (typeof compiled === "string") return [invalidValue(field, source, `compilation failed: ${compiled}`)];
   if (compiled.type === "dyn" || types.includes(compiled.type)) return [];
   const wanted = types.length === 1 ? types[0] : `one of [${types.join(" ")}]`;
@@ -156,7 +157,9 @@ export function validatePolicy(policy: UnstructuredObject, old: UnstructuredObje
       ...expressionErrors(environment, expression, `spec.validations[${index}].expression`, ["bool"]),
       ...(messageExpression === undefined
         ? []
-        : expressionErrors(environment, messageExpression, `spec.validations[${index}].messageExpression`, ["string"])),
+        : expressionErrors(environment, messageExpression, `spec.validations[${index}].messageExpression`, ["string"], {
+            isPlain: true,
+          })),
     ]),
     ...auditAnnotations.flatMap(({ valueExpression }, index) =>
       expressionErrors(environment, valueExpression, `spec.auditAnnotations[${index}].valueExpression`, [

@@ -100,6 +100,7 @@ export function policyEnvironment(
   const environment = new CelEnvironment({
     variables: { object: "dyn", oldObject: "dyn", request: requestSchema, namespaceObject: "dyn", ...params },
     costMax: policyCostMax,
+    authorizes: true,
     mutates: mutations !== undefined,
   });
   for (const [index, { name, expression }] of variables.entries()) {
@@ -107,6 +108,11 @@ export function policyEnvironment(
     if (issue !== undefined) onIssue(index, expression, issue);
   }
   return environment;
+}
+
+/** What is told to users may not depend on what they are allowed. */
+export function compileMessage(environment: CelEnvironment, source: string): Compiled {
+  return environment.compile(source, { isPlain: true });
 }
 
 function compilePolicy(object: UnstructuredObject): CompiledPolicy {
@@ -130,7 +136,8 @@ function compilePolicy(object: UnstructuredObject): CompiledPolicy {
     validations: validations.map((source) => ({
       source,
       expression: environment.compile(source.expression),
-      message: source.messageExpression === undefined ? undefined : environment.compile(source.messageExpression),
+      message:
+        source.messageExpression === undefined ? undefined : compileMessage(environment, source.messageExpression),
     })),
   };
 }

@@ -1,6 +1,6 @@
 /** CEL conditions that a request must fulfil before a webhook or a policy is asked. */
 import type { StructuralSchema } from "@setpoint/schema";
-import { CelEnvironment, type CelExpression } from "@setpoint/schema/cel";
+import { type CelAuthorizer, CelEnvironment, type CelExpression } from "@setpoint/schema/cel";
 import type { AdmissionRequest } from "../admission/admission-plugin.ts";
 import { requestFields } from "./admission-review.ts";
 import type { MatchCondition } from "./webhook-configuration.ts";
@@ -43,12 +43,12 @@ interface Condition {
 
 export interface MatchConditions {
   /** Whether all hold. Throws when one cannot be evaluated and no other is false. */
-  hold(request: AdmissionRequest): boolean;
+  hold(request: AdmissionRequest, authorizer: CelAuthorizer): boolean;
 }
 
 export function conditionsEnvironment(): CelEnvironment {
   const variables = { object: "dyn", oldObject: "dyn", request: requestSchema } as const;
-  return new CelEnvironment({ variables, costMax: conditionsCostMax });
+  return new CelEnvironment({ variables, costMax: conditionsCostMax, authorizes: true });
 }
 
 export function compileConditions(conditions: readonly MatchCondition[] = []): MatchConditions | undefined {
@@ -58,12 +58,17 @@ export function compileConditions(conditions: readonly MatchCondition[] = []): M
     source: expression,
     expression: environment.compile(expression),
   }));
-  return { hold: (request) => allHold(environment, compiled, request) };
+  return { hold: (request, authorizer) => allHold(environment, compiled, request, authorizer) };
 }
 
-function allHold(environment: CelEnvironment, conditions: readonly Condition[], request: AdmissionRequest): boolean {
+function allHold(
+  environment: CelEnvironment,
+  conditions: readonly Condition[],
+  request: AdmissionRequest,
+  authorizer: CelAuthorizer,
+): boolean {
   const { object, old } = request;
-  const evaluation = environment.evaluate({ object, oldObject: old, request: requestFields(request, "") });
+  const evaluation = environment.evaluate({ object, oldObject: old, request: requestFields(request, "") }, authorizer);
   const errors: string[] = [];
   for (const { expression, source } of conditions) {
     const result = typeof expression === "string" ? { error: expression } : evaluation.run(expression);

@@ -48,10 +48,10 @@ function mutate(
   const found = paramsOf(policy, binding.spec, request, parts);
   if (typeof found === "string") return refuse(bound, request, `failed to configure binding: ${found}`);
   for (const params of found) {
-    const unmet = unmetConditions(policy, evaluationOf(policy, request, params));
+    const unmet = unmetConditions(policy, evaluationOf(policy, request, params, parts));
     if (unmet === "unmet") continue;
     if (unmet !== "met") refuse(bound, request, unmet.join(", "));
-    else for (const mutation of policy.mutations) apply(bound, mutation, request, object, params);
+    else for (const mutation of policy.mutations) apply(bound, mutation, request, object, params, parts);
   }
 }
 
@@ -61,9 +61,10 @@ function apply(
   request: AdmissionRequest,
   object: UnstructuredObject,
   params: UnstructuredObject | undefined,
+  parts: PolicyAdmissionParts,
 ): void {
   // Each mutation sees what those before it made of the object.
-  const result = run(evaluationOf(bound.policy, request, params), mutation.expression);
+  const result = run(evaluationOf(bound.policy, request, params, parts), mutation.expression);
   if ("error" in result) {
     return refuse(bound, request, `expression '${mutation.source}' resulted in error: ${result.error}`);
   }

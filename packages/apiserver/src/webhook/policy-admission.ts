@@ -59,7 +59,7 @@ function decide(bound: BoundPolicy, request: AdmissionRequest, parts: PolicyAdmi
   const problems: readonly Problem[] =
     typeof found === "string"
       ? [{ message: `failed to configure binding: ${found}`, reason: "Invalid" }]
-      : found.flatMap((params) => problemsOf(policy, request, params));
+      : found.flatMap((params) => problemsOf(policy, request, params, parts));
   if (problems.length > 0) report(bound, request, problems);
 }
 
@@ -96,8 +96,9 @@ function problemsOf(
   policy: CompiledPolicy,
   request: AdmissionRequest,
   params: UnstructuredObject | undefined,
+  parts: PolicyAdmissionParts,
 ): readonly Problem[] {
-  const evaluation = evaluationOf(policy, request, params);
+  const evaluation = evaluationOf(policy, request, params, parts);
   const isIgnored = policy.spec.failurePolicy === "Ignore";
   const unmet = unmetConditions(policy, evaluation);
   if (unmet === "unmet") return [];

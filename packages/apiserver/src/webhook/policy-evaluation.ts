@@ -2,14 +2,17 @@
 import { labelSelectorOf, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
 import type { AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { Authorizer } from "../registry/request-attributes.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { BindingSpec, BoundPolicy, Compiled, CompiledPolicy, MatchResources } from "./admission-policies.ts";
 import { requestFields } from "./admission-review.ts";
+import { requestAuthorizer } from "./request-authorizer.ts";
 import { type Equivalents, matchRequest } from "./match-request.ts";
 
 export interface PolicyAdmissionParts {
   readonly registry: Registry;
+  readonly authorizer: Authorizer;
   readonly equivalents: Equivalents;
 }
 
@@ -39,12 +42,13 @@ export function evaluationOf(
   policy: CompiledPolicy,
   request: AdmissionRequest,
   params: UnstructuredObject | undefined,
+  { authorizer }: PolicyAdmissionParts,
 ): CelEvaluation {
   const { object, old, namespace, reader, definition } = request;
   const namespaceObject =
     namespace === "" || !definition.namespaced ? undefined : reader.get("", "namespaces", "", namespace);
   const values = { object, oldObject: old, request: requestFields(request, ""), namespaceObject, params };
-  return policy.environment.evaluate(values);
+  return policy.environment.evaluate(values, requestAuthorizer(authorizer, request));
 }
 
 export type Params = readonly (UnstructuredObject | undefined)[];

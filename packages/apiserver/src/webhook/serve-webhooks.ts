@@ -14,18 +14,19 @@ export interface ServeWebhooksOptions {
 
 /** Asks the webhooks and checks the policies that are stored, from now on; dispose of it before the storage is closed. */
 export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOptions): Disposable {
-  const { storage, registry } = server;
+  const { storage, registry, authorizer } = server;
   const mutating = new WebhookList(storage, "mutatingwebhookconfigurations");
   const validating = new WebhookList(storage, "validatingwebhookconfigurations");
   const stopped = new AbortController();
   const equivalents = equivalentsIn(registry);
-  const parts = { caller, equivalents, converter: versionConverter, signal: stopped.signal };
+  const parts = { caller, authorizer, equivalents, converter: versionConverter, signal: stopped.signal };
+  const policyParts = { registry, authorizer, equivalents };
   const policies = new PolicyList(storage, "validating");
   const mutations = new PolicyList(storage, "mutating");
   server.addAdmission(
-    mutatingPolicies(mutations, { registry, equivalents }),
+    mutatingPolicies(mutations, policyParts),
     mutatingWebhooks(mutating, parts),
-    validatingPolicies(policies, { registry, equivalents }),
+    validatingPolicies(policies, policyParts),
     validatingWebhooks(validating, parts),
   );
   return {

@@ -10,10 +10,12 @@ import {
 } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
+import type { Authorizer } from "../registry/request-attributes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { internalError } from "../response/api-errors.ts";
 import { type AdmissionAnswer, admissionReview, InvalidAnswer, parseAdmissionAnswer } from "./admission-review.ts";
 import { type Equivalents, matchRequest } from "./match-request.ts";
+import { requestAuthorizer } from "./request-authorizer.ts";
 import { messageOf, postReview } from "./post-review.ts";
 import { replaceContent, type VersionConverter } from "./version-converter.ts";
 import { isExempt } from "./resource-rules.ts";
@@ -22,6 +24,8 @@ import type { CompiledWebhook, WebhookList } from "./webhook-list.ts";
 
 export interface WebhookAdmissionParts {
   readonly caller: WebhookCaller;
+  /** Whom conditions ask. */
+  readonly authorizer: Authorizer;
   readonly equivalents: Equivalents;
   readonly converter: VersionConverter;
   /** Gives up calls when the server stops. */
@@ -56,11 +60,11 @@ class WebhookAdmission {
   }
 
   #match({ webhook, conditions }: CompiledWebhook, request: AdmissionRequest): ResourceDefinition | undefined {
-    const { equivalents } = this.#parts;
+    const { equivalents, authorizer } = this.#parts;
     const definition = matchRequest({ ...webhook, rules: webhook.rules ?? [] }, request, equivalents);
     if (definition === undefined || conditions === undefined) return definition;
     try {
-      return conditions.hold(request) ? definition : undefined;
+      return conditions.hold(request, requestAuthorizer(authorizer, request)) ? definition : undefined;
     } catch (error) {
       if (webhook.failurePolicy === "Ignore") return undefined;
       throw forbiddenByAdmission(request, messageOf(error));

@@ -58,6 +58,13 @@ export function check(
   return { type, calls: checker.calls, variables: checker.used, types: checker.types(), issues: checker.issues };
 }
 
+/** Types of Kubernetes are objects without fields, those of others have none. */
+function noFieldIn(type: string): string {
+  return type.startsWith("kubernetes.")
+    ? `unexpected failed resolution of '${type}'`
+    : `type '${type}' does not support field selection`;
+}
+
 class Checker {
   readonly issues: Issue[] = [];
   readonly calls = new Map<Call, ResolvedCall>();
@@ -156,7 +163,7 @@ class Checker {
         this.#unification.assign(dynType, type);
         return dynType;
       default:
-        if (!isLoose(type)) this.#report(at, `type '${typeText(type)}' does not support field selection`);
+        if (!isLoose(type)) this.#report(at, noFieldIn(typeText(type)));
         return dynType;
     }
   }

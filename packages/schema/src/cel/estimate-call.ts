@@ -22,6 +22,7 @@ const none: Argument = { type: { kind: "dyn" }, size: 2 ** 64, sizeMin: 0, eleme
 /** The longest pattern of a named format. */
 const formatPatternMax = 128;
 const addressBytesMax = 16;
+const authorizationCost = 350_000;
 
 /** `takesText` says that the call may be one of strings or bytes. */
 type Estimator = (first: Argument, second: Argument, third: Argument, takesText: boolean) => CallEstimate;
@@ -155,6 +156,10 @@ const estimators: Readonly<Record<string, Estimator>> = {
   isQuantity: readsFirst,
   semver: readsFirst,
   isSemver: readsFirst,
+  // The same name may be of something else, in what is not known.
+  check: (of) => ({ cost: of.type.kind === "opaque" || of.type.kind === "dyn" ? authorizationCost : 1 }),
+  fieldSelector: (_of, selector) => ({ cost: tenth(selector.size) }),
+  labelSelector: (_of, selector) => ({ cost: tenth(selector.size) }),
   validate: (_format, text) => ({ cost: tenth(text.size) * quarter(formatPatternMax) }),
 };
 

@@ -3,6 +3,7 @@ import type { StructuralSchema } from "../structural-schema.ts";
 import { jsonOf, jsonValue } from "./json-values.ts";
 import type { MessageNames } from "./checker.ts";
 import { compile, type Program } from "./program.ts";
+import { authorizerTypes, authorizerValues, type CelAuthorizer } from "./library/authorizers.ts";
 import { shapeOf, type Shape } from "./shape.ts";
 import { dynType, typeText, type CelType } from "./type.ts";
 import { CelFault, CelMap, type Value } from "./value.ts";
@@ -30,12 +31,15 @@ export interface CelEnvironmentOptions {
   readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
   /** What all expressions of one evaluation may cost together. */
   readonly costMax: number;
+  /** Whether expressions may ask what users are allowed: `authorizer` and `authorizer.requestResource`. */
+  readonly authorizes?: boolean;
   /** Whether expressions may make `Object{…}` and `JSONPatch{…}`, as those of mutations do; the result is JSON. */
   readonly mutates?: boolean;
 }
 
 interface Compiled extends CelExpression {
   readonly program: Program;
+  readonly isPlain: boolean;
 }
 
 const namedExpressions = "variables";
@@ -45,10 +49,12 @@ export class CelEnvironment {
   readonly #types = new Map<string, CelType>();
   readonly #namedTypes = new Map<string, CelType>();
   readonly #named = new Map<string, Compiled>();
+  /** The same without the authorizer. */
+  readonly #plainTypes: ReadonlyMap<string, CelType>;
   readonly #costMax: number;
   readonly #messages: MessageNames;
 
-  constructor({ variables, costMax, mutates = false }: CelEnvironmentOptions) {
+  constructor({ variables, costMax, authorizes = false, mutates = false }: CelEnvironmentOptions) {
     this.#costMax = costMax;
     this.#messages = (name) => mutates && (name === "JSONPatch" || name === "Object" || name.startsWith("Object."));
     for (const [name, schema] of Object.entries(variables)) {
@@ -57,13 +63,16 @@ export class CelEnvironment {
       this.#types.set(name, shape?.type ?? dynType);
     }
     this.#types.set(namedExpressions, { kind: "object", name: "kubernetes.variables", fields: this.#namedTypes });
+    this.#plainTypes = new Map(this.#types);
+    // After all others, so that their places are the same with and without.
+    if (authorizes) for (const [name, type] of authorizerTypes) this.#types.set(name, type);
   }
 
-  /** The expression, or all that is wrong with it. */
-  compile(source: string): CelExpression | string {
-    const program = compile(source, this.#types, undefined, this.#messages);
+  /** The expression, or all that is wrong with it. `isPlain`: it may not ask the authorizer, whatever others may. */
+  compile(source: string, { isPlain = false }: { readonly isPlain?: boolean } = {}): CelExpression | string {
+    const program = compile(source, isPlain ? this.#plainTypes : this.#types, undefined, this.#messages);
     if (typeof program === "string") return program;
-    const compiled: Compiled = { source, program, type: typeText(program.type) };
+    const compiled: Compiled = { source, program, isPlain, type: typeText(program.type) };
     return compiled;
   }
 
@@ -78,21 +87,29 @@ export class CelEnvironment {
     return undefined;
   }
 
-  evaluate(values: Readonly<Record<string, unknown>>): CelEvaluation {
+  /** Without an authorizer, what asks one fails. */
+  evaluate(values: Readonly<Record<string, unknown>>, authorizer?: CelAuthorizer): CelEvaluation {
     let budget = this.#costMax;
-    const run = ({ program }: Compiled): Value => {
+    const shaped = [...this.#shapes].map(([name, shape]) => wrap(shape, values[name]));
+    const run = ({ program }: Compiled, all: readonly Value[]): Value => {
       const { value, cost, isCancelled } = program.run(all, expressionCostMax);
       budget -= cost;
       if (isCancelled) return new CelFault("operation cancelled: actual cost limit exceeded");
       if (budget < 0) return new CelFault("validation failed due to running out of cost budget");
       return value;
     };
-    const named = new NamedValues(this.#named, run);
-    const all = [...this.#shapes].map(([name, shape]) => wrap(shape, values[name])).concat(named);
+    const seen = (asked: readonly Value[]): readonly Value[] => {
+      const all: Value[] = [...shaped, new NamedValues(this.#named, (each) => run(each, all)), ...asked];
+      return all;
+    };
+    const all = seen(authorizer === undefined ? [] : authorizerValues(authorizer));
+    // Named expressions that ask the authorizer fail in a plain one, as upstream.
+    const plain = seen([]);
     return {
       run: (expression) => {
         // Expressions come from `compile` of this class alone.
-        const value = run(expression as Compiled);
+        const compiled = expression as Compiled;
+        const value = run(compiled, compiled.isPlain ? plain : all);
         return value instanceof CelFault ? { error: value.message } : { value: jsonOf(value) };
       },
     };

@@ -10,6 +10,7 @@ import type { Overload } from "./overload.ts";
 import { typeConstants } from "./type-constants.ts";
 import {
   CelFault,
+  CelOpaque,
   CelOptional,
   CelTypeValue,
   CelUint,
@@ -100,11 +101,13 @@ export class Planner {
   }
 
   #identifier(name: string): Step | undefined {
+    const type = this.#slotOf.has(name) ? undefined : typeConstants.get(name);
+    return type === undefined ? this.#variable(name) : this.constant(CelTypeValue.of(type));
+  }
+
+  #variable(name: string): Step | undefined {
     const slot = this.#slotOf.get(name);
-    if (slot === undefined) {
-      const type = typeConstants.get(name);
-      return type === undefined ? undefined : this.constant(CelTypeValue.of(type));
-    }
+    if (slot === undefined) return undefined;
     return (frame) => {
       frame.spend(1);
       return frame.variables[slot] ?? null;
@@ -115,6 +118,8 @@ export class Planner {
     const { field, isOptional } = expr;
     const type = isOptional ? undefined : typeConstants.get(dotted(expr) ?? "");
     if (type !== undefined) return this.constant(CelTypeValue.of(type));
+    const variable = isOptional ? undefined : this.#variable(dotted(expr) ?? "");
+    if (variable !== undefined) return variable;
     const operand = this.plan(expr.operand);
     const cost = isAttribute(expr.operand) ? 1 : 2;
     const read = isOptional ? selectOptional : selectField;
@@ -199,6 +204,7 @@ export class Planner {
       if (a instanceof CelFault) return a;
       if (b instanceof CelFault) return b;
       frame.spend(equalityCost(a, b));
+      if (a instanceof CelOpaque && !a.isComparable) return noOverload;
       return equals(a, b) === wanted;
     };
   }

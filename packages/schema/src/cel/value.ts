@@ -100,6 +100,8 @@ export class CelOptional {
 /** Values of libraries: quantities, addresses, URLs. */
 export abstract class CelOpaque {
   abstract readonly typeName: string;
+  /** False: `==` is an error. */
+  readonly isComparable: boolean = true;
   abstract equals(other: CelOpaque): boolean;
 }
 

@@ -1,5 +1,6 @@
 /** All functions of rules: those of kube-apiserver's CEL environment. */
 import type { Library, Overload } from "../overload.ts";
+import { authorizers } from "./authorizers.ts";
 import { conversions } from "./conversions.ts";
 import { lists, sets } from "./lists.ts";
 import { namedFormats } from "./named-formats.ts";
@@ -23,6 +24,7 @@ const parts: readonly Library[] = [
   urls,
   semvers,
   namedFormats,
+  authorizers,
 ];
 
 function merged(): ReadonlyMap<string, readonly Overload[]> {

@@ -3,7 +3,8 @@
  *
  *     npm run explore -- operators/etcd/src/testing/etcd-worlds.ts --seconds 600 --pairs 5000 --swarm 1000 --resume FILE
  *
- * The module exports `subject`, `worlds` and perhaps `options`. What was visited is kept in FILE, so that the next run goes on.
+ * The module exports `subject`, `worlds` and perhaps `options`. What was run, and what has failed, is kept in FILE: the same command
+ * goes on there until all is done.
  */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -40,15 +41,25 @@ const found = await exploreModule(pathToFileURL(resolve(positionals[0] ?? module
   thorough: !values.quick,
   ...(values.world === undefined ? {} : { world: values.world }),
   ...(values.resume === undefined ? {} : { resume: resolve(values.resume) }),
+  onProgress({ tookMs, runs, random, pairs, failures, last }) {
+    const rate = (runs / (tookMs / 1_000)).toFixed(0);
+    console.error(
+      `${(tookMs / 1_000).toFixed(0).padStart(6)} s  ${rate}/s  ${random} random schedules, ${pairs} pairs, ${failures} failures; ${last}`,
+    );
+  },
+  onFailure: (text) => console.error(text.slice(0, text.indexOf("\n"))),
 });
 
 const { cells, visited } = coverageOf(found.coverage);
 const seconds = found.tookMs / 1_000;
 console.log(coverageTable(found.coverage));
 for (const { text } of found.failures) console.log(`\n${text}`);
+const { run, skipped, firsts, firstsDone } = found.pairs;
+const share = firsts === 0 ? "" : `; ${firstsDone} of ${firsts} first faults followed by all that comes after them`;
 console.log(
   `\n${found.schedules} schedules in ${seconds.toFixed(0)} s (${(found.schedules / seconds).toFixed(0)}/s); ` +
-    `${visited} of ${cells} cells; ${found.pairs.run} pairs, ${found.pairs.skipped} led to states seen before; ` +
-    `${found.failures.length} failures${found.isComplete ? "" : "; cut off by the time or by failures"}`,
+    `${visited} of ${cells} cells; ${run} pairs, ${skipped} led to states seen before${share}; ` +
+    `in all ${found.total.random} random schedules and ${found.total.pairs} pairs; ` +
+    `${found.failures.length} open failures${found.isComplete ? "" : "; cut off by the time or by failures"}`,
 );
 process.exitCode = found.failures.length === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
 import { systemClock } from "@setpoint/host/system";
-import { type Fault, type FaultKind, siteName } from "../faults/fault.ts";
+import type { Fault, FaultKind } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
 import type { KindCoverage, StoryCoverage } from "./coverage.ts";
@@ -11,7 +11,8 @@ import { chancePaths } from "./end-state.ts";
 import { faultMenu, type MenuOptions } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
-import { shrink } from "./shrink.ts";
+import { PairSearch } from "./pair-search.ts";
+import { sentencePattern, shrink } from "./shrink.ts";
 import { describeStep, settingOf, type Story, type StoryInit, type StoryStep, storyOf, type Subject } from "./story.ts";
 
 export interface ExploreOptions {
@@ -28,10 +29,8 @@ export interface ExploreOptions {
   readonly oracles?: readonly Oracle[];
   /** So many pairs of faults at most, after all single ones; those that lead to nothing new are not counted. Default 0. */
   readonly pairs?: number;
-  /** Random schedules with several faults for each world, after that; default 0. */
+  /** So many random schedules with several faults, after that; the worlds take turns. Default 0. */
   readonly swarm?: number;
-  /** The number of the first of them, so that another exploration goes on where one has ended; default 0. */
-  readonly swarmFrom?: number;
   /** How long a world may take to settle, in milliseconds of virtual time; default five minutes. */
   readonly withinMs?: number;
   /** How long it must be quiet after each run; default three minutes. The first world must be quiet for a day without faults. */
@@ -46,10 +45,14 @@ export interface ExploreOptions {
   readonly failuresMax?: number;
   /** Of all schedules, only each `of`-th from `index` on: for several processes. */
   readonly shard?: { readonly index: number; readonly of: number };
-  /** Cells that need not be visited again. */
-  readonly visited?: ReadonlySet<string>;
+  /** What need not be run again, by the names that `onDone` was called with. */
+  readonly visited?: { has(name: string): boolean };
   /** Called after each run. */
   readonly onRun?: (run: FinishedRun) => void;
+  /** Called when something is done and has broken no rule, with a name for `visited`. */
+  readonly onDone?: (name: string) => void;
+  /** Called when a failure is found and shrunk; `name` is what `onDone` is called with when it is mended. */
+  readonly onFailure?: (failure: Failure, name: string) => void;
   /** Only for the time budget. */
   readonly clock?: Clock;
 }
@@ -66,6 +69,8 @@ export interface Failure {
   readonly rule: BrokenRule;
   /** Faults before shrinking. */
   readonly faultsBefore: number;
+  /** What was said before shrinking, without numbers and names. */
+  readonly sentence?: string;
   /** Runs that broke the same rule in the same way. */
   alike: number;
 }
@@ -74,12 +79,21 @@ export interface Exploration {
   readonly schedules: number;
   readonly failures: readonly Failure[];
   readonly coverage: readonly StoryCoverage[];
-  /** Pairs that were run, and pairs that would have led to a state that was seen before. */
-  readonly pairs: { readonly run: number; readonly skipped: number };
+  readonly pairs: PairCounts;
   /** Whether everything that was asked for was run, and nothing was cut off by the time. */
   readonly isComplete: boolean;
   /** Real time, in milliseconds. */
   readonly tookMs: number;
+}
+
+export interface PairCounts {
+  /** Pairs that were run now. */
+  readonly run: number;
+  /** Pairs that would have led to a state that was seen before. */
+  readonly skipped: number;
+  /** Of so many faults that can be the first of a pair, so many have been followed by all that can come after them. */
+  readonly firsts: number;
+  readonly firstsDone: number;
 }
 
 const withinDefaultMs = 300_000;
@@ -105,12 +119,20 @@ export function explore(options: ExploreOptions): Promise<Exploration> {
   return new Explorer(options).run();
 }
 
-interface Explored {
+export interface Explored {
   readonly story: Story;
   readonly reference: Reference;
   readonly menu: MenuOptions;
   readonly faults: readonly Fault[];
+  /** Where details take turns. */
+  readonly firsts: readonly Fault[];
   readonly counts: Map<FaultKind, { cells: number; visited: number; struck: number; failed: number }>;
+}
+
+interface RunNeeds {
+  readonly reference?: Reference | undefined;
+  readonly quietMs?: number | undefined;
+  readonly namesStates?: boolean;
 }
 
 class Explorer {
@@ -121,8 +143,7 @@ class Explorer {
   readonly #failures: Failure[] = [];
   readonly #stories: Story[] = [];
   #schedules = 0;
-  #pairsRun = 0;
-  #pairsSkipped = 0;
+  #pairs: PairCounts = { run: 0, skipped: 0, firsts: 0, firstsDone: 0 };
 
   constructor(options: ExploreOptions) {
     this.#options = options;
@@ -138,38 +159,41 @@ class Explorer {
       if (each !== undefined) explored.push(each);
     }
     for (const each of explored) await this.#singles(each);
-    for (const each of explored) await this.#pairs(each);
-    for (const each of explored) await this.#swarm(each);
+    await this.#runPairs(explored);
+    await this.#runSwarm(explored.filter(({ faults }) => faults.length > 0));
     const coverage = explored.map(({ story, counts }) => ({ story: story.name, kinds: kindsOf(counts) }));
     return {
       schedules: this.#schedules,
       failures: this.#failures,
       coverage,
-      pairs: { run: this.#pairsRun, skipped: this.#pairsSkipped },
+      pairs: this.#pairs,
       isComplete: !this.#isOver && explored.length === this.#options.worlds.length,
       tookMs: this.#clock.monotonic() - this.#startedMs,
     };
   }
 
   get #isOver(): boolean {
-    const { seconds = Infinity, failuresMax = failuresDefault } = this.#options;
-    return this.#failures.length >= failuresMax || this.#clock.monotonic() - this.#startedMs >= seconds * 1_000;
+    return this.#failures.length >= (this.#options.failuresMax ?? failuresDefault) || this.#isLate;
+  }
+
+  get #isLate(): boolean {
+    return this.#clock.monotonic() - this.#startedMs >= (this.#options.seconds ?? Infinity) * 1_000;
   }
 
   /** The runs without faults, and what could strike them; undefined when they break a rule already. */
   async #reference(story: Story): Promise<Explored | undefined> {
     const { seed, quietMs, subject, flips = [], faults: kinds, mayDiffer = [], shard = { index: 0 } } = this.#options;
-    const first = await this.#run({ seed, story, faults: [] }, undefined);
-    if (first.broken.length > 0) return void (await this.#fail(first, undefined));
-    const again = await this.#run({ seed, story, faults: [] }, undefined);
+    const first = await this.#run({ seed, story, faults: [] });
+    if (first.broken.length > 0) return void (await this.#fail(first, undefined, story.name));
+    const again = await this.#run({ seed, story, faults: [] });
     if (again.traceHash !== first.traceHash) return void this.#notDeterministic(first);
     const others = [];
     for (let run = 1; run <= chanceRuns; run++) {
       // Once is enough: what looks again every hour does so in every world.
       const restsLong = run === 1 && this.#schedules <= firstRuns && shard.index === 0;
       const restMs = restsLong ? (quietMs ?? dayMs) : undefined;
-      const other = await this.#run({ seed: seed + run, story, faults: [] }, undefined, restMs);
-      if (other.broken.length > 0) return void (await this.#fail(other, undefined));
+      const other = await this.#run({ seed: seed + run, story, faults: [] }, { quietMs: restMs });
+      if (other.broken.length > 0) return void (await this.#fail(other, undefined, story.name));
       others.push(other);
     }
     const chance = new Set([...chancePaths([first, ...others].map(({ end }) => end.state)), ...mayDiffer]);
@@ -185,14 +209,17 @@ class Explorer {
     // What begins like an earlier story needs to be struck only where it goes on otherwise: up to there both are the same run.
     const fromMs = first.stepsMs[this.#sharedSteps(story)] ?? Infinity;
     const isNew = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs;
-    const faults = faultMenu(first.writes.filter(isNew), first.events.filter(isNew), menu);
+    const menuOf = (each: MenuOptions): readonly Fault[] =>
+      faultMenu(first.writes.filter(isNew), first.events.filter(isNew), each);
+    const faults = menuOf(menu);
     this.#stories.push(story);
     const counts: Explored["counts"] = new Map();
     for (const { kind } of faults) {
       const { cells = 0 } = counts.get(kind) ?? {};
       counts.set(kind, { cells: cells + 1, visited: 0, struck: 0, failed: 0 });
     }
-    return { story, reference: { ...first.end, chance }, menu, faults, counts };
+    const brief = { ...menu, isThorough: false };
+    return { story, reference: { ...first.end, chance }, menu: brief, faults, firsts: menuOf(brief), counts };
   }
 
   /** How many steps a story shares with one that is explored already. */
@@ -207,83 +234,70 @@ class Explorer {
   }
 
   async #singles(explored: Explored): Promise<void> {
-    const { seed, shard = { index: 0, of: 1 }, visited } = this.#options;
+    const { seed, shard = { index: 0, of: 1 } } = this.#options;
     const order = interleaved(explored.faults, seededRandom(seed));
     for (const [index, fault] of order.entries()) {
       if (this.#isOver) return;
       const count = explored.counts.get(fault.kind);
       if (count === undefined || index % shard.of !== shard.index) continue;
       count.visited++;
-      if (visited?.has(`${explored.story.name} ${cellOf(fault)}`) === true) continue;
-      const report = await this.#judged({ seed, story: explored.story, faults: [fault] }, explored, cellOf(fault));
+      const name = `${explored.story.name} ${cellOf(fault)}`;
+      if (this.#isDone(name)) continue;
+      const report = await this.#judged([fault], explored, { seed, cell: cellOf(fault), name });
       if (report.struck.length > 0) count.struck++;
       if (report.broken.length > 0) count.failed++;
     }
   }
 
-  /**
-   * After each single fault, each fault at each site that still comes. A second fault that strikes the same state of the world in the
-   * same way has been seen already, whichever fault led there; and two faults are never tried in both orders.
-   */
-  async #pairs(explored: Explored): Promise<void> {
+  async #runPairs(explored: readonly Explored[]): Promise<void> {
     const { seed, pairs = 0, shard = { index: 0, of: 1 } } = this.#options;
-    const seen = new Set<string>();
-    const order = interleaved(explored.faults, seededRandom(seed));
-    for (const [index, first] of order.entries()) {
-      if (index % shard.of !== shard.index) continue;
-      if (this.#isOver || this.#pairsRun >= pairs) return;
-      const { story } = explored;
-      const single = await this.#run({ seed, story, faults: [first] }, explored.reference, undefined, true);
-      for (const second of this.#seconds(single, explored, seen)) {
-        if (this.#isOver || this.#pairsRun >= pairs) return;
-        this.#pairsRun++;
-        const faults = [first, second];
-        await this.#judged({ seed, story, faults }, explored, faults.map(cellOf).join(" + "));
-      }
-    }
-  }
-
-  /** What may strike after the first fault, without what leads to nothing new. */
-  #seconds(single: RunReport, { menu }: Explored, seen: Set<string>): readonly Fault[] {
-    const fromMs = single.struck[0]?.atMs ?? Infinity;
-    const later = <T extends { readonly atMs: number }>(sites: readonly T[]): readonly T[] =>
-      sites.filter(({ atMs }) => atMs >= fromMs);
-    const states = new Map([...single.writes, ...single.events].map(({ site, state = "" }) => [siteName(site), state]));
-    const all = faultMenu(later(single.writes), later(single.events), menu);
-    return all.filter((fault) => {
-      const { at, ...what } = fault;
-      const key = `${states.get(siteName(at)) ?? ""} ${shapeOf(at)} ${JSON.stringify(what)}`;
-      const isNew = !seen.has(key);
-      if (isNew) seen.add(key);
-      else this.#pairsSkipped++;
-      return isNew;
+    if (pairs === 0 || this.#isOver) return;
+    const search = new PairSearch(explored, {
+      seed,
+      shard,
+      pairsMax: Math.ceil(pairs / shard.of),
+      isOver: () => this.#isOver,
+      isDone: (name) => this.#isDone(name),
+      done: (name) => this.#options.onDone?.(name),
+      alone: ({ story, reference }, fault) =>
+        this.#run({ seed, story, faults: [fault] }, { reference, namesStates: true }),
+      together: (each, faults, name) =>
+        this.#judged(faults, each, { seed, cell: faults.map(cellOf).join(" + "), name }),
     });
+    this.#pairs = await search.run();
   }
 
   /** Random schedules, each from its own seed, so that a run can be had again. */
-  async #swarm(explored: Explored): Promise<void> {
-    const { seed, swarm = 0, swarmFrom = 0, shard = { index: 0, of: 1 } } = this.#options;
-    if (explored.faults.length === 0) return;
-    for (let number = swarmFrom + shard.index; number < swarmFrom + swarm; number += shard.of) {
-      if (this.#isOver) return;
-      const faults = swarmOf(explored.faults, seededRandom(seed + 1 + number), swarmFaultsMax);
-      await this.#judged({ seed: seed + number, story: explored.story, faults }, explored, `swarm ${number}`);
+  async #runSwarm(explored: readonly Explored[]): Promise<void> {
+    const { seed, swarm = 0, shard = { index: 0, of: 1 } } = this.#options;
+    for (let place = 0; place < swarm; place++) {
+      const each = explored[place % explored.length];
+      const number = Math.floor(place / explored.length);
+      if (each === undefined || this.#isOver) return;
+      const name = `${each.story.name} swarm ${number}`;
+      if (number % shard.of !== shard.index || this.#isDone(name)) continue;
+      const faults = swarmOf(each.faults, seededRandom(seed + 1 + number), swarmFaultsMax);
+      await this.#judged(faults, each, { seed: seed + number, cell: `swarm ${number}`, name });
     }
   }
 
-  async #judged(schedule: Schedule, { reference, story }: Explored, cell: string): Promise<RunReport> {
-    const report = await this.#run(schedule, reference);
+  #isDone(name: string): boolean {
+    return this.#options.visited?.has(name) === true;
+  }
+
+  async #judged(
+    faults: readonly Fault[],
+    { reference, story }: Explored,
+    { seed, cell, name }: { readonly seed: number; readonly cell: string; readonly name: string },
+  ): Promise<RunReport> {
+    const report = await this.#run({ seed, story, faults }, { reference });
+    if (report.broken.length === 0) this.#options.onDone?.(name);
     this.#options.onRun?.({ story: story.name, cell, broken: report.broken });
-    if (report.broken.length > 0) await this.#fail(report, reference);
+    if (report.broken.length > 0) await this.#fail(report, reference, name);
     return report;
   }
 
-  #run(
-    schedule: Schedule,
-    reference: Reference | undefined,
-    quietMs?: number,
-    namesStates: boolean = false,
-  ): Promise<RunReport> {
+  #run(schedule: Schedule, { reference, quietMs, namesStates = false }: RunNeeds = {}): Promise<RunReport> {
     this.#schedules++;
     return runSchedule(this.#options.subject, schedule, {
       oracles: this.#oracles,
@@ -294,7 +308,7 @@ class Explorer {
     });
   }
 
-  async #fail(report: RunReport, reference: Reference | undefined): Promise<void> {
+  async #fail(report: RunReport, reference: Reference | undefined, name: string): Promise<void> {
     const [rule] = report.broken;
     if (rule === undefined) return;
     const known = this.#failures.find((each) => isAlike(each, report, rule));
@@ -302,18 +316,32 @@ class Explorer {
     const smallest = await shrink(report, {
       oracle: rule.oracle,
       runsMax: shrinkRunsMax,
-      run: (schedule, like) =>
-        this.#run(schedule, like === undefined ? reference : { ...like.end, chance: reference?.chance ?? new Set() }),
+      isOver: () => this.#isLate,
+      run: (schedule, like) => {
+        const known = like === undefined ? reference : { ...like.end, chance: reference?.chance ?? new Set<string>() };
+        return this.#run(schedule, { reference: known });
+      },
     });
     const broken = smallest.broken.find(({ oracle }) => oracle === rule.oracle) ?? rule;
-    this.#failures.push({ report: smallest, rule: broken, faultsBefore: report.schedule.faults.length, alike: 1 });
+    const faultsBefore = report.schedule.faults.length;
+    const failure: Failure = {
+      report: smallest,
+      rule: broken,
+      faultsBefore,
+      alike: 1,
+      sentence: sentencePattern(rule),
+    };
+    this.#failures.push(failure);
+    this.#options.onFailure?.(failure, name);
   }
 
   #notDeterministic(report: RunReport): void {
     const sentence =
       "two runs from the same seed differ: something depends on real time, real chance, or on memory that outlives a run";
     const rule = { oracle: "repeats", sentence, atMs: 0 };
-    this.#failures.push({ report, rule, faultsBefore: 0, alike: 1 });
+    const failure: Failure = { report, rule, faultsBefore: 0, alike: 1, sentence };
+    this.#failures.push(failure);
+    this.#options.onFailure?.(failure, report.schedule.story.name);
   }
 }
 
@@ -322,19 +350,13 @@ function stepText(step: StoryStep): string {
   return `${describeStep(step)} ${step.kind === "apply" ? JSON.stringify(step.object) : ""}`;
 }
 
-/** A site without its number: what is asked, or what is seen. */
-function shapeOf(at: Fault["at"]): string {
-  if ("atMs" in at) return `${at.atMs}`;
-  return "write" in at ? at.write : at.event;
-}
-
-/** The same rule, broken by the same kinds of faults in the same story. */
-function isAlike({ rule, report: known }: Failure, report: RunReport, broken: BrokenRule): boolean {
+/** The same rule, broken in the same words or by the same kinds of faults in the same story. */
+function isAlike({ rule, report: known, sentence }: Failure, report: RunReport, broken: BrokenRule): boolean {
   const kinds = ({ schedule }: RunReport): string => schedule.faults.map(({ kind }) => kind).join();
   return (
     rule.oracle === broken.oracle &&
     known.schedule.story.name === report.schedule.story.name &&
-    (kinds(known) === kinds(report) || report.schedule.faults.length > 1)
+    (kinds(known) === kinds(report) || sentence === sentencePattern(broken))
   );
 }
 

@@ -1,11 +1,12 @@
 /** A run as a person reads it: who did what, saw what, when, and what broke which rule. */
 import { describeFault } from "../faults/fault.ts";
+import { folded } from "./fold-lines.ts";
 import type { RunReport } from "./run-schedule.ts";
 
 export interface RunLine {
   readonly atMs: number;
   readonly who: string;
-  readonly kind: "did" | "saw" | "refused" | "fault" | "broken";
+  readonly kind: "did" | "saw" | "refused" | "fault" | "broken" | "more";
   readonly text: string;
 }
 
@@ -48,9 +49,12 @@ export function runLines(report: RunReport, all = false): readonly RunLine[] {
   return [...did, ...saw, ...struck, ...broken].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** At most so many lines; what is far from everything that matters is left out first. */
+/**
+ * What happens again and again is told once. At most so many lines (`Infinity`: all); what is far from everything that matters is
+ * left out first.
+ */
 export function runText(report: RunReport, linesMax: number = linesMaxDefault): string {
-  const lines = runLines(report);
+  const lines = folded(runLines(report));
   const ranks = lines.map((_, index) => rankOf(lines, index));
   const kept = new Set(
     [...ranks.keys()]

@@ -13,8 +13,13 @@ export function interleaved(faults: readonly Fault[], random: Random): readonly 
   const byKind = new Map<FaultKind, Fault[]>();
   for (const fault of faults) byKind.set(fault.kind, [...(byKind.get(fault.kind) ?? []), fault]);
   const rows = [...byKind.values()].map((row) => shuffled(row, random));
+  return takingTurns(rows);
+}
+
+/** The first of each row, then the second of each, and so on. */
+export function takingTurns<T>(rows: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...rows.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, index) => rows.flatMap((row) => row[index] ?? [])).flat();
+  return Array.from({ length: longest }, (_, index) => rows.flatMap((row) => row.slice(index, index + 1))).flat();
 }
 
 /** A random subset of a random subset of the kinds, as swarm testing wants it. */

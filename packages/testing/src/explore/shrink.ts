@@ -1,5 +1,7 @@
 /** Makes a failing schedule smaller, for as long as it breaks the same rule. */
 import type { Fault } from "../faults/fault.ts";
+import { sitePattern } from "../faults/site-pattern.ts";
+import type { BrokenRule } from "../oracles/oracle.ts";
 import type { RunReport, Schedule } from "./run-schedule.ts";
 import type { StoryStep } from "./story.ts";
 
@@ -8,6 +10,8 @@ export interface ShrinkOptions {
   readonly oracle: string;
   /** Runs at most. */
   readonly runsMax: number;
+  /** Whether the time is up: what is smallest until then is good enough. */
+  isOver(): boolean;
   /** `like` is the run without faults to which it is compared; absent: that of the whole story. */
   run(schedule: Schedule, like?: RunReport): Promise<RunReport>;
 }
@@ -17,7 +21,7 @@ export async function shrink(report: RunReport, options: ShrinkOptions): Promise
   let best = report;
   let runs = 0;
   const ran = async (schedule: Schedule, like?: RunReport): Promise<RunReport | undefined> =>
-    runs++ >= options.runsMax ? undefined : options.run(schedule, like).catch(() => undefined);
+    options.isOver() || runs++ >= options.runsMax ? undefined : options.run(schedule, like).catch(() => undefined);
   const breaks = (run: RunReport | undefined): run is RunReport =>
     run?.broken.some(({ oracle }) => oracle === options.oracle) === true;
   const tried = async (schedule: Schedule, like?: RunReport): Promise<boolean> => {
@@ -48,12 +52,14 @@ export async function shrink(report: RunReport, options: ShrinkOptions): Promise
   return best;
 }
 
-/** What is said of the rule, without numbers, which are times and versions. */
+/** What is said of a rule, without names that chance makes, and without numbers, which are times and versions. */
+export function sentencePattern({ sentence }: BrokenRule): string {
+  return sitePattern(sentence.split("\n")[0] ?? "").replaceAll(/\d+/g, "");
+}
+
 function sentenceOf(report: RunReport, oracle: string): string | undefined {
-  return report.broken
-    .find((each) => each.oracle === oracle)
-    ?.sentence.split("\n")[0]
-    ?.replaceAll(/\d+/g, "");
+  const rule = report.broken.find((each) => each.oracle === oracle);
+  return rule === undefined ? undefined : sentencePattern(rule);
 }
 
 /** ddmin: leaves parts out, first large ones, then smaller ones. */

@@ -1,10 +1,18 @@
 /** Explores what a module exports, by several threads at once, and goes on where another exploration has ended. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import type { KindCoverage, StoryCoverage } from "../explore/coverage.ts";
+import type { PairCounts } from "../explore/explore.ts";
 import type { StoryInit, Subject } from "../explore/story.ts";
+import {
+  type OpenFailure,
+  type Progress,
+  type ProgressCounts,
+  type ProgressData,
+  readProgress,
+  writeProgress,
+} from "./progress.ts";
 import type { LawOptions } from "./reconciler-laws.ts";
 
 /** What a module exports that is explored. */
@@ -19,93 +27,160 @@ export interface ModuleOptions {
   readonly workers?: number;
   /** Real time after which no new run begins. */
   readonly seconds?: number;
+  /** With `resume`, what earlier explorations with the same file have run counts too, here and for `swarm`. */
   readonly pairs?: number;
   readonly swarm?: number;
   /** Only worlds with this in their names. */
   readonly world?: string;
   readonly seed?: number;
   readonly thorough?: boolean;
-  /** A file that keeps which cells were visited, and how many random schedules were run. */
+  /** A file that keeps what was run and what has failed. */
   readonly resume?: string;
   readonly failuresMax?: number;
   readonly traceFolder?: string;
+  /** Called every ten seconds, while something is run. */
+  readonly onProgress?: (moment: Moment) => void;
+  /** Called with each new failure's text. */
+  readonly onFailure?: (text: string) => void;
   readonly clock?: Clock;
+}
+
+/** How far an exploration has come. */
+export interface Moment extends ProgressCounts {
+  readonly tookMs: number;
+  /** Runs now, without those of shrinking and of what is compared to. */
+  readonly runs: number;
+  readonly failures: number;
+  /** What was run last. */
+  readonly last: string;
 }
 
 /** What an exploration by threads has come to. */
 export interface Summary {
   readonly schedules: number;
-  readonly pairs: { readonly run: number; readonly skipped: number };
+  readonly pairs: PairCounts;
+  /** Random schedules and pairs that have broken no rule, in all explorations with this file. */
+  readonly total: ProgressCounts;
   readonly coverage: readonly StoryCoverage[];
-  /** Each with its rule, its smallest schedule, its trace and the path of its page. */
+  /** Each with its rule, its smallest schedule, its trace and the path of its page; those too that are open from before. */
   readonly failures: readonly { readonly rule: string; readonly text: string }[];
   readonly isComplete: boolean;
   readonly tookMs: number;
 }
 
+/** What one thread has come to. */
+type Share = Omit<Summary, "tookMs" | "failures" | "total">;
+
 /** What a thread is started with. */
-export interface WorkerTask extends Omit<ModuleOptions, "clock" | "resume" | "workers"> {
+export interface WorkerTask extends Omit<ModuleOptions, "clock" | "resume" | "workers" | "onProgress" | "onFailure"> {
   readonly module: string;
   readonly shard: { readonly index: number; readonly of: number };
-  readonly visited: readonly string[];
-  readonly swarmFrom: number;
+  readonly done: ProgressData;
 }
 
 /** What a thread says. */
 export type WorkerWord =
-  | { readonly kind: "ran"; readonly cell: string }
-  | { readonly kind: "done"; readonly summary: Omit<Summary, "tookMs"> };
-
-/** What the file of an exploration keeps. */
-interface Progress {
-  readonly visited: readonly string[];
-  readonly swarmed: number;
-}
+  | { readonly kind: "ran"; readonly what: string }
+  | { readonly kind: "done"; readonly name: string }
+  | { readonly kind: "failed"; readonly failure: OpenFailure }
+  | { readonly kind: "over"; readonly share: Share };
 
 const workersDefault = 2;
 /** A run takes milliseconds; even the first ones, which rest for a day, are far shorter on a busy machine. */
 const silenceMsMax = 300_000;
 /** How often the file is written at most. */
 const saveMs = 5_000;
+const progressMs = 10_000;
+/** Mostly short-lived objects: with more room for them they are collected less often. */
+const youngMegabytes = 64;
 
 export async function exploreModule(module: URL, options: ModuleOptions = {}): Promise<Summary> {
-  const { workers = workersDefault, resume, clock = systemClock, ...task } = options;
+  const { workers = workersDefault, resume, clock = systemClock, onProgress, onFailure, ...task } = options;
   const startedMs = clock.monotonic();
-  const progress = readProgress(resume);
-  const visited = new Set(progress.visited);
-  let savedMs = startedMs;
-  const save = (swarmed: number): void => {
-    if (resume !== undefined) writeFileSync(resume, JSON.stringify({ visited: [...visited], swarmed }));
-    savedMs = clock.monotonic();
-  };
-  const ran = (cell: string): void => {
-    visited.add(cell);
-    if (clock.monotonic() - savedMs >= saveMs) save(progress.swarmed);
-  };
-  const summaries = await Promise.all(
-    Array.from({ length: workers }, (_, index) =>
-      work(
-        {
-          ...task,
-          module: module.href,
-          shard: { index, of: workers },
-          visited: progress.visited,
-          swarmFrom: progress.swarmed,
-        },
-        clock,
-        ran,
-      ),
-    ),
-  );
-  save(progress.swarmed + (options.swarm ?? 0));
-  return { ...merged(summaries), tookMs: clock.monotonic() - startedMs };
+  const log = new ExplorationLog({ workers, resume, clock, onProgress, onFailure });
+  const { data: done, counts } = log.progress;
+  const pairs = task.pairs === undefined ? {} : { pairs: Math.max(0, task.pairs - counts.pairs) };
+  const shares = await Promise.all(
+    Array.from({ length: workers }, (_, index) => {
+      const shard = { index, of: workers };
+      return work({ ...task, ...pairs, module: module.href, shard, done }, clock, log);
+    }),
+  ).finally(() => log.save());
+  const { failures, counts: total } = log.progress;
+  return { ...merged(shares), failures: distinct(failures), total, tookMs: clock.monotonic() - startedMs };
 }
 
-function work(task: WorkerTask, clock: Clock, ran: (cell: string) => void): Promise<Omit<Summary, "tookMs">> {
+interface LogOptions {
+  readonly onProgress: ModuleOptions["onProgress"] | undefined;
+  readonly onFailure: ModuleOptions["onFailure"] | undefined;
+  readonly workers: number;
+  readonly resume: string | undefined;
+  readonly clock: Clock;
+}
+
+/** Hears what all threads say. */
+class ExplorationLog {
+  readonly progress: Progress;
+  readonly #options: LogOptions;
+  readonly #startedMs: number;
+  /** How many threads have ended their share of what all of them have a share in. */
+  readonly #shared = new Map<string, number>();
+  #savedMs: number;
+  #toldMs: number;
+  #runs = 0;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+    this.progress = readProgress(options.resume);
+    this.#startedMs = options.clock.monotonic();
+    this.#savedMs = this.#startedMs;
+    this.#toldMs = this.#startedMs;
+  }
+
+  ran(what: string): void {
+    this.#runs++;
+    const nowMs = this.#options.clock.monotonic();
+    if (nowMs - this.#toldMs < progressMs) return;
+    this.#toldMs = nowMs;
+    const failures = this.progress.failures.length;
+    const moment = { ...this.progress.counts, tookMs: nowMs - this.#startedMs, runs: this.#runs, failures, last: what };
+    this.#options.onProgress?.(moment);
+  }
+
+  done(name: string): void {
+    // Each thread has a share of the pairs of each first fault.
+    const threads = name.includes(" pairs of ") ? (this.#shared.get(name) ?? 0) + 1 : this.#options.workers;
+    this.#shared.set(name, threads);
+    if (threads >= this.#options.workers) this.progress.add(name);
+    if (this.#options.clock.monotonic() - this.#savedMs >= saveMs) this.save();
+  }
+
+  failed(failure: OpenFailure): void {
+    this.progress.fail(failure);
+    this.#options.onFailure?.(failure.text);
+    this.save();
+  }
+
+  save(): void {
+    const { resume, clock } = this.#options;
+    if (resume !== undefined) writeProgress(resume, this.progress);
+    this.#savedMs = clock.monotonic();
+  }
+}
+
+function distinct(failures: readonly OpenFailure[]): readonly OpenFailure[] {
+  return failures.filter(({ rule }, index) => failures.findIndex((each) => each.rule === rule) === index);
+}
+
+function work(task: WorkerTask, clock: Clock, log: ExplorationLog): Promise<Share> {
   // The entry beside this file: a source while developing, a compiled file in the package.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   const execArgv = extension === "ts" ? ["--conditions=@setpoint/source"] : [];
-  const worker = new Worker(new URL(`./explore-worker.${extension}`, import.meta.url), { workerData: task, execArgv });
+  const worker = new Worker(new URL(`./explore-worker.${extension}`, import.meta.url), {
+    workerData: task,
+    execArgv,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+  });
   return new Promise((resolve, reject) => {
     let last = "its beginning";
     const silent = (): void => {
@@ -116,10 +191,12 @@ function work(task: WorkerTask, clock: Clock, ran: (cell: string) => void): Prom
     let timer = clock.setTimer(silent, silenceMsMax);
     worker.on("message", (word: WorkerWord) => {
       timer.cancel();
-      if (word.kind === "done") return resolve(word.summary);
+      if (word.kind === "over") return resolve(word.share);
       timer = clock.setTimer(silent, silenceMsMax);
-      last = word.cell;
-      ran(word.cell);
+      if (word.kind === "done") return log.done(word.name);
+      if (word.kind === "failed") return log.failed(word.failure);
+      last = word.what;
+      log.ran(word.what);
     });
     worker.on("error", (error) => {
       timer.cancel();
@@ -132,27 +209,23 @@ function work(task: WorkerTask, clock: Clock, ran: (cell: string) => void): Prom
   });
 }
 
-function readProgress(file: string | undefined): Progress {
-  if (file === undefined || !existsSync(file)) return { visited: [], swarmed: 0 };
-  // The parsing border: the file was written by `save`.
-  return JSON.parse(readFileSync(file, "utf8")) as Progress;
-}
-
-function merged(summaries: readonly Omit<Summary, "tookMs">[]): Omit<Summary, "tookMs"> {
-  const sum = (of: (summary: Omit<Summary, "tookMs">) => number): number =>
-    summaries.reduce((total, each) => total + of(each), 0);
-  const failures = summaries.flatMap((each) => each.failures);
+function merged(summaries: readonly Share[]): Share {
+  const sum = (of: (share: Share) => number): number => summaries.reduce((total, each) => total + of(each), 0);
   const stories = [...new Set(summaries.flatMap(({ coverage }) => coverage.map(({ story }) => story)))];
   return {
     schedules: sum(({ schedules }) => schedules),
-    pairs: { run: sum(({ pairs }) => pairs.run), skipped: sum(({ pairs }) => pairs.skipped) },
+    pairs: {
+      run: sum(({ pairs }) => pairs.run),
+      skipped: sum(({ pairs }) => pairs.skipped),
+      firsts: Math.max(0, ...summaries.map(({ pairs }) => pairs.firsts)),
+      firstsDone: Math.min(...summaries.map(({ pairs }) => pairs.firstsDone)),
+    },
     coverage: stories.map((story) => ({
       story,
       kinds: mergedKinds(
         summaries.flatMap(({ coverage }) => coverage.filter((each) => each.story === story).map(({ kinds }) => kinds)),
       ),
     })),
-    failures: failures.filter(({ rule }, index) => failures.findIndex((each) => each.rule === rule) === index),
     isComplete: summaries.every(({ isComplete }) => isComplete),
   };
 }

@@ -1,12 +1,13 @@
-/** One thread of an exploration: it explores its share and says what it has visited. */
+/** One thread of an exploration: it explores its share and says what it has done. */
 import { parentPort, workerData } from "node:worker_threads";
 import { explore } from "../explore/explore.ts";
 import { storyOf } from "../explore/story.ts";
 import type { ExploredModule, WorkerTask, WorkerWord } from "./explore-module.ts";
 import { defaultTraceFolder, failureText } from "./failure-text.ts";
+import { Progress } from "./progress.ts";
 
 // The parsing border: started by `exploreModule` only.
-const { module, visited, world, traceFolder = defaultTraceFolder(), ...task } = workerData as WorkerTask;
+const { module, done, world, traceFolder = defaultTraceFolder(), ...task } = workerData as WorkerTask;
 const seedDefault = 1;
 
 function say(word: WorkerWord): void {
@@ -20,19 +21,15 @@ const found = await explore({
   ...task,
   subject,
   worlds: worlds.map(storyOf).filter(({ name }) => world === undefined || name.includes(world)),
-  visited: new Set(visited),
-  onRun: ({ story, cell }) => say({ kind: "ran", cell: `${story} ${cell}` }),
-});
-say({
-  kind: "done",
-  summary: {
-    schedules: found.schedules,
-    pairs: found.pairs,
-    coverage: found.coverage,
-    failures: found.failures.map((failure) => ({
-      rule: `${failure.rule.oracle} ${failure.report.schedule.story.name} ${failure.report.schedule.faults.map(({ kind }) => kind).join()}`,
-      text: failureText(failure, traceFolder),
-    })),
-    isComplete: found.isComplete,
+  visited: new Progress(done),
+  onRun: ({ story, cell }) => say({ kind: "ran", what: `${story} ${cell}` }),
+  onDone: (name) => say({ kind: "done", name }),
+  onFailure(failure, name) {
+    const { rule, report, sentence = "" } = failure;
+    const kinds = report.schedule.faults.map(({ kind }) => kind).join();
+    const same = `${rule.oracle} ${report.schedule.story.name} ${kinds} ${sentence}`;
+    say({ kind: "failed", failure: { name, rule: same, text: failureText(failure, traceFolder) } });
   },
 });
+const { schedules, pairs, coverage, isComplete } = found;
+say({ kind: "over", share: { schedules, pairs, coverage, isComplete } });

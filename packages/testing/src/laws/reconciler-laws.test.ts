@@ -146,7 +146,7 @@ test("a schedule of many faults is shrunk to the one that matters", async () => 
     withinMs: 60_000,
     seconds: 15,
     // Only random schedules: the single faults count as visited.
-    visited: { has: () => true } as unknown as ReadonlySet<string>,
+    visited: { has: (name) => !name.includes(" swarm ") },
     swarm: 40,
     failuresMax: 1,
   });

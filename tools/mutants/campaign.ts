@@ -11,6 +11,7 @@ export interface Finding {
   readonly rule: string | undefined;
   readonly sentence: string;
   readonly faults: readonly string[];
+  /** All of them: none is left out, but for what is told once with how often it was. */
   readonly traceLines: number;
   readonly schedules: number;
   readonly seconds: number;
@@ -65,7 +66,7 @@ export async function findMutant(mutant: Mutant, { seconds }: CampaignOptions): 
     rule: failure?.rule.oracle,
     sentence: failure?.rule.sentence ?? "nothing was found",
     faults: (failure?.report.schedule.faults ?? []).map(describeFault),
-    traceLines: failure === undefined ? 0 : runText(failure.report).trimEnd().split("\n").length,
+    traceLines: failure === undefined ? 0 : runText(failure.report, Infinity).split("\n").length,
     schedules,
     seconds: tookMs / 1_000,
   };

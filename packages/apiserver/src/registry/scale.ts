@@ -18,7 +18,7 @@ import { checkName } from "./put-object.ts";
 import { getObject } from "./read-objects.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition, ScalePaths } from "./resource-definition.ts";
-import { updateObject } from "./update-object.ts";
+import { type AdmittedForm, updateObject } from "./update-object.ts";
 import { parseWriteOptions } from "./write-options.ts";
 
 interface Scale extends UnstructuredObject {
@@ -43,7 +43,7 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
     needsResourceVersion: false,
     change(old) {
       const scale = parseScale(isPatch ? patchedScale(scaleOf(paths, old), body) : body.value, attributes.name);
-      return { object: withScale(paths, old, scale) };
+      return { object: withScale(paths, old, scale), admitted: admittedForm(paths, scale) };
     },
   });
   return scaleOf(paths, object);
@@ -79,10 +79,23 @@ function patchedScale(scale: Scale, { mediaType, value }: DecodedBody): unknown 
   throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
 }
 
-interface WantedScale {
-  readonly replicas: number;
-  readonly resourceVersion: string;
-  readonly uid: string;
+/** What a request wants: sent, or made by its patch. */
+type WantedScale = MutableObject & {
+  readonly metadata: { readonly resourceVersion?: string; readonly uid?: string };
+  readonly spec: { readonly replicas?: number };
+};
+
+/** Admission is about Scales; what counts of the one that it has seen is the number of replicas. */
+function admittedForm(paths: ScalePaths, scale: WantedScale): AdmittedForm {
+  return {
+    object: scale,
+    show: (parent) => scaleOf(paths, parent),
+    take(parent) {
+      const { replicas = 0 } = scale.spec;
+      if (replicas < 0) throw invalid(scaleGroupKind, parent.metadata.name ?? "", [negativeReplicas(replicas)]);
+      setAt(parent, paths.specReplicasPath, replicas);
+    },
+  };
 }
 
 function parseScale(value: unknown, name: string): WantedScale {
@@ -91,13 +104,19 @@ function parseScale(value: unknown, name: string): WantedScale {
   }
   // The checks above are all that checkName needs.
   checkName(value as unknown as UnstructuredObject, name);
-  const { resourceVersion = "", uid = "" } = value["metadata"];
   const replicas = isJsonObject(value["spec"]) ? (value["spec"]["replicas"] ?? 0) : 0;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
     throw badRequest('Scale in version "v1" cannot be handled as a Scale: spec.replicas is not an integer');
   }
-  if (replicas < 0) throw invalid(scaleGroupKind, name, [negativeReplicas(replicas)]);
-  return { replicas, resourceVersion: String(resourceVersion), uid: String(uid) };
+  const wanted = {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { ...value["metadata"] },
+    spec: replicas === 0 ? {} : { replicas },
+    status: isJsonObject(value["status"]) ? { ...value["status"] } : { replicas: 0 },
+  };
+  // What counts of it was checked above.
+  return wanted as unknown as WantedScale;
 }
 
 function negativeReplicas(replicas: number): FieldError {
@@ -107,9 +126,10 @@ function negativeReplicas(replicas: number): FieldError {
 
 function withScale(paths: ScalePaths, old: UnstructuredObject, scale: WantedScale): MutableObject {
   const object: MutableObject = cloneJson(old);
-  setAt(object, paths.specReplicasPath, scale.replicas);
-  object.metadata.resourceVersion = scale.resourceVersion;
-  if (scale.uid !== "") object.metadata.uid = scale.uid;
+  const { resourceVersion = "", uid = "" } = scale.metadata;
+  setAt(object, paths.specReplicasPath, scale.spec.replicas ?? 0);
+  object.metadata.resourceVersion = String(resourceVersion);
+  if (uid !== "") object.metadata.uid = String(uid);
   return object;
 }
 

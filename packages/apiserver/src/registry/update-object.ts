@@ -29,6 +29,17 @@ export interface Change {
   readonly object: MutableObject;
   /** Known already when the change is an apply; otherwise they follow from the difference. */
   readonly managedFields?: MutableMeta["managedFields"];
+  readonly admitted?: AdmittedForm;
+}
+
+/** What admission sees in place of an object: a Scale in place of its parent. */
+export interface AdmittedForm {
+  /** As the request has it; admission may change it. */
+  readonly object: MutableObject;
+  /** Of an object as it is. */
+  show(object: UnstructuredObject): UnstructuredObject;
+  /** Puts into the object what admission made of its form. */
+  take(object: MutableObject): void;
 }
 
 /** How one request changes an object: PUT, the patches, apply and scale differ in nothing else. */
@@ -101,14 +112,20 @@ function* prepareUpdate(
   keepMetadata(object, old);
   dedupeOwnerReferences(object, warnings);
   object.metadata.managedFields = managersAfter(context, served, options, old, object, change.managedFields);
-  const subject = { operation: "UPDATE", name: attributes.name, object, old, dryRun: options.dryRun } as const;
+  const { admitted } = change;
+  const forms = admitted === undefined ? { object, old } : { object: admitted.object, old: admitted.show(old) };
+  const subject = { operation: "UPDATE", name: attributes.name, ...forms, dryRun: options.dryRun } as const;
   const admission = admissionRequest(context, served, subject);
   yield* admit(context, admission);
+  admitted?.take(object);
   dedupeOwnerReferences(object, warnings);
   definition.strategy.prepareForUpdate?.(object, old, write);
   countGeneration(definition, object, old);
   validateUpdate(definition, object, old, write);
-  yield* validateAdmission(context, admission);
+  yield* validateAdmission(
+    context,
+    admitted === undefined ? admission : { ...admission, object: admitted.show(object) },
+  );
   return object;
 }
 

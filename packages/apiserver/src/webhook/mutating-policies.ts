@@ -21,6 +21,7 @@ import {
   wantedDefinition,
 } from "./policy-evaluation.ts";
 import { isExempt } from "./resource-rules.ts";
+import { subjectDefinition } from "./subject-definition.ts";
 import { replaceContent, versionConverter } from "./version-converter.ts";
 
 /** Only requests in a version that the policy names are changed: the way back from another version may have to be asked for. */
@@ -70,7 +71,7 @@ function apply(
   }
   try {
     const made = mutation.isJsonPatch ? patched(object, result.value) : merged(request, object, result.value);
-    const decoded = versionConverter.decode(request.definition, made);
+    const decoded = versionConverter.decode(subjectDefinition(request, request.definition), made);
     if (replaceContent(object, decoded)) request.pass.isNeededAgain = !request.pass.isRepeated;
   } catch (error) {
     if (!isApiError(error)) throw error;
@@ -86,7 +87,8 @@ function patched(object: UnstructuredObject, patch: unknown): unknown {
 /** As server-side apply merges, by the schema's lists and maps. */
 function merged(request: AdmissionRequest, object: UnstructuredObject, configuration: unknown): JsonObject {
   const live = object as unknown as JsonObject;
-  return isJsonObject(configuration) ? mergeObjects(rootAtomOf(request.definition.schema), live, configuration) : live;
+  const { schema } = subjectDefinition(request, request.definition);
+  return isJsonObject(configuration) ? mergeObjects(rootAtomOf(schema), live, configuration) : live;
 }
 
 function refuse({ policy, binding }: BoundPolicy, request: AdmissionRequest, why: string): void {

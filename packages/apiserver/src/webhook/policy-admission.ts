@@ -12,6 +12,7 @@ import {
   wantedDefinition,
 } from "./policy-evaluation.ts";
 import { isExempt } from "./resource-rules.ts";
+import { subjectDefinition } from "./subject-definition.ts";
 import { versionConverter } from "./version-converter.ts";
 
 export function validatingPolicies(list: PolicyList, parts: PolicyAdmissionParts): AdmissionPlugin {
@@ -43,7 +44,11 @@ async function decideIn(
   parts: PolicyAdmissionParts,
 ): Promise<void> {
   const convert = (object: UnstructuredObject | undefined): Promise<UnstructuredObject | undefined> =>
-    versionConverter.convert(request.definition, definition, object);
+    versionConverter.convert(
+      subjectDefinition(request, request.definition),
+      subjectDefinition(request, definition),
+      object,
+    );
   const [object, old] = await Promise.all([convert(request.object), convert(request.old)]);
   decide(bound, { ...request, object, old }, parts);
 }

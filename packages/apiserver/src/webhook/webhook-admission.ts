@@ -17,6 +17,7 @@ import { type AdmissionAnswer, admissionReview, InvalidAnswer, parseAdmissionAns
 import { type Equivalents, matchRequest } from "./match-request.ts";
 import { requestAuthorizer } from "./request-authorizer.ts";
 import { messageOf, postReview } from "./post-review.ts";
+import { subjectDefinition } from "./subject-definition.ts";
 import { replaceContent, type VersionConverter } from "./version-converter.ts";
 import { isExempt } from "./resource-rules.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
@@ -93,7 +94,7 @@ class WebhookAdmission {
     const { clientConfig: config, timeoutSeconds = timeoutSecondsDefault } = compiled.webhook;
     const uid = request.random.uuid();
     const convert = (object: UnstructuredObject | undefined): Promise<UnstructuredObject | undefined> =>
-      converter.convert(request.definition, definition, object);
+      converter.convert(subjectDefinition(request, request.definition), subjectDefinition(request, definition), object);
     const [object, old] = await Promise.all([convert(request.object), convert(request.old)]);
     const review = admissionReview(request, uid, { definition, object, old });
     try {
@@ -115,9 +116,11 @@ class WebhookAdmission {
       );
     const operations = parsePatch(compiled.webhook.name, patch);
     const { converter } = this.#parts;
-    const shown = await converter.convert(request.definition, definition, object);
-    const patched = converter.decode(definition, applied(shown, operations));
-    const back = await converter.convert(definition, request.definition, patched);
+    const own = subjectDefinition(request, request.definition);
+    const asked = subjectDefinition(request, definition);
+    const shown = await converter.convert(own, asked, object);
+    const patched = converter.decode(asked, applied(shown, operations));
+    const back = await converter.convert(asked, own, patched);
     return back !== undefined && replaceContent(object, back);
   }
 }

@@ -34,6 +34,27 @@ test.each(packers)("objects that are kept %s come back without managed fields an
   expect([objects.uid(slot), objects.resourceVersion(slot)]).toEqual(["uid-of-a", "41"]);
 });
 
+test("objects of a kind far larger than what stays unpacked are what was added last, while others come and go", () => {
+  const random = seededRandom(11);
+  const objects = new RawObjects(type, packer);
+  const slots: number[] = [];
+  const texts: string[] = [];
+  const add = (at: number, i: number): void => {
+    texts[at] = `${i} `.repeat(200 + random.int(300));
+    slots[at] = added(objects, `box-${at}`, texts[at]);
+  };
+  for (let i = 0; i < 6_000; i++) add(i, i);
+  for (let i = 0; i < 6_000; i++) {
+    const [gone, read] = [random.int(6_000), random.int(6_000)];
+    objects.release(slots[gone] ?? -1);
+    add(gone, i);
+    if (i % 8 === 0)
+      expect(objects.decode(objects.place(slots[read] ?? -1))).toMatchObject({ data: { text: texts[read] } });
+  }
+  expect(objects.liveBytes).toBeGreaterThan(8 * 1024 * 1024);
+  expect(objects.keptBytes).toBeLessThan(5.5 * 1024 * 1024);
+});
+
 test.each(packers)(
   "after any changes each object (%s) is what was added last, and memory follows the objects",
   (_, packer) => {

@@ -143,7 +143,8 @@ export class RawObjects {
 
   /** Moves the objects of a slab into the present one; the slab itself goes when nobody reads from it any more. */
   #empty(slab: Slab): void {
-    const from = this.#slabs.read(slab);
+    // A copy: a slab that takes some of them may be given the buffer of one that is packed meanwhile.
+    const from = this.#slabs.read(slab).slice();
     for (let slot = 0; slot < this.#slabOf.length; slot++) {
       if (this.#slabOf[slot] !== slab) continue;
       const [start, length] = [this.#at(slot, 0), this.#at(slot, 1)];

@@ -5,7 +5,9 @@ const slabBytesFirst = 8 * 1024;
 /** Large enough to pack well, small enough that unpacking one for a single object is 50 µs. */
 const slabBytesMax = 64 * 1024;
 /** What of a store stays as it is, the slabs that were used last; the rest is packed. */
-const unpackedBytesMax = 8 * 1024 * 1024;
+const unpackedBytesMax = 4 * 1024 * 1024;
+/** Buffers of packed slabs that wait for the next one. A list fills thousands of slabs, one after the other: two buffers are enough. */
+const spareBuffersMax = 2;
 
 /** A piece of memory that is filled once, from its beginning, and never changed. */
 export interface Slab {
@@ -25,6 +27,7 @@ export class Slabs {
   readonly #packer: BytePacker | undefined;
   /** Slabs with bytes, the one that was used last at the end. */
   readonly #unpacked = new Set<Slab>();
+  readonly #spare: Uint8Array[] = [];
   #unpackedBytes = 0;
   #packedBytes = 0;
   #current: Slab | undefined;
@@ -45,7 +48,7 @@ export class Slabs {
     if (current !== undefined && current.size - current.used >= length) return current;
     const size = Math.max(this.#nextBytes, length);
     this.#nextBytes = Math.min(this.#nextBytes * 2, slabBytesMax);
-    const slab: Slab = { size, used: 0, live: 0, bytes: new Uint8Array(size), packed: undefined };
+    const slab: Slab = { size, used: 0, live: 0, bytes: this.#buffer(size), packed: undefined };
     this.#current = slab;
     this.#add(slab);
     if (current?.live === 0) this.drop(current);
@@ -73,7 +76,7 @@ export class Slabs {
 
   #unpack(slab: Slab): Uint8Array {
     if (this.#packer === undefined || slab.packed === undefined) throw new Error("a slab has lost its bytes");
-    slab.bytes = this.#packer.unpack(slab.packed);
+    slab.bytes = this.#packer.unpack(slab.packed, slab.used);
     this.#add(slab);
     return slab.bytes;
   }
@@ -88,10 +91,17 @@ export class Slabs {
     }
   }
 
+  /** What a buffer held before is never read: a slab is read as far as it is filled. */
+  #buffer(size: number): Uint8Array {
+    return (size === slabBytesMax ? this.#spare.pop() : undefined) ?? new Uint8Array(size);
+  }
+
   #pack(slab: Slab, packer: BytePacker): void {
     if (slab.packed === undefined && slab.bytes !== undefined) {
       slab.packed = packer.pack(slab.bytes.subarray(0, slab.used));
       this.#packedBytes += slab.packed.length;
+      // Only those that were written here: what was unpacked is a buffer of another length.
+      if (slab.size === slabBytesMax && this.#spare.length < spareBuffersMax) this.#spare.push(slab.bytes);
     }
     slab.bytes = undefined;
     this.#unpacked.delete(slab);

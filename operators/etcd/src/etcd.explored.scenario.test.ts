@@ -47,6 +47,15 @@ const found: readonly Found[] = [
     ],
   },
   {
+    name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
+    story: "a cluster grows",
+    seed: 20_104,
+    faults: [
+      { kind: "E9", at: write(told, 4), rank: 0, backMs: 120_000 },
+      { kind: "D4", at: write(told, 6), byMs: -3_600_000 },
+    ],
+  },
+  {
     name: "a node that comes back after the last step is waited for",
     story: "a cluster starts",
     seed: 10_374,

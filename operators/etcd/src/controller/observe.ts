@@ -84,13 +84,21 @@ function withSilence(
   silence: SilenceWatch,
   { clock }: ReconcileContext,
 ): readonly SeenMember[] {
-  const silent = members.filter((member) => podState(member.pod) === "running" && !isHealthy(member));
-  const pods = silent.map(({ pod }) => pod?.metadata.uid ?? "");
-  const forMs = silence.note(uid, pods, clock.monotonic());
+  const matters = members.flatMap((member) => matterOf(member) ?? []);
+  const forMs = silence.note(uid, matters, clock.monotonic());
   return members.map((member) => {
-    const silentForMs = forMs.get(member.pod?.metadata.uid ?? "");
-    return silentForMs === undefined ? member : { ...member, silentForMs };
+    const sinceMs = forMs.get(matterOf(member) ?? "");
+    if (sinceMs === undefined) return member;
+    return { ...member, ...(podState(member.pod) === "failed" ? { failedForMs: sinceMs } : { silentForMs: sinceMs }) };
   });
+}
+
+/** What is the matter with the pod of a member, in a word with its UID. */
+function matterOf(member: SeenMember): string | undefined {
+  const state = podState(member.pod);
+  const uid = member.pod?.metadata.uid ?? "";
+  if (state === "failed") return `failed ${uid}`;
+  return state === "running" && !isHealthy(member) ? `silent ${uid}` : undefined;
 }
 
 /** By what was written when they were made: those of a cluster that retains its volumes have no owner, and anybody edits labels. */

@@ -119,7 +119,7 @@ function seen(members: readonly SeenMember[], overrides: Partial<Seen> = {}): Se
 
 /** The step in one line: `promote c`, `wait`, `rest`. */
 function step(situation: Seen): string {
-  const decided = plan(situation, nowMs);
+  const decided = plan(situation);
   if (decided.kind !== "act") return decided.kind;
   const args = decided.args as Readonly<Record<string, unknown>>;
   return [decided.action, args["member"] ?? args["from"]].filter(Boolean).join(" ");
@@ -310,7 +310,7 @@ describe("plan", () => {
     const fresh = cluster({}, { clusterID: undefined });
     const names = initialMemberNames(fresh);
     expect(names).toHaveLength(3);
-    const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }), nowMs);
+    const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
     expect(decided).toMatchObject({
       action: "startMember",
       args: { member: names[0], initialCluster: names, state: "new" },
@@ -333,9 +333,19 @@ describe("plan", () => {
     const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
     const refused = c({ pod: "Failed", volume: true, exitCode: 1 });
     expect(step(seen([a(), b(), refused], { cluster: fresh }))).toBe("removeMember c");
-    const killed = c({ pod: "Failed", volume: true, exitCode: 137 });
+    const killed = { ...c({ pod: "Failed", volume: true, exitCode: 137 }), failedForMs: 10_000 };
     expect(step(seen([a(), b(), killed], { cluster: fresh }))).toBe("deletePod c");
     expect(step(seen([a(), refused], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
+  });
+
+  test("who fails right after its start is started again ten seconds later, whatever the operator's wall clock says", () => {
+    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+    const failed = c({ pod: "Failed", started: false, exitCode: 1 });
+    const after = (failedForMs: number): string =>
+      step(seen([a(), b(), { ...failed, failedForMs }], { cluster: fresh }));
+    expect(after(0)).toMatch(/^wait/);
+    expect(after(9_999)).toMatch(/^wait/);
+    expect(after(10_000)).toBe("deletePod c");
   });
 
   test("the first start keeps to its recorded members when the size changes meanwhile", () => {
@@ -344,7 +354,7 @@ describe("plan", () => {
   });
 
   test("every step says why", () => {
-    const decided = plan(seen([a(), b(), c({ pod: "Failed" })]), nowMs);
+    const decided = plan(seen([a(), b(), c({ pod: "Failed" })]));
     expect(decided).toMatchObject({ reason: "the pod of c failed, quorum is safe: 2 of 3 answer" });
   });
 });

@@ -49,7 +49,7 @@ const electionMs = 300;
 /** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
 const recheckMs = 10_000;
 
-export function plan(seen: Seen, nowMs: number): EtcdStep {
+export function plan(seen: Seen): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
   if (seen.serviceTaken !== undefined)
     return wait(
@@ -68,13 +68,13 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);
-  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen, nowMs);
+  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
       recheckMs,
     );
-  if (!seen.quorum) return planWithoutQuorum(seen, nowMs);
+  if (!seen.quorum) return planWithoutQuorum(seen);
   return (
     planCleanup(seen) ??
     planHealing(seen) ??
@@ -96,12 +96,12 @@ function atRest(seen: Seen): EtcdStep {
 }
 
 /** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
-function planFirstStart(seen: Seen, nowMs: number): EtcdStep {
+function planFirstStart(seen: Seen): EtcdStep {
   const initial = initialMemberNames(seen.cluster);
   for (const name of initial) {
     const member = seen.members.find((each) => each.name === name);
     const state = podState(member?.pod);
-    if (state === "failed" && failedAtOnce(member?.pod, nowMs)) continue;
+    if (member !== undefined && failedAtOnce(member)) continue;
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
     const start = { member: name, initialCluster: initial, state: "new" } as const;
@@ -133,7 +133,7 @@ function podReason(seen: Seen, name: string | undefined): string {
  * do it; otherwise every member that still has its volume is started again on it, also when those that start would be enough:
  * the rest would have to be replaced, with all their data copied.
  */
-function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
+function planWithoutQuorum(seen: Seen): EtcdStep {
   const members = seen.members.filter(isMember);
   const answering = members.filter((member) => member.status !== undefined).length;
   const coming = members.filter((member) => ["starting", "running"].includes(podState(member.pod))).length;
@@ -144,7 +144,7 @@ function planWithoutQuorum(seen: Seen, nowMs: number): EtcdStep {
     return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
   for (const member of members) {
     const state = podState(member.pod);
-    if (failedAtOnce(member.pod, nowMs)) continue;
+    if (failedAtOnce(member)) continue;
     if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
     if (state === "failed")
       return act(

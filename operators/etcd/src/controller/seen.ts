@@ -11,6 +11,8 @@ export interface SeenMember {
   readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined };
   /** For how long this process has seen its pod run without an answer. */
   readonly silentForMs?: number;
+  /** For how long this process has seen its pod failed. */
+  readonly failedForMs?: number;
   readonly pod?: Pod;
   readonly volume?: PersistentVolumeClaim;
   /** Its own answer; absent when it gave none. */
@@ -69,14 +71,10 @@ export function isLeader(member: SeenMember): boolean {
 
 /**
  * Whether a pod has failed just now, right after its start: what makes it fail is most likely still there, and starting it again at
- * once would go on as fast as it can.
+ * once would go on as fast as it can. When that was is not asked of the wall clock, which may be an hour behind the node's.
  */
-export function failedAtOnce(pod: Pod | undefined, nowMs: number): boolean {
-  const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
-  if (ended?.startedAt === undefined || ended.finishedAt === undefined) return false;
-  const finishedMs = Date.parse(ended.finishedAt);
-  const sinceMs = nowMs - finishedMs;
-  return finishedMs - Date.parse(ended.startedAt) < restartPauseMs && sinceMs >= 0 && sinceMs < restartPauseMs;
+export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
+  return endedAtOnce(pod) !== undefined && failedForMs < restartPauseMs;
 }
 
 /**
@@ -84,9 +82,15 @@ export function failedAtOnce(pod: Pod | undefined, nowMs: number): boolean {
  * run with.
  */
 function hasRefusedToRun(pod: Pod | undefined): boolean {
+  return (endedAtOnce(pod) ?? killedCode) < killedCode;
+}
+
+/** The exit code of a program that ended soon after its start. */
+function endedAtOnce(pod: Pod | undefined): number | undefined {
   const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
-  if (podState(pod) !== "failed" || ended?.startedAt === undefined || ended.finishedAt === undefined) return false;
-  return ended.exitCode < killedCode && Date.parse(ended.finishedAt) - Date.parse(ended.startedAt) < restartPauseMs;
+  if (podState(pod) !== "failed" || ended?.startedAt === undefined || ended.finishedAt === undefined) return undefined;
+  const ranMs = Date.parse(ended.finishedAt) - Date.parse(ended.startedAt);
+  return ranMs < restartPauseMs ? ended.exitCode : undefined;
 }
 
 /** Whether clients are sent to this member: its node says that it answers. */

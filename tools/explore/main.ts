@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     resume: { type: "string" },
     failures: { type: "string" },
     quick: { type: "boolean", default: false },
+    "no-singles": { type: "boolean", default: false },
   },
 });
 
@@ -39,6 +40,7 @@ const found = await exploreModule(pathToFileURL(resolve(positionals[0] ?? module
   ...count("seed", values.seed),
   ...count("failuresMax", values.failures),
   thorough: !values.quick,
+  singles: !values["no-singles"],
   ...(values.world === undefined ? {} : { world: values.world }),
   ...(values.resume === undefined ? {} : { resume: resolve(values.resume) }),
   onProgress({ tookMs, runs, random, pairs, failures, last }) {

@@ -27,6 +27,8 @@ export interface ExploreOptions {
   readonly faults?: readonly FaultKind[];
   /** Default: `allOracles`. The setting's own are always asked too. */
   readonly oracles?: readonly Oracle[];
+  /** Whether each fault strikes alone first; default true. */
+  readonly singles?: boolean;
   /** So many pairs of faults at most, after all single ones; those that lead to nothing new are not counted. Default 0. */
   readonly pairs?: number;
   /** So many random schedules with several faults, after that; the worlds take turns. Default 0. */
@@ -158,7 +160,7 @@ class Explorer {
       const each = await this.#reference(storyOf(init));
       if (each !== undefined) explored.push(each);
     }
-    for (const each of explored) await this.#singles(each);
+    if (this.#options.singles ?? true) for (const each of explored) await this.#singles(each);
     await this.#runPairs(explored);
     await this.#runSwarm(explored.filter(({ faults }) => faults.length > 0));
     const coverage = explored.map(({ story, counts }) => ({ story: story.name, kinds: kindsOf(counts) }));

@@ -27,6 +27,8 @@ export interface ModuleOptions {
   readonly workers?: number;
   /** Real time after which no new run begins. */
   readonly seconds?: number;
+  /** Whether each fault strikes alone first; default true. */
+  readonly singles?: boolean;
   /** With `resume`, what earlier explorations with the same file have run counts too, here and for `swarm`. */
   readonly pairs?: number;
   readonly swarm?: number;

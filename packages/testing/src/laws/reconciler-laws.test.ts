@@ -145,8 +145,7 @@ test("a schedule of many faults is shrunk to the one that matters", async () => 
     quietMs: 60_000,
     withinMs: 60_000,
     seconds: 15,
-    // Only random schedules: the single faults count as visited.
-    visited: { has: (name) => !name.includes(" swarm ") },
+    singles: false,
     swarm: 40,
     failuresMax: 1,
   });

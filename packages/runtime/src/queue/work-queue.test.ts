@@ -1,3 +1,4 @@
+import type { Clock, Timer } from "@setpoint/host";
 import { createMetrics } from "@setpoint/host/system";
 import { simulatedHost } from "@setpoint/host/simulated";
 import * as fc from "fast-check";
@@ -122,6 +123,7 @@ test("the longer less urgent keys have waited the larger their share of the turn
     takeChanges(queue);
     return low / 300;
   };
+  await host.clock.run(100_000);
   for (let i = 0; i < 1_000; i++) queue.add(`a/old-${i}`, "low");
   const atFirst = shareOfLow();
   await host.clock.run(30_000);
@@ -323,6 +325,7 @@ test("a closed queue takes no more keys and knows only those that are being work
   queue.take();
   queue.add("a/running");
   queue.add("a/waiting");
+  await host.clock.run(5);
   queue.close();
   expect([queue.depth, queue.knownCount, queue.oldestWaitMs]).toEqual([0, 1, 0]);
   queue.add("a/late");
@@ -403,25 +406,133 @@ test("only a key that was taken and is not done is running", () => {
   expect([queue.isRunning("a/x"), queue.knownCount]).toEqual([false, 0]);
 });
 
-test("a delay longer than a timer can count is waited for to its end, in parts", async () => {
-  const host = simulatedHost(1);
-  const { clock } = host;
+/** A clock that says what timers it was asked for, and how many of them are pending. */
+function countingClock(clock: Clock): Clock & { readonly asked: number[]; readonly pending: Set<Timer> } {
   const asked: number[] = [];
-  const counting = {
+  const pending = new Set<Timer>();
+  return {
+    asked,
+    pending,
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
-    defer: (callback: () => void) => clock.defer(callback),
-    setTimer(callback: () => void, delayMs: number) {
+    defer: (callback) => clock.defer(callback),
+    setTimer(callback, delayMs) {
       asked.push(delayMs);
-      return clock.setTimer(callback, delayMs);
+      const inner = clock.setTimer(() => {
+        pending.delete(timer);
+        callback();
+      }, delayMs);
+      const timer = {
+        cancel(): void {
+          pending.delete(timer);
+          inner.cancel();
+        },
+      };
+      pending.add(timer);
+      return timer;
     },
   };
-  const queue = new WorkQueue({ ...host, clock: counting, metrics: createMetrics(), name: "test" });
+}
+
+test("a delay longer than a timer can count is waited for to its end, in parts", async () => {
+  const host = simulatedHost(1);
+  const clock = countingClock(host.clock);
+  const queue = new WorkQueue({ ...host, clock, metrics: createMetrics(), name: "test" });
   const delayMs = 2 ** 32;
   queue.addAfter("a/x", delayMs);
-  await clock.run(delayMs - 1);
+  await host.clock.run(delayMs - 1);
   expect(queue.depth).toBe(0);
-  await clock.run(1);
+  await host.clock.run(1);
   expect(queue.take()).toBe("a/x");
-  expect(asked).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2]);
+  expect(clock.asked).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2]);
+});
+
+test("a queue has one timer while keys are delayed, and none when it is closed or nothing is", () => {
+  const host = simulatedHost(1);
+  const clock = countingClock(host.clock);
+  const queue = new WorkQueue({ ...host, clock, metrics: createMetrics(), name: "test" });
+  queue.addAfter("a/x", 2_000);
+  queue.addAfter("a/y", 1_000);
+  queue.addAfter("a/z", 3_000);
+  expect([clock.pending.size, clock.asked]).toEqual([1, [2_000, 1_000]]);
+  for (const key of ["a/x", "a/y", "a/z"]) queue.add(key);
+  expect(clock.pending.size).toBe(0);
+  queue.addAfter("b/x", 1_000);
+  queue.close();
+  expect(clock.pending.size).toBe(0);
+});
+
+test("of a delay and a longer one the first stays as it is, with the urgency that it had", async () => {
+  const { host, queue } = createQueue();
+  queue.addAfter("a/x", 100, "low");
+  queue.addAfter("a/x", 100, "high");
+  await host.clock.run(100);
+  queue.add("a/y");
+  expect(takeAll(queue)).toEqual(["a/y", "a/x"]);
+});
+
+test("metrics tell how long keys waited and were worked on", async () => {
+  const { host, metrics, queue } = createQueue();
+  await host.clock.run(10_000);
+  queue.add("a/x");
+  await host.clock.run(2_000);
+  queue.take();
+  await host.clock.run(3_000);
+  queue.done("a/x");
+  const text = metrics.expose();
+  expect(text).toContain('workqueue_queue_duration_seconds_sum{controller="test",name="test"} 2');
+  expect(text).toContain('workqueue_queue_duration_seconds_count{controller="test",name="test"} 1');
+  expect(text).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 3');
+});
+
+test("a closed queue leaves the metrics of its name to another", () => {
+  const { host, metrics, queue } = createQueue();
+  const other = new WorkQueue({ ...host, metrics, name: "test" });
+  queue.add("a/x");
+  other.close();
+  expect(metrics.expose()).toContain('workqueue_depth{controller="test",name="test",priority="0"} 1');
+});
+
+test("less urgent keys are passed over nine times while they are fresh; those that have waited a minute take turns", async () => {
+  const { host, queue } = createQueue();
+  for (let i = 0; i < 100; i++) {
+    queue.add(`a/high-${i}`, "high");
+    queue.add(`a/normal-${i}`);
+    queue.add(`a/low-${i}`, "low");
+  }
+  const turns = (count: number): string =>
+    Array.from({ length: count }, () => queue.take()?.slice(2, 3) ?? "").join("");
+  expect(turns(22)).toBe("hhhhhhhhhnlhhhhhhhhnhl");
+  await host.clock.run(60_000);
+  expect(turns(12)).toBe("hnhlhnhlhnhl");
+});
+
+test("keys without a namespace share a turn as those of a namespace do", () => {
+  const { queue } = createQueue();
+  for (let i = 0; i < 100; i++) queue.add(`node-${i}`);
+  queue.add("a/x");
+  expect([queue.take(), queue.take()]).toContain("a/x");
+});
+
+test("a key that becomes more urgent leaves the others in their order, wherever it stood", () => {
+  for (const moved of ["a/1", "a/2", "a/3"]) {
+    const { queue } = createQueue();
+    for (const key of ["a/1", "a/2", "a/3"]) queue.add(key, "low");
+    queue.add(moved, "high");
+    queue.add("a/4", "low");
+    const others = ["a/1", "a/2", "a/3"].filter((key) => key !== moved);
+    expect(takeAll(queue)).toEqual([moved, ...others, "a/4"]);
+  }
+});
+
+test("WorkQueue.oldestWaitMs knows those that were added after one that became more urgent", async () => {
+  const { host, queue } = createQueue();
+  queue.add("a/1", "low");
+  queue.add("a/2", "low");
+  queue.add("a/2", "high");
+  await host.clock.run(30);
+  queue.add("a/3", "low");
+  await host.clock.run(10);
+  expect([queue.take(), queue.take()]).toEqual(["a/2", "a/1"]);
+  expect(queue.oldestWaitMs).toBe(10);
 });

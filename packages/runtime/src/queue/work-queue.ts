@@ -205,7 +205,6 @@ export class WorkQueue {
 
   /** Takes no more keys and forgets those that wait; keys that are being worked on may still be `done`. */
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#timer?.cancel();
     this.#delays.clear();

@@ -10,7 +10,7 @@ import { createKind, type KubeObject } from "@setpoint/apimachinery";
 import { httpTransport } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
 import { controller, startManager } from "@setpoint/runtime";
-import { bytesKept, widgetJson } from "./cache/widget-json.ts";
+import { bytesKept, widgetJson } from "./widget-json.ts";
 
 const count = Number(process.argv[2] ?? 100_000);
 const megabyte = 1024 * 1024;
@@ -27,7 +27,9 @@ const Widget = createKind<KubeObject>({
   namespaced: true,
 });
 
-const server = fork(fileURLToPath(new URL("./cache/list-server.ts", import.meta.url)), [String(count)]);
+// Built as users run it; from sources the file beside this one is not built either.
+const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+const server = fork(fileURLToPath(new URL(`./list-server${ending}`, import.meta.url)), [String(count)]);
 const port = await new Promise((resolve) => server.once("message", resolve));
 const host = systemHost({ write: () => undefined });
 await using transport = httpTransport({ server: `http://127.0.0.1:${String(port)}`, clock: host.clock });

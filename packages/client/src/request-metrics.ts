@@ -23,13 +23,13 @@ export function countingTransport(inner: Transport, metrics: Metrics, clock: Clo
     const { method } = request;
     try {
       const response = await answer;
-      requests.add(1, { code: String(response.status), method });
+      requests.add(1, answered(String(response.status), method));
       return response;
     } catch (error) {
-      requests.add(1, { code: "<error>", method });
+      requests.add(1, answered("<error>", method));
       throw error;
     } finally {
-      durations.observe((clock.monotonic() - startedMs) / 1_000, { verb: method });
+      durations.observe((clock.monotonic() - startedMs) / 1_000, verbs[method]);
     }
   };
   const sendRaw = inner.sendRaw?.bind(inner);
@@ -37,6 +37,25 @@ export function countingTransport(inner: Transport, metrics: Metrics, clock: Clo
     send: (request, signal): Promise<ApiResponse> => counted(request, inner.send(request, signal)),
     ...(sendRaw === undefined ? {} : { sendRaw: (request, signal) => counted(request, sendRaw(request, signal)) }),
   };
+}
+
+/** The same objects again and again, so that a registry finds their series at once. */
+const verbs: Readonly<Record<ApiRequest["method"], { readonly verb: string }>> = {
+  GET: { verb: "GET" },
+  HEAD: { verb: "HEAD" },
+  POST: { verb: "POST" },
+  PUT: { verb: "PUT" },
+  PATCH: { verb: "PATCH" },
+  DELETE: { verb: "DELETE" },
+};
+
+const answers = new Map<string, { readonly code: string; readonly method: string }>();
+
+function answered(code: string, method: string): { readonly code: string; readonly method: string } {
+  const key = `${method} ${code}`;
+  let labels = answers.get(key);
+  if (labels === undefined) answers.set(key, (labels = { code, method }));
+  return labels;
 }
 
 /** Counts the requests that are sent again: `rest_client_request_retries_total{code,verb}`. */

@@ -5,7 +5,8 @@ import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
 import { TypedError } from "./typed-error.ts";
 
-type Path = readonly FieldPathElement[];
+/** Where the walk is; the same array all the way, since faults are few. */
+type Path = FieldPathElement[];
 
 /** All faults as `.path: text`; none when the object fits. */
 export function validateApplied(atom: Atom, object: JsonObject): readonly string[] {
@@ -77,11 +78,12 @@ function formatGoVerbose(value: unknown): string {
 
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {
   for (const name of Object.keys(object)) {
-    const below = [...path, `f:${name}`];
+    path.push(`f:${name}`);
     const atom = map.field(name);
     // Upstream stops at the first undeclared field, whichever its random order meets first; we name all.
-    if (atom === undefined) fault(faults, below, "field not declared in schema");
-    else validateValue(faults, atom, object[name], below);
+    if (atom === undefined) fault(faults, path, "field not declared in schema");
+    else validateValue(faults, atom, object[name], path);
+    path.pop();
   }
 }
 
@@ -92,7 +94,9 @@ function validateList(faults: string[], list: ListAtom, items: readonly unknown[
     if (element === undefined) return;
     if (seen.has(element)) fault(faults, path, `duplicate entries for key ${formatFieldPath([element])}`);
     seen.add(element);
-    validateValue(faults, list.item, item, [...path, element]);
+    path.push(element);
+    validateValue(faults, list.item, item, path);
+    path.pop();
   }
 }
 

@@ -31,6 +31,8 @@ interface FieldPlan {
   /** The struct, or that of the elements of a list or map. */
   readonly struct: string | undefined;
   readonly elementShape: Shape | undefined;
+  /** How each element of a list or map is encoded; absent where elements stay as they are. */
+  readonly element: FieldPlan | undefined;
 }
 
 const plans = new Map<string, readonly FieldPlan[]>();
@@ -79,7 +81,8 @@ function makePlan(schema: OpenApiSchema | undefined, go: GoFields): readonly Fie
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const element =
       property.items ?? (typeof property.additionalProperties === "object" ? property.additionalProperties : undefined);
-    return {
+    const elementShape = element === undefined ? undefined : shapeOf(element);
+    const plan: Omit<FieldPlan, "element"> = {
       name,
       shape: shapeOf(property),
       pointer: go.p?.includes(name) ?? false,
@@ -87,9 +90,20 @@ function makePlan(schema: OpenApiSchema | undefined, go: GoFields): readonly Fie
       omitsZeroStruct: go.z?.includes(name) ?? false,
       required: schema?.required?.includes(name) ?? false,
       struct: referenceOf(element ?? property),
-      elementShape: element === undefined ? undefined : shapeOf(element),
+      elementShape,
     };
+    return { ...plan, element: isEncoded(elementShape) ? elementOf(plan) : undefined };
   });
+}
+
+/** Elements of other shapes stay as they are. */
+function isEncoded(shape: Shape | undefined): boolean {
+  return shape === "struct" || shape === "quantity";
+}
+
+/** The plan of an element: that of its list or map without elements of its own. */
+function elementOf(plan: Omit<FieldPlan, "element">): FieldPlan {
+  return { ...plan, shape: "list", elementShape: undefined, element: undefined };
 }
 
 /** Rewrites an object of this component in place as a round trip through its Go struct would. */
@@ -151,10 +165,10 @@ function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: b
 }
 
 function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | unknown[], inStatus: boolean): void {
-  if (shape !== "struct" && shape !== "quantity") return;
+  const { element } = field;
+  if (element === undefined) return;
   const container = elements as JsonObject;
-  for (const key of Object.keys(container))
-    container[key] = encodeValue(shape, { ...field, shape: "list", elementShape: undefined }, container[key], inStatus);
+  for (const key of Object.keys(container)) container[key] = encodeValue(shape, element, container[key], inStatus);
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -2,12 +2,11 @@
 import { ConfigMap, ValidatingWebhookConfiguration } from "@setpoint/api";
 import { happens, invariant, OrderService, type Setting, type Story, story, apply } from "@setpoint/testing";
 import { configMap } from "./children.ts";
+import { ensure } from "./ensure.ts";
 import type { Mutant, Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import { Store } from "./store.ts";
 import { changingAnd, storeName } from "./stories.ts";
-
-const unowned = { owner: false } as const;
 
 /** M21: a leader that has lost its lease finishes what it was doing, in a system that does not know of leases. */
 export const oldLeader: Mutant = {
@@ -85,9 +84,9 @@ function ownWebhookSetting(variant: Variant): Setting {
         async reconcile(store, context) {
           // It says that it is up before it answers for others, as many do with a lock or a marker.
           session ||= context.random.uuid();
-          await context.apply(upMarker(variant, session), unowned);
+          await ensure(context, upMarker(variant, session));
           isServing = true;
-          await context.apply(configMap(store, "set"), unowned);
+          await ensure(context, configMap(store, "set"));
         },
       },
     ];

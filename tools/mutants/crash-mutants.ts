@@ -1,18 +1,13 @@
 /** Mutants that forget what they were doing: a crash between two writes is never made up for (M1, M2, M6, M9, M10, M11). */
-import { ConfigMap, PersistentVolumeClaim, StatefulSet } from "@setpoint/api";
+import { ConfigMap, StatefulSet } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
-import type { KubeObject, ReconcileContext, Stored } from "setpoint";
-import { claim, configMap, nameOf, statefulSet, type ChildKind } from "./children.ts";
+import type { ReconcileContext, Stored } from "setpoint";
+import { configMap, nameOf, statefulSet, type ChildKind } from "./children.ts";
 import { isCurrent } from "./current.ts";
+import { ensure, ensureClaims, retryStale, surplusClaims, unowned } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import type { Store } from "./store.ts";
-
-const unowned = { owner: false } as const;
-
-async function ensure(context: ReconcileContext, object: KubeObject): Promise<void> {
-  await context.apply(object, unowned);
-}
 
 /** M1: two artefacts belong together, and only the first is looked for. */
 export function pair(first: ChildKind, second: ChildKind): (variant: Variant) => OperatorSource {
@@ -36,7 +31,7 @@ export function labelBeforeAction(variant: Variant): OperatorSource {
         const node = await nodeOf(store, context);
         const isReady = node.metadata.labels?.["state"] === "ready-to-start";
         if (!isReady && variant === "mutant") return;
-        const started = (): Promise<unknown> => context.apply(configMap(store, "start-call"), unowned);
+        const started = (): Promise<void> => ensure(context, configMap(store, "start-call"));
         const labelled = (): Promise<unknown> => context.patch(node, { metadata: { labels: { state: "starting" } } });
         if (variant === "mutant") await labelled();
         await started();
@@ -58,8 +53,8 @@ export function phaseBeforeAction(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {
       async reconcile(store, context) {
-        await ensureClaims(store, context);
-        const surplus = claimsOf(store, context).filter((each) => ordinalOf(each) >= store.spec.replicas);
+        await ensureClaims(store, context, store.spec.replicas);
+        const surplus = surplusClaims(store, context, store.spec.replicas);
         const wasScaling = store.status?.phase === "ScalingDown";
         await context.status({ phase: surplus.length === 0 ? "Ready" : "ScalingDown" });
         if (wasScaling && variant === "mutant") return;
@@ -77,15 +72,15 @@ export function deleteAndRecreate(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         const size = store.spec.storage;
         const volume = context.get(ConfigMap, `${store.metadata.name}-volume`);
-        const resized = (): Promise<unknown> => context.apply(configMap(store, "volume", { size }), unowned);
+        const resized = (): Promise<void> => ensure(context, configMap(store, "volume", { size }));
         if (volume === undefined || variant === "twin") await resized();
         const present = context.get(StatefulSet, nameOf(store, set));
         if (present !== undefined && present.metadata.annotations?.["size"] !== size) {
-          if (variant === "twin" && !(await isCurrent(store, context))) return context.requeueAfter(100, "stale view");
+          if (variant === "twin" && !(await isCurrent(store, context))) return retryStale(context);
           await context.delete(present);
           if (variant === "mutant") await resized();
         }
-        await context.apply(set.build(store), unowned);
+        await ensure(context, set.build(store));
         return;
       },
     },
@@ -100,9 +95,8 @@ export function restartAfterWrite(variant: Variant): OperatorSource {
         const { config } = store.spec;
         const present = context.get(ConfigMap, `${store.metadata.name}-config`);
         const isChanged = present?.data?.["config"] !== config;
-        await context.apply(configMap(store, "config", { config }), unowned);
-        if (variant === "twin" || isChanged)
-          await context.apply(configMap(store, "process", { runsWith: config }), unowned);
+        await ensure(context, configMap(store, "config", { config }));
+        if (variant === "twin" || isChanged) await ensure(context, configMap(store, "process", { runsWith: config }));
       },
     },
   ]);
@@ -113,18 +107,15 @@ export function shrinkBeforeMove(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {
       async reconcile(store, context) {
-        await ensureClaims(store, context);
+        await ensureClaims(store, context, store.spec.replicas);
         const { replicas } = store.spec;
         const present = context.get(ConfigMap, `${store.metadata.name}-set`);
         const isShrinking = present !== undefined && Number(present.data?.["replicas"]) > replicas;
-        const shrunk = (): Promise<unknown> =>
-          context.apply(configMap(store, "set", { replicas: `${replicas}` }), unowned);
+        const shrunk = (): Promise<void> => ensure(context, configMap(store, "set", { replicas: `${replicas}` }));
         const moved = async (): Promise<void> => {
-          for (const each of claimsOf(store, context).filter((one) => ordinalOf(one) >= replicas))
-            await context.delete(each);
+          for (const each of surplusClaims(store, context, replicas)) await context.delete(each);
         };
-        if (variant === "twin" && isShrinking && !(await isCurrent(store, context)))
-          return context.requeueAfter(100, "stale view");
+        if (variant === "twin" && isShrinking && !(await isCurrent(store, context))) return retryStale(context);
         if (variant === "twin") await moved();
         await shrunk();
         if (variant === "mutant" && isShrinking) await moved();
@@ -149,17 +140,4 @@ export function unresumedTeardown(children: readonly ChildKind[]): (variant: Var
         },
       },
     ]);
-}
-
-async function ensureClaims(store: Stored<Store>, context: ReconcileContext): Promise<void> {
-  for (let ordinal = 0; ordinal < store.spec.replicas; ordinal++)
-    await context.apply(claim(store, `data-${ordinal}`), unowned);
-}
-
-function claimsOf(store: Stored<Store>, context: ReconcileContext): readonly Stored<PersistentVolumeClaim>[] {
-  return context.list(PersistentVolumeClaim, { labels: { "store-uid": store.metadata.uid } });
-}
-
-function ordinalOf(object: KubeObject): number {
-  return Number(object.metadata.name?.split("-").at(-1));
 }

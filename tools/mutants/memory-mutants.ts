@@ -1,15 +1,13 @@
 /** Mutants that live by what they saw before: a change that nobody told them of never happens (M7 and its kin). */
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
-import type { ReconcileContext, Stored } from "setpoint";
+import type { ReconcileContext, Result, Stored } from "setpoint";
 import { claim, configMap, labelsOf } from "./children.ts";
 import { isCurrent } from "./current.ts";
+import { claimsOf, ensure, ensureClaims, ordinalOf, retryStale, surplusClaims } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import type { Store } from "./store.ts";
-
-const unowned = { owner: false } as const;
-const staleRetryMs = 100;
 
 type CountOf = (spec: Store["spec"]) => number;
 
@@ -25,7 +23,7 @@ export function previousReplicas(countOf: CountOf): (variant: Variant) => Operat
             if (variant === "twin") return converge(store, context, wanted);
             const has = before.get(store.metadata.uid) ?? (claimsOf(store, context).length === 0 ? 0 : wanted);
             before.set(store.metadata.uid, wanted);
-            for (let ordinal = has; ordinal < wanted; ordinal++) await make(store, context, ordinal);
+            for (let ordinal = has; ordinal < wanted; ordinal++) await ensure(context, claim(store, `data-${ordinal}`));
             for (let ordinal = wanted; ordinal < has; ordinal++) await take(store, context, ordinal);
             return;
           },
@@ -41,7 +39,7 @@ export function highWater(countOf: CountOf): (variant: Variant) => OperatorSourc
       {
         async reconcile(store, context) {
           if (variant === "twin") return converge(store, context, countOf(store.spec));
-          for (let ordinal = 0; ordinal < countOf(store.spec); ordinal++) await make(store, context, ordinal);
+          await ensureClaims(store, context, countOf(store.spec));
           return;
         },
       },
@@ -55,14 +53,14 @@ export function seenEnding(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         const { replicas } = store.spec;
         for (let ordinal = 0; ordinal < replicas; ordinal++) {
-          await make(store, context, ordinal);
-          await context.apply(processOf(store, ordinal), unowned);
+          await ensure(context, claim(store, `data-${ordinal}`));
+          await ensure(context, processOf(store, ordinal));
         }
         const labels = { "store-uid": store.metadata.uid };
-        const surplus = context.list(Pod, { labels }).filter(({ metadata }) => ordinalOf(metadata.name) >= replicas);
+        const surplus = context.list(Pod, { labels }).filter((each) => ordinalOf(each) >= replicas);
         for (const each of surplus) {
           if (each.metadata.deletionTimestamp === undefined) await context.delete(each);
-          else if (variant === "mutant") await take(store, context, ordinalOf(each.metadata.name));
+          else if (variant === "mutant") await take(store, context, ordinalOf(each));
         }
         if (variant === "twin" && surplus.length === 0) return converge(store, context, replicas);
         return;
@@ -85,39 +83,23 @@ export function onlyAtFirst(variant: Variant): OperatorSource {
     {
       async reconcile(store, context) {
         if (variant === "twin" || store.metadata.generation === 1)
-          await context.apply(configMap(store, "initialised"), unowned);
-        await context.apply(configMap(store, "set", { replicas: `${store.spec.replicas}` }), unowned);
+          await ensure(context, configMap(store, "initialised"));
+        await ensure(context, configMap(store, "set", { replicas: `${store.spec.replicas}` }));
       },
     },
   ]);
 }
 
 /** As many volumes as wanted, whatever was seen before. */
-async function converge(
-  store: Stored<Store>,
-  context: ReconcileContext,
-  wanted: number,
-): Promise<ReturnType<ReconcileContext["requeueAfter"]> | void> {
-  for (let ordinal = 0; ordinal < wanted; ordinal++) await make(store, context, ordinal);
-  const surplus = claimsOf(store, context).filter(({ metadata }) => ordinalOf(metadata.name) >= wanted);
+async function converge(store: Stored<Store>, context: ReconcileContext, wanted: number): Promise<Result | void> {
+  await ensureClaims(store, context, wanted);
+  const surplus = surplusClaims(store, context, wanted);
   if (surplus.length === 0) return;
-  if (!(await isCurrent(store, context))) return context.requeueAfter(staleRetryMs, "stale view");
+  if (!(await isCurrent(store, context))) return retryStale(context);
   for (const each of surplus) await context.delete(each);
-}
-
-async function make(store: Stored<Store>, context: ReconcileContext, ordinal: number): Promise<void> {
-  await context.apply(claim(store, `data-${ordinal}`), unowned);
 }
 
 async function take(store: Stored<Store>, context: ReconcileContext, ordinal: number): Promise<void> {
   const present = context.get(PersistentVolumeClaim, `${store.metadata.name}-data-${ordinal}`);
   if (present !== undefined) await context.delete(present);
-}
-
-function claimsOf(store: Stored<Store>, context: ReconcileContext): readonly Stored<PersistentVolumeClaim>[] {
-  return context.list(PersistentVolumeClaim, { labels: { "store-uid": store.metadata.uid } });
-}
-
-function ordinalOf(name: string): number {
-  return Number(name.split("-").at(-1));
 }

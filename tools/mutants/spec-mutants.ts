@@ -2,10 +2,9 @@
 import { ConfigMap } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import { configMap } from "./children.ts";
+import { ensure } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
-
-const unowned = { owner: false } as const;
 
 /** M13: a field is set when the child is made, and never again. */
 export function onlyOnCreate(variant: Variant): OperatorSource {
@@ -14,7 +13,7 @@ export function onlyOnCreate(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         const wanted = configMap(store, "set", { image: store.spec.image });
         const isThere = context.get(ConfigMap, `${store.metadata.name}-set`) !== undefined;
-        if (variant === "twin" || !isThere) await context.apply(wanted, unowned);
+        if (variant === "twin" || !isThere) await ensure(context, wanted);
       },
     },
   ]);
@@ -27,7 +26,7 @@ export function removalForgotten(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         const present = context.get(ConfigMap, `${store.metadata.name}-set`);
         const kept = variant === "mutant" ? present?.data : {};
-        await context.apply(configMap(store, "set", { ...kept, ...store.spec.labels }), unowned);
+        await ensure(context, configMap(store, "set", { ...kept, ...store.spec.labels }));
       },
     },
   ]);
@@ -42,7 +41,7 @@ export function waitsForBad(variant: Variant): OperatorSource {
         // The roll-out of an image whose name says so never gets ready.
         const isStuck = present?.data?.["image"]?.endsWith("bad") === true;
         if (isStuck && variant === "mutant") return;
-        await context.apply(configMap(store, "rollout", { image: store.spec.image }), unowned);
+        await ensure(context, configMap(store, "rollout", { image: store.spec.image }));
       },
     },
   ]);
@@ -57,7 +56,7 @@ export function absentBlock(variant: Variant): OperatorSource {
         // A mutant's author did not ask the compiler either.
         const schedule =
           variant === "mutant" ? (backup as { schedule: string }).schedule : (backup?.schedule ?? "never");
-        await context.apply(configMap(store, "backups", { schedule }), unowned);
+        await ensure(context, configMap(store, "backups", { schedule }));
       },
     },
   ]);
@@ -72,7 +71,7 @@ export function senselessValue(variant: Variant): OperatorSource {
         const isKnown = schedule === "daily" || schedule === "hourly";
         if (!isKnown && variant === "mutant") throw new Error(`no such schedule: ${schedule}`);
         await context.status({ accepted: isKnown });
-        if (isKnown) await context.apply(configMap(store, "backups", { schedule }), unowned);
+        if (isKnown) await ensure(context, configMap(store, "backups", { schedule }));
       },
     },
   ]);
@@ -85,7 +84,7 @@ export function foreignLabels(variant: Variant): OperatorSource {
       async reconcile(store, context) {
         const wanted = configMap(store, "set", { config: store.spec.config });
         const present = context.get(ConfigMap, `${store.metadata.name}-set`);
-        if (variant === "twin" || present === undefined) await context.apply(wanted, unowned);
+        if (variant === "twin" || present === undefined) await ensure(context, wanted);
         else if (present.data?.["config"] !== store.spec.config) {
           const { resourceVersion } = present.metadata;
           await context.client.update(ConfigMap, {

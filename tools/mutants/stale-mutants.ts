@@ -3,14 +3,14 @@ import { PersistentVolumeClaim } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import type { OperatorSource } from "@setpoint/testing";
 import type { KindRef, ReconcileContext, Stored } from "setpoint";
-import { claim, nameOf, type ChildKind } from "./children.ts";
+import { nameOf, type ChildKind } from "./children.ts";
 import { fromAnyServer, isCurrent } from "./current.ts";
+import { ensure, ensureClaims, ordinalOf, retryStale, unowned } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import type { Store } from "./store.ts";
 
-const unowned = { owner: false } as const;
-const staleRetryMs = 100;
+const nextStepMs = 100;
 
 /** A deletion that names nothing but a name. */
 async function deleteByName(context: ReconcileContext, kind: KindRef, name: string): Promise<void> {
@@ -32,7 +32,7 @@ export function deletionByName(children: readonly ChildKind[]): (variant: Varian
     operatorOf(() => [
       {
         async reconcile(store, context) {
-          for (const child of children) await context.apply(child.build(store), unowned);
+          for (const child of children) await ensure(context, child.build(store));
         },
         async cleanup(store, context) {
           for (const child of children)
@@ -49,7 +49,7 @@ export function deletionByLabel(children: readonly ChildKind[]): (variant: Varia
     operatorOf(() => [
       {
         async reconcile(store, context) {
-          for (const child of children) await context.apply(child.build(store), unowned);
+          for (const child of children) await ensure(context, child.build(store));
         },
         async cleanup(store, context) {
           const labelSelector = `store=${store.metadata.name}`;
@@ -73,7 +73,7 @@ export function staleSwitch(
         async reconcile(store, context) {
           const { spec } = variant === "mutant" ? await fromAnyServer(store, context) : store;
           if (isOn(spec)) {
-            for (const child of children) await context.apply(child.build(store), unowned);
+            for (const child of children) await ensure(context, child.build(store));
             return;
           }
           if (variant === "mutant") {
@@ -81,7 +81,7 @@ export function staleSwitch(
             return;
           }
           if (children.every((child) => context.get(child.kind, nameOf(store, child)) === undefined)) return;
-          if (!(await isCurrent(store, context))) return context.requeueAfter(staleRetryMs, "stale view");
+          if (!(await isCurrent(store, context))) return retryStale(context);
           for (const child of children) await deleteSeen(context, store, child);
           return;
         },
@@ -105,8 +105,7 @@ export function staleRecreation(
           // Asked from the server, as operators do that read some kinds without a cache.
           const present = await context.fresh(child.kind, nameOf(store, child));
           if (present !== undefined && present.metadata.annotations?.["value"] !== value) {
-            if (variant === "twin" && !(await isCurrent(store, context)))
-              return context.requeueAfter(staleRetryMs, "stale view");
+            if (variant === "twin" && !(await isCurrent(store, context))) return retryStale(context);
             if (variant === "mutant") await deleteByName(context, child.kind, nameOf(store, child));
             else await context.delete(present);
           } else if (present !== undefined) return;
@@ -126,16 +125,15 @@ export function surplusByStatus(variant: Variant): OperatorSource {
         const { replicas } = store.spec;
         const ready = store.status?.readyReplicas ?? 0;
         if (ready !== replicas) await context.status({ phase: "Scaling", readyReplicas: ready });
-        for (let ordinal = 0; ordinal < replicas; ordinal++)
-          await context.apply(claim(store, `data-${ordinal}`), unowned);
+        await ensureClaims(store, context, replicas);
         if (ready === replicas) {
           const removed = await removeSurplus(store, context, variant);
-          if (!removed) return context.requeueAfter(staleRetryMs, "stale view");
+          if (!removed) return retryStale(context);
         }
         await context.status({ phase: "Ready", readyReplicas: replicas });
         return ready === replicas
           ? undefined
-          : context.requeueAfter(staleRetryMs, "what is surplus is removed once all are ready");
+          : context.requeueAfter(nextStepMs, "what is surplus is removed once all are ready");
       },
     },
   ]);
@@ -144,7 +142,7 @@ export function surplusByStatus(variant: Variant): OperatorSource {
 async function removeSurplus(store: Stored<Store>, context: ReconcileContext, variant: Variant): Promise<boolean> {
   const labelSelector = `store-uid=${store.metadata.uid}`;
   const { items } = await context.client.listAll(PersistentVolumeClaim, { namespace: "default", labelSelector });
-  const surplus = items.filter(({ metadata }) => Number(metadata.name.split("-").at(-1)) >= store.spec.replicas);
+  const surplus = items.filter((each) => ordinalOf(each) >= store.spec.replicas);
   if (surplus.length === 0) return true;
   if (variant === "twin" && !(await isCurrent(store, context))) return false;
   for (const each of surplus)

@@ -5,12 +5,10 @@ import type { OperatorSource } from "@setpoint/testing";
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { configMap, nameOf, secret } from "./children.ts";
 import { isCurrent } from "./current.ts";
+import { ensure, retryStale, unowned } from "./ensure.ts";
 import type { Variant } from "./mutant.ts";
 import { operatorOf } from "./operator-of.ts";
 import { Store } from "./store.ts";
-
-const unowned = { owner: false } as const;
-const staleRetryMs = 100;
 
 /** M12: what the clean-up took away is made again, because its disappearance is taken for an accident. */
 export function recreatedAfterCleanup(variant: Variant): OperatorSource {
@@ -42,7 +40,7 @@ export function generatedNames(variant: Variant): OperatorSource {
         const { replicas } = store.spec;
         if (variant === "twin") {
           for (let replica = 0; replica < replicas; replica++)
-            await context.apply(configMap(store, `replica-${replica}`), unowned);
+            await ensure(context, configMap(store, `replica-${replica}`));
           return;
         }
         const created = store.status?.created ?? 0;
@@ -50,7 +48,11 @@ export function generatedNames(variant: Variant): OperatorSource {
         const wanted = configMap(store, `replica-${created}`);
         const { name: _, ...metadata } = wanted.metadata;
         const generateName = `${store.metadata.name}-replica-`;
-        await context.create({ ...wanted, metadata: { ...metadata, generateName } }, unowned);
+        // Past the context, which refuses to create what has no name.
+        await context.client.create(ConfigMap, {
+          ...wanted,
+          metadata: { ...metadata, generateName, namespace: "default" },
+        });
         await context.status({ created: created + 1 });
       },
     },
@@ -68,10 +70,10 @@ export function conflictLoop(variant: Variant): OperatorSource {
         const built = shared.build(store);
         const wanted = { ...built, metadata: { ...built.metadata, annotations: { config } } };
         // Something else comes first, as in every real reconcile; meanwhile others write too.
-        await context.apply(configMap(store, "first", { config }), unowned);
+        await ensure(context, configMap(store, "first", { config }));
         for (let look = 0; look < 3; look++) await context.fresh(Store, store.metadata.name);
         if (variant === "twin" || present === undefined || present.metadata.annotations?.["config"] === config)
-          await context.apply(wanted, unowned);
+          await ensure(context, wanted);
         else await overwrite(present, { ...present.metadata.annotations, config }, context);
       },
     },
@@ -105,8 +107,8 @@ export function partialList(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {
       async reconcile(store, context) {
-        await context.apply(configMap(store, "entry"), unowned);
-        if (!(await isCurrent(store, context))) return context.requeueAfter(staleRetryMs, "stale view");
+        await ensure(context, configMap(store, "entry"));
+        if (!(await isCurrent(store, context))) return retryStale(context);
         const known = new Set(await storeUids(variant, context));
         const orphans = context.list(ConfigMap).filter((each) => isOrphan(each, known));
         for (const each of orphans) await context.delete(each);

@@ -15,6 +15,8 @@ import { type ObjectVersion, Store, storeKey } from "./store.ts";
 export interface InformerHandler {
   onAdd?(object: Stored<KubeObject>): void;
   onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
+  /** The cluster has gone back in time: an object that stays is as it was then, whatever its revision says. Default: `onUpdate`. */
+  onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
   /** `object` is the last known state. */
   onDelete?(object: Stored<KubeObject>): void;
 }
@@ -51,6 +53,9 @@ export class Informer {
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
   #seen = "";
+  #history = 0;
+  /** Until the next complete list no revision that is there counts. */
+  #isRestored = false;
 
   constructor(client: Client, host: Host, kind: KindRef, options: InformerOptions) {
     const { transform, freeze = true, ...selection } = options;
@@ -71,6 +76,7 @@ export class Informer {
       set: (object) => this.#set(object),
       remove: (object) => this.#remove(object),
       progress: (resourceVersion) => this.#progress(resourceVersion),
+      restored: () => this.#restored(),
       stage: () => this.#stage(),
       setRaw: (bytes, scan) => this.#setRaw(bytes, scan),
       removeRaw: (scan) => this.#removeNamed(scan.key(), scan.uidText()),
@@ -98,6 +104,11 @@ export class Informer {
   /** Why it cannot be filled, when a person has to do something about it. */
   get problem(): string | undefined {
     return this.#reflector.problem;
+  }
+
+  /** Whether what it shows may be of a history that is no more. */
+  get isDoubtful(): boolean {
+    return this.#reflector.isDoubtful;
   }
 
   /** Runs until the signal aborts. */
@@ -128,8 +139,19 @@ export class Informer {
     return () => void this.#waiters.delete(callback);
   }
 
+  /** Counts the histories of the cluster; what was written in an earlier one is never seen. */
+  get history(): number {
+    return this.#history;
+  }
+
+  #restored(): void {
+    this.#history++;
+    this.#isRestored = true;
+  }
+
   #progress(resourceVersion: string): void {
     this.#seen = resourceVersion;
+    this.#isRestored = false;
     if (!this.#isSynced) {
       this.#isSynced = true;
       this.#synced.resolve();
@@ -187,7 +209,7 @@ export class Informer {
   #makeWay(key: string, next: ObjectVersion): boolean {
     const before = this.store.versionOf(key);
     if (before === undefined) return true;
-    if (compareResourceVersions(next.resourceVersion, before.resourceVersion) <= 0) return false;
+    if (!this.#isRestored && compareResourceVersions(next.resourceVersion, before.resourceVersion) <= 0) return false;
     if (before.uid !== next.uid) this.#drop(key);
     return true;
   }
@@ -196,6 +218,7 @@ export class Informer {
     for (const handler of this.#handlers) {
       try {
         if (before === undefined) handler.onAdd?.(next);
+        else if (this.#isRestored && handler.onRestored !== undefined) handler.onRestored(before, next);
         else handler.onUpdate?.(before, next);
       } catch (error) {
         this.#noteThrown(handler, next, error);
@@ -238,6 +261,7 @@ export class Informer {
     return new StagedList({
       clock: this.#host.clock,
       store,
+      isRestored: () => this.#isRestored,
       convert: (bytes) => this.#converted(bytes),
       decode,
       showRaw: (key, slot) => this.#showRaw(key, slot),

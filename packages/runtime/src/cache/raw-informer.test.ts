@@ -335,3 +335,25 @@ test("handlers and index functions that throw lose nobody an event, and every ke
   ]);
   await stop();
 });
+
+test("a cluster that has gone back in time is listed anew, whatever the revisions say, once it is certain", async () => {
+  const expired = frame("ERROR", failure(410, "Expired", "too old resource version"));
+  const gone = { list: [box("b", 40)], at: 100 };
+  const { host, informer, log, ways, stop } = start([
+    { list: [box("a", 50), box("b", 200), box("c", 180)], at: 200 },
+    { frames: [expired] },
+    ...[gone, gone, gone, gone, gone, gone, gone, gone],
+    { list: [box("a", 50, { labels: { other: "yes" } }), box("b", 40)], at: 101 },
+  ]);
+  await host.clock.run(40_000);
+  expect([...informer.store.keys()]).toEqual(["default/a", "default/b", "default/c"]);
+  expect(informer.isDoubtful).toBe(true);
+  expect(informer.problem).toContain("as after a restore of etcd");
+  await host.clock.run(120_000);
+  expect(ways().filter((way) => way === "list").length).toBe(10);
+  expect(informer.isDoubtful).toBe(false);
+  expect(informer.problem).toBeUndefined();
+  expect(log.slice(3)).toEqual(["50 to a@50", "200 to b@40", "delete c@180"]);
+  expect(informer.store.get("default/a")?.metadata.labels).toEqual({ other: "yes" });
+  await stop();
+});

@@ -14,6 +14,7 @@ export class ReflectorMetrics {
   readonly #lists: Counter;
   readonly #reconnects: Counter;
   readonly #gaps: Counter;
+  readonly #restores: Counter;
 
   constructor(metrics: Metrics, kind: KindRef) {
     this.#kind = resourceName(kind);
@@ -22,10 +23,19 @@ export class ReflectorMetrics {
       "Complete lists that were begun, by the way they came.",
     );
     this.#reconnects = metrics.counter("setpoint_watch_breaks_total", "Streams that ended with an error.");
+    this.#restores = metrics.counter(
+      "setpoint_cache_restores_total",
+      "Times that the cluster had gone back in time, as by a restore of etcd, and the cache was filled anew.",
+    );
     this.#gaps = metrics.counter(
       "setpoint_watch_gaps_total",
       "Streams that could not be resumed and led to a new list.",
     );
+  }
+
+  /** The cluster has gone back in time. */
+  restored(): void {
+    this.#restores.add(1, { kind: this.#kind });
   }
 
   listed(method: SyncMethod): void {

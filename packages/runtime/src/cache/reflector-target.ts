@@ -9,6 +9,8 @@ export interface ReflectorTarget {
   remove(object: Stored<KubeObject>): void;
   /** All changes up to this revision have been told. */
   progress(resourceVersion: string): void;
+  /** All that was told is of a history that is no more: the next complete set counts, also where its revisions are older. */
+  restored(): void;
   /** Begins a complete set whose objects come as bytes; nothing of it shows before its `commit`. */
   stage(): StagedObjects;
   /** A change whose object is bytes, which `scan` has just read and which hold until this returns. */

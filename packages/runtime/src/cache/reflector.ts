@@ -10,6 +10,7 @@ import {
 } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, SelectorOptions, Stored } from "@setpoint/client";
 import { sleep, type Host } from "@setpoint/host";
+import { LostHistory, lostHistoryProblem } from "./lost-history.ts";
 import { ReflectorMetrics } from "./reflector-metrics.ts";
 import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
 import { listProblemOf } from "./list-problem.ts";
@@ -34,6 +35,8 @@ const unservedMsMax = 10_000;
 const retryAfterSecondsDefault = 1;
 /** A stream that lived for so long was well; the back-off begins anew after it. */
 const healthyStreamMs = 10_000;
+/** A stream that tells older revisions than it was asked for makes one look so often at most. */
+const doubtMs = 60_000;
 /** Errors in a row after which they are logged as warnings. */
 const errorsBeforeWarning = 3;
 /** Watches end by themselves after 5–10 minutes, so that load spreads over servers that come back; as client-go. */
@@ -47,8 +50,8 @@ export interface ReflectorOptions extends Omit<SelectorOptions, "signal"> {
 
 /**
  * Guarantees: a target is told a complete list before any change, changes in the order of their revisions, and never an older
- * revision after a newer one. A cut stream resumes where it ended; a compacted revision, or a stream that stays silent, leads
- * to a new list.
+ * revision after a newer one, unless the cluster has gone back in time. A cut stream resumes where it ended; a compacted revision, or a
+ * stream that stays silent, leads to a new list.
  */
 export class Reflector {
   readonly #client: Client;
@@ -58,6 +61,7 @@ export class Reflector {
   readonly #target: ReflectorTarget;
   readonly #plan: SyncPlan;
   readonly #metrics: ReflectorMetrics;
+  readonly #history: LostHistory;
   /** Everything up to here has been told; empty before the first list, and when a new list is due. */
   #resumeFrom = "";
   #newest = "0";
@@ -69,6 +73,7 @@ export class Reflector {
   #stream: AbortController | undefined;
   #relist = false;
   #listBegunMs: number = Number.NEGATIVE_INFINITY;
+  #doubtedMs: number = Number.NEGATIVE_INFINITY;
   /** Changes and bookmarks that streams have told, lists not counted. */
   #toldCount = 0;
 
@@ -80,6 +85,7 @@ export class Reflector {
     this.#selection = selection;
     this.#target = target;
     this.#plan = new SyncPlan(sync);
+    this.#history = new LostHistory(host.clock);
     this.#metrics = new ReflectorMetrics(host.metrics, kind);
   }
 
@@ -91,6 +97,11 @@ export class Reflector {
   /** Why nothing can be heard, when a person has to do something about it. */
   get problem(): string | undefined {
     return this.#problem;
+  }
+
+  /** Whether the server seems to have gone back in time. */
+  get isDoubtful(): boolean {
+    return this.#history.isSuspected;
   }
 
   /** Breaks the present stream and lists anew; does nothing when a list was begun a moment ago. */
@@ -203,8 +214,36 @@ export class Reflector {
   }
 
   #assertNotOlder(resourceVersion: string): void {
-    if (compareResourceVersions(resourceVersion, this.#newest) < 0)
-      throw new Error(`the list is of revision ${resourceVersion}, older than ${this.#newest}, which was seen already`);
+    if (this.#history.isProvenBy(resourceVersion, this.#newest)) return this.#beginAnew(resourceVersion);
+    if (!this.#history.isSuspected) return;
+    this.#noteProblem(lostHistoryProblem(this.#kind.plural, resourceVersion, this.#newest));
+    throw new Error(`the list is of revision ${resourceVersion}, older than ${this.#newest}, which was seen already`);
+  }
+
+  /** What was seen is of a history that is no more. The next list is the truth, whatever its revisions are. */
+  #beginAnew(resourceVersion: string): never {
+    const seen = this.#newest;
+    this.#history.accept();
+    this.#newest = "0";
+    this.#resumeFrom = "";
+    this.#errors = 0;
+    this.#metrics.restored();
+    this.#target.restored();
+    this.#host.log.error("Cluster has gone back in time; listing anew", {
+      resource: this.#kind.plural,
+      ...{ seen, newest: resourceVersion },
+    });
+    throw new Error(`the history that reached ${seen} is no more: the server's newest revision is ${resourceVersion}`);
+  }
+
+  /** Asks the server for its newest revision, which no replica may answer from memory. */
+  async #askNewest(signal: AbortSignal): Promise<void> {
+    try {
+      const { metadata } = await this.#client.list<KubeObject>(this.#kind, { ...this.#selection, limit: 1, signal });
+      if (metadata.resourceVersion !== undefined) this.#assertNotOlder(metadata.resourceVersion);
+    } catch (error) {
+      this.#host.log.debug("Asked for the newest revision", { resource: this.#kind.plural, error });
+    }
   }
 
   #advance(resourceVersion: string): void {
@@ -295,7 +334,7 @@ export class Reflector {
 
   #tell(type: WatchEventType, object: Stored<KubeObject>): void {
     const { resourceVersion } = object.metadata;
-    if (this.#isSeen(resourceVersion)) return;
+    if (this.#isSeen(resourceVersion)) return type === "BOOKMARK" ? this.#doubt() : undefined;
     if (type === "DELETED") this.#target.remove(object);
     else if (type !== "BOOKMARK") this.#target.set(object);
     this.#told(resourceVersion);
@@ -314,6 +353,15 @@ export class Reflector {
     return compareResourceVersions(resourceVersion, this.#newest) < 0;
   }
 
+  /** No stream stands where its server has not come yet, but one that lags, or one that has gone back: a list tells. */
+  #doubt(): void {
+    const { clock } = this.#host;
+    if (clock.monotonic() - Math.max(this.#listBegunMs, this.#doubtedMs) < doubtMs) return;
+    this.#doubtedMs = clock.monotonic();
+    this.#relist = true;
+    this.#stream?.abort(new Error("the stream is older than what was seen"));
+  }
+
   #told(resourceVersion: string): void {
     this.#silentStreams = 0;
     this.#toldCount++;
@@ -328,7 +376,8 @@ export class Reflector {
     if (isExpired(error)) this.#resumeFrom = "";
     // Silent twice from the same place: whatever it is that this stream does not tell, a list does.
     if (this.#silentStreams > 1) this.#resumeFrom = "";
-    const hadProblem = this.#noteProblem(error);
+    const hadProblem = this.#noteProblem(listProblemOf(error, this.#kind, this.#selection.namespace));
+    if (isTooLargeRevision(error) && this.#newest !== "0") await this.#askNewest(signal);
     if (isApiError(error) && (error.code === 429 || isNotFound(error))) {
       const isUnserved = error.code === 404;
       // The kind's next life has its own history.
@@ -347,8 +396,7 @@ export class Reflector {
   }
 
   /** Says once what a person has to do; whether there is something. */
-  #noteProblem(error: unknown): boolean {
-    const problem = listProblemOf(error, this.#kind, this.#selection.namespace);
+  #noteProblem(problem: string | undefined): boolean {
     if (problem !== undefined && problem !== this.#problem)
       this.#host.log.error("Cannot fill a cache", { resource: this.#kind.plural, problem });
     // Other errors do not mend it: only an answer does.
@@ -385,6 +433,13 @@ function isPassing(error: ApiError): boolean {
 /** Whether the server understood the request and does not want it, so that asking otherwise may help. */
 function isRefusal(error: unknown): boolean {
   return isApiError(error) && error.code >= 400 && error.code < 500 && !passingCodes.has(error.code);
+}
+
+/** The server has not come to the revision that it was asked for, or never will. */
+function isTooLargeRevision(error: unknown): boolean {
+  return (
+    isApiError(error) && (error.status.details?.causes ?? []).some(({ reason }) => reason === "ResourceVersionTooLarge")
+  );
 }
 
 /** Items of a typed list carry neither apiVersion nor kind. */

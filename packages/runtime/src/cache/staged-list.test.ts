@@ -14,6 +14,7 @@ test("an object whose showing threw keeps its bytes when the rest of the list is
   const list = new StagedList({
     clock: simulatedHost(1).clock,
     store,
+    isRestored: () => false,
     convert: (bytes) => bytes,
     decode: (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as Stored<KubeObject>,
     showRaw(key, slot) {

@@ -13,6 +13,8 @@ type Staged = number | Stored<KubeObject> | "present";
 export interface StagedListPorts {
   readonly clock: Clock;
   readonly store: Store;
+  /** Whether the cluster has gone back in time: then equal revisions mean nothing. */
+  isRestored(this: void): boolean;
   /** What is stored of an object. */
   convert(this: void, bytes: Uint8Array): Uint8Array;
   decode(this: void, bytes: Uint8Array): Stored<KubeObject>;
@@ -79,6 +81,7 @@ export class StagedList implements StagedObjects {
   #isPresent(key: string): boolean {
     const present = this.#ports.store.versionOf(key);
     return (
+      !this.#ports.isRestored() &&
       present !== undefined &&
       present.uid === this.#scan.uidText() &&
       compareResourceVersions(this.#scan.resourceVersionText(), present.resourceVersion) <= 0

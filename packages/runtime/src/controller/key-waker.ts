@@ -39,6 +39,8 @@ export class KeyWaker {
         onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
         onDelete: (object) => wake(storeKey(object.metadata), "deleted", informer, object),
         onUpdate: (old, next) => predicate(old, next) && wake(storeKey(next.metadata), "changed", informer, next),
+        // An object of another history may differ where a predicate does not look, at an equal generation.
+        onRestored: (_old, next) => wake(storeKey(next.metadata), "changed", informer, next),
       });
     for (const owned of owns) {
       this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));
@@ -71,16 +73,17 @@ export class KeyWaker {
       const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
         for (const key of keys) this.#options.wake(key, change, informer, object);
       };
+      const wakeBoth = (old: Stored<KubeObject>, next: Stored<KubeObject>): void => {
+        const keys = keysOf(next);
+        wakeAll(keys, "changed", next);
+        // Also the old state wakes: an owner that is no longer named has lost something.
+        wakeAll(without(keysOf(old), keys), "changed", next);
+      };
       informer.addHandler({
         onAdd: (object) => wakeAll(keysOf(object), "added", object),
         onDelete: (object) => wakeAll(keysOf(object), "deleted", object),
-        onUpdate: (old, next) => {
-          if (!isWorthIt(old, next)) return;
-          const keys = keysOf(next);
-          wakeAll(keys, "changed", next);
-          // Also the old state wakes: an owner that is no longer named has lost something.
-          wakeAll(without(keysOf(old), keys), "changed", next);
-        },
+        onUpdate: (old, next) => isWorthIt(old, next) && wakeBoth(old, next),
+        onRestored: wakeBoth,
       });
     }
   }

@@ -42,6 +42,8 @@ export interface BarrierPorts {
 export class OwnWrites {
   readonly #cache: ControllerCache;
   readonly #writes = new Map<string, OwnWrite>();
+  /** The history of the cluster in which each was written. */
+  readonly #histories = new Map<string, number | undefined>();
   /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
   readonly #marks = new Set<string>();
 
@@ -71,10 +73,9 @@ export class OwnWrites {
    * of the rest it is remembered that it was ours.
    */
   answered(method: string, answer: unknown): void {
-    const { kind, metadata, details } = (answer ?? {}) as Partial<KubeObject> & {
-      readonly details?: { readonly uid?: string };
-    };
+    const { apiVersion, kind, metadata, details } = (answer ?? {}) as Partial<KubeObject> & StatusDetails;
     if (kind === "Status" && details?.uid !== undefined) this.#marks.add(details.uid);
+    if (apiVersion === undefined || kind === undefined) return;
     if (metadata?.resourceVersion === undefined || metadata.name === undefined) return;
     this.#marks.add(metadata.resourceVersion);
     // An answer of the API with a name and a revision is an object.
@@ -144,7 +145,9 @@ export class OwnWrites {
   }
 
   #note(write: OwnWrite): void {
-    this.#writes.set(idOf(write), write);
+    const id = idOf(write);
+    this.#writes.set(id, write);
+    this.#histories.set(id, this.#cache.informerOf(write.kind, write.namespace)?.history);
   }
 
   /** Whether what was written has gone since. */
@@ -152,7 +155,9 @@ export class OwnWrites {
     let known = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     if (informer === undefined || ports.signal.aborted) return false;
-    const isShown = (): boolean => shows(informer, known);
+    // What was written before the cluster went back in time is never shown.
+    const isLost = (): boolean => informer.history !== this.#histories.get(idOf(write));
+    const isShown = (): boolean => shows(informer, known) || isLost();
     while (!isShown() && !ports.signal.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports);
       if (isInTime || ports.signal.aborted) break;

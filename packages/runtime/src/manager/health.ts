@@ -52,10 +52,9 @@ function checkFreshness(informer: Informer): HealthCheck {
 }
 
 function checkSynced(informer: Informer): HealthCheck {
-  const message = informer.isSynced
-    ? `${informer.store.size} objects`
-    : (informer.problem ?? "the first list is not complete");
-  return { name: `cache ${nameOf(informer)}`, ok: informer.isSynced, message };
+  const ok = informer.isSynced && !informer.isDoubtful;
+  const message = ok ? `${informer.store.size} objects` : (informer.problem ?? "the first list is not complete");
+  return { name: `cache ${nameOf(informer)}`, ok, message };
 }
 
 function checkRuns(runner: ControllerRunner, clock: Clock, options: HealthOptions): HealthCheck {

@@ -62,8 +62,10 @@ async function createNamed(
     context,
     { definition, key, name, dryRun: options.dryRun },
     function* (current) {
+      const prepared = yield* prepareCreate(context, served, options, object);
+      // Last, as upstream: who is refused for another reason does not learn that the name is taken.
       if (current !== undefined) throw new NameTaken(definition, current);
-      return yield* storedForm(view, yield* prepareCreate(context, served, options, object));
+      return yield* storedForm(view, prepared);
     },
   );
   if (stored === undefined) throw plainError("the created object is gone");

@@ -278,3 +278,14 @@ test("without a webhook that means it, a write stays synchronous", async () => {
   await send("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } });
   expect(asked).toEqual([]);
 });
+
+// Compared with kube-apiserver 1.36.3.
+test("who creates an object whose name is taken is refused for what is wrong with it first", async () => {
+  const { send, asked } = world({ check: ({ request }) => ({ uid: request.uid, allowed: true }) });
+  await send("POST", validating, configuration("Validating", ["check"]));
+  expect((await send("POST", configMaps, configMap("taken"))).code).toBe(201);
+  const wrong = await send("POST", configMaps, configMap("taken", { data: { "a b": "x" } }));
+  expect(wrong.body.message).toMatch(/^ConfigMap "taken" is invalid: data\[a b\]: /);
+  expect((await send("POST", configMaps, configMap("taken"))).body.message).toBe('configmaps "taken" already exists');
+  expect(asked).toEqual(["check", "check"]);
+});

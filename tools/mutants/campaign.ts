@@ -22,10 +22,10 @@ const quietMs = 600_000;
 
 /** All rules, but for what a mutant that always does something cannot keep. */
 function oraclesFor({ isBusy = false }: Mutant): readonly Oracle[] {
-  return isBusy ? allOracles.filter(({ name }) => !busyBreaks.has(name)) : allOracles;
+  return [...(isBusy ? allOracles.filter(({ name }) => !busyBreaks.has(name)) : allOracles), works];
 }
 
-/** A twin that cannot do its work would raise no alarm either. */
+/** A twin that cannot do its work would raise no alarm either, and a mutant that cannot would be found for another reason. */
 const works: Oracle = {
   name: "does its work",
   judge: (view) => ({
@@ -59,11 +59,12 @@ export async function findMutant(mutant: Mutant, { seconds }: CampaignOptions): 
     ...(faults === undefined ? {} : { faults }),
   });
   const [failure] = failures;
+  const isRefused = failure?.report.broken.some(({ oracle }) => oracle === works.name) === true;
   return {
     id,
     template,
     bug,
-    rule: failure?.rule.oracle,
+    rule: isRefused && mutant.isFailing !== true ? undefined : failure?.rule.oracle,
     sentence: failure?.rule.sentence ?? "nothing was found",
     faults: (failure?.report.schedule.faults ?? []).map(describeFault),
     traceLines: failure === undefined ? 0 : runText(failure.report, Infinity).split("\n").length,
@@ -94,7 +95,7 @@ export async function runTwin(
     seed: firstSeed,
     seconds,
     quietMs,
-    oracles: [...oraclesFor(mutant), works],
+    oracles: oraclesFor(mutant),
     swarm: schedules,
   });
   return {

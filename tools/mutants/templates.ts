@@ -190,13 +190,19 @@ export const templates: readonly Mutant[] = [
     waitsForBad,
     ending("rollout", { image: "store:2" }, { image: "store:1" }, { image: "store:bad" }, { image: "store:2" }),
   ),
-  template(
-    "M16",
-    "an absent block is read as if it were there",
-    absentBlock,
-    ending("backups", { schedule: "never" }, {}),
-  ),
-  template("M17", "a value without sense is taken, and nobody says so", senselessValue, corrected),
+  {
+    ...template(
+      "M16",
+      "an absent block is read as if it were there",
+      absentBlock,
+      ending("backups", { schedule: "never" }, {}),
+    ),
+    isFailing: true,
+  },
+  {
+    ...template("M17", "a value without sense is taken, and nobody says so", senselessValue, corrected),
+    isFailing: true,
+  },
   template("M18", "the labels of others are erased", foreignLabels, labelled),
   template("M19", "a lost answer makes a second one under another name", generatedNames, changing({ replicas: 2 })),
   template(

@@ -43,48 +43,23 @@ type ServiceAccount = CelAccess["serviceAccount"];
 const prefix = "kubernetes.authorization.";
 
 /** Expressions can ask these, but not compare them. */
-abstract class Asked extends CelOpaque {
+abstract class Asked<T> extends CelOpaque {
   override readonly isComparable = false;
+  readonly held: T;
+
+  constructor(held: T) {
+    super();
+    this.held = held;
+  }
 
   equals(): boolean {
     return false;
   }
 }
 
-class AuthorizerValue extends Asked {
-  readonly typeName = `${prefix}Authorizer`;
+interface Subject {
   readonly check: Check;
   readonly serviceAccount: ServiceAccount;
-
-  constructor(check: Check, serviceAccount: ServiceAccount) {
-    super();
-    this.check = check;
-    this.serviceAccount = serviceAccount;
-  }
-}
-
-class PathCheck extends Asked {
-  readonly typeName = `${prefix}PathCheck`;
-  readonly of: AuthorizerValue;
-  readonly path: string;
-
-  constructor(of: AuthorizerValue, path: string) {
-    super();
-    this.of = of;
-    this.path = path;
-  }
-}
-
-class GroupCheck extends Asked {
-  readonly typeName = `${prefix}GroupCheck`;
-  readonly of: AuthorizerValue;
-  readonly group: string;
-
-  constructor(of: AuthorizerValue, group: string) {
-    super();
-    this.of = of;
-    this.group = group;
-  }
 }
 
 interface AskedResource extends CelResource {
@@ -92,32 +67,31 @@ interface AskedResource extends CelResource {
   readonly labelSelector: string;
 }
 
-class ResourceCheck extends Asked {
-  readonly typeName = `${prefix}ResourceCheck`;
-  readonly of: AuthorizerValue;
-  readonly resource: AskedResource;
-
-  constructor(of: AuthorizerValue, resource: AskedResource) {
-    super();
-    this.of = of;
-    this.resource = resource;
-  }
+class AuthorizerValue extends Asked<Subject> {
+  readonly typeName = `${prefix}Authorizer`;
 }
 
-class DecisionValue extends Asked {
-  readonly typeName = `${prefix}Decision`;
-  readonly decision: CelDecision;
+class PathCheck extends Asked<{ readonly of: Subject; readonly path: string }> {
+  readonly typeName = `${prefix}PathCheck`;
+}
 
-  constructor(decision: CelDecision) {
-    super();
-    this.decision = decision;
-  }
+class GroupCheck extends Asked<{ readonly of: Subject; readonly group: string }> {
+  readonly typeName = `${prefix}GroupCheck`;
+}
+
+class ResourceCheck extends Asked<{ readonly of: Subject; readonly resource: AskedResource }> {
+  readonly typeName = `${prefix}ResourceCheck`;
+}
+
+class DecisionValue extends Asked<CelDecision> {
+  readonly typeName = `${prefix}Decision`;
 }
 
 /** The values of `authorizer` and `authorizer.requestResource`. */
 export function authorizerValues({ check, requestResource }: CelAuthorizer): readonly [Value, Value] {
-  const authorizer = new AuthorizerValue(check, undefined);
-  return [authorizer, new ResourceCheck(authorizer, { ...requestResource, fieldSelector: "", labelSelector: "" })];
+  const of: Subject = { check, serviceAccount: undefined };
+  const resource = { ...requestResource, fieldSelector: "", labelSelector: "" };
+  return [new AuthorizerValue(of), new ResourceCheck({ of, resource })];
 }
 
 /** The types of the same, by their names. */
@@ -134,61 +108,66 @@ const checkCost: Cost = () => 350_000;
 const selectorCost: Cost = ([, selector]) => traversal(typeof selector === "string" ? characterCount(selector) : 1);
 
 /** A member of one of the classes above, which are all that has its type. */
-function on<T extends CelOpaque, const Texts extends readonly string[]>(
+function on<T, const Texts extends readonly string[]>(
   type: string,
-  is: new (...args: never[]) => T,
+  is: new (held: T) => Asked<T>,
   parameters: Texts,
   result: string,
-  run: (target: T, ...args: string[]) => Value,
+  run: (held: T, ...args: string[]) => Value,
   cost?: Cost,
 ): Overload {
   return member(
     [`${prefix}${type}`, ...parameters],
     result,
-    (target, ...args) => (target instanceof is ? run(target, ...args.map(String)) : noOverload),
+    (target, ...args) => (target instanceof is ? run(target.held, ...args.map(String)) : noOverload),
     cost,
   );
 }
 
 function narrowed(field: keyof AskedResource, cost?: Cost): readonly Overload[] {
-  const result = `${prefix}ResourceCheck`;
-  const narrow = ({ of, resource }: ResourceCheck, text = ""): Value =>
-    new ResourceCheck(of, { ...resource, [field]: text });
-  return [on("ResourceCheck", ResourceCheck, ["string"], result, narrow, cost)];
+  const narrow = ({ of, resource }: ResourceCheck["held"], text = ""): Value =>
+    new ResourceCheck({ of, resource: { ...resource, [field]: text } });
+  return [on("ResourceCheck", ResourceCheck, ["string"], `${prefix}ResourceCheck`, narrow, cost)];
 }
 
 function answer(result: string, read: (decision: CelDecision) => Value): readonly Overload[] {
-  return [on("Decision", DecisionValue, [], result, ({ decision }) => read(decision))];
+  return [on("Decision", DecisionValue, [], result, read)];
 }
 
-function serviceAccountOf({ check }: AuthorizerValue, namespace = "", name = ""): Value {
+function serviceAccountOf({ check }: Subject, namespace = "", name = ""): Value {
   if (validateDns1123Subdomain(name).length > 0) return new CelFault("Invalid service account name");
   if (validateDns1123Label(namespace).length > 0) return new CelFault("Invalid service account namespace");
-  return new AuthorizerValue(check, { namespace, name });
+  return new AuthorizerValue({ check, serviceAccount: { namespace, name } });
 }
 
-function resourceOf({ of, group }: GroupCheck, resource = ""): Value {
+function resourceOf({ of, group }: GroupCheck["held"], resource = ""): Value {
   if (resource === "") return new CelFault("resource must not be empty");
   const rest = { subresource: "", namespace: "", name: "", fieldSelector: "", labelSelector: "" };
-  return new ResourceCheck(of, { group, resource, ...rest });
+  return new ResourceCheck({ of, resource: { group, resource, ...rest } });
 }
 
-function checkPath({ of: { check, serviceAccount }, path }: PathCheck, verb = ""): Value {
+function checkPath({ of: { check, serviceAccount }, path }: PathCheck["held"], verb = ""): Value {
   return new DecisionValue(check({ kind: "path", verb, path, serviceAccount }));
 }
 
-function checkResource({ of: { check, serviceAccount }, resource }: ResourceCheck, verb = ""): Value {
+function checkResource({ of: { check, serviceAccount }, resource }: ResourceCheck["held"], verb = ""): Value {
   return new DecisionValue(check({ kind: "resource", verb, ...resource, serviceAccount }));
 }
 
 export const authorizers: Library = {
   path: [
     on("Authorizer", AuthorizerValue, ["string"], `${prefix}PathCheck`, (of, path = "") =>
-      path === "" ? new CelFault("path must not be empty") : new PathCheck(of, path),
+      path === "" ? new CelFault("path must not be empty") : new PathCheck({ of, path }),
     ),
   ],
   group: [
-    on("Authorizer", AuthorizerValue, ["string"], `${prefix}GroupCheck`, (of, group = "") => new GroupCheck(of, group)),
+    on(
+      "Authorizer",
+      AuthorizerValue,
+      ["string"],
+      `${prefix}GroupCheck`,
+      (of, group = "") => new GroupCheck({ of, group }),
+    ),
   ],
   serviceAccount: [on("Authorizer", AuthorizerValue, ["string", "string"], `${prefix}Authorizer`, serviceAccountOf)],
   resource: [on("GroupCheck", GroupCheck, ["string"], `${prefix}ResourceCheck`, resourceOf)],

@@ -45,6 +45,14 @@ interface Draft {
   readonly kept: readonly Condition[];
 }
 
+/** What the object's status is to be as a whole, of which not everything needs to be ours. */
+interface Wanted {
+  readonly draft: Draft;
+  readonly whole: Fields;
+  /** As JSON: what a field that is undefined does not have. */
+  readonly text: string;
+}
+
 /** Collects the status and the conditions of one run and writes them when they differ from what is there. */
 export class StatusWriter {
   readonly #ports: StatusPorts;
@@ -132,14 +140,19 @@ export class StatusWriter {
 
   async #write(make: () => Draft): Promise<void> {
     this.#isDirty = false;
-    let draft = make();
-    if (this.#isThere(draft)) return;
-    if (this.#needsOwner(draft) && this.#own() === undefined) {
+    let wanted = this.#wanted(make());
+    if (this.#isThere(wanted)) return;
+    if (this.#needsOwner(wanted.draft) && this.#own() === undefined) {
       await this.#ask();
-      draft = make();
-      if (this.#isThere(draft)) return;
+      wanted = this.#wanted(make());
+      if (this.#isThere(wanted)) return;
     }
-    await this.#send(draft);
+    await this.#send(wanted);
+  }
+
+  #wanted(draft: Draft): Wanted {
+    const whole = this.#whole(draft);
+    return { draft, whole, text: JSON.stringify(whole) };
   }
 
   async #ask(): Promise<Stored<KubeObject> | undefined> {
@@ -155,11 +168,11 @@ export class StatusWriter {
   }
 
   /** Whether the object has this status, or the server has made of it what the object has. */
-  #isThere(draft: Draft): boolean {
+  #isThere({ whole, text }: Wanted): boolean {
     const object = this.#ports.current();
     const present = statusOf(object);
-    const text = JSON.stringify(this.#whole(draft));
     return (
+      isDeepEqual(present ?? {}, whole) ||
       // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
       isDeepEqual(present ?? {}, JSON.parse(text)) ||
       this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
@@ -173,15 +186,16 @@ export class StatusWriter {
     return fields === undefined && Object.keys(others).length > 0;
   }
 
-  async #send(draft: Draft): Promise<void> {
+  async #send(wanted: Wanted): Promise<void> {
     const { memory, log, kind } = this.#ports;
+    const { text } = wanted;
     const object = this.#ports.current();
-    const text = JSON.stringify(this.#whole(draft));
-    const mine = this.#mine(draft);
+    const mine = this.#mine(wanted);
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    if (!hasTaken(statusOf(answer), JSON.parse(JSON.stringify(mine)) as Fields))
+    const sent = mine === wanted.whole ? text : JSON.stringify(mine);
+    if (!hasTaken(statusOf(answer), JSON.parse(sent) as Fields))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });
@@ -194,9 +208,9 @@ export class StatusWriter {
   }
 
   /** Of it what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
-  #mine(draft: Draft): Fields {
+  #mine({ draft, whole }: Wanted): Fields {
     const own = this.#needsOwner(draft) ? this.#own() : undefined;
-    if (own === undefined) return this.#whole(draft);
+    if (own === undefined) return whole;
     const kept = own.conditions.filter(({ type }) => draft.kept.some((each) => each.type === type));
     const before = conditionsOf(statusOf(this.#ports.current()));
     return this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before);

@@ -24,6 +24,7 @@ function box(key: string, { revision = 1, owner, colours = [] }: BoxFields = {})
       ...(namespace === undefined ? {} : { namespace }),
       name,
       uid: `uid-of-${name}`,
+      creationTimestamp: "2026-01-01T00:00:00Z",
       resourceVersion: String(revision),
       ...(owner === undefined ? {} : { ownerReferences }),
     },

@@ -35,9 +35,15 @@ export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget" | "MetricsSer
 
 const statusPort = 8080;
 
+/** To ask the server who wants to see its metrics and whether he may; what Kubernetes grants as `system:auth-delegator`. */
+const reviewRules: readonly PolicyRule[] = [
+  { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+  { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+];
+
 /**
- * The objects in the order in which they have to be applied. The rules are those of the operator and nothing more; its own
- * namespace holds its lease.
+ * The objects in the order in which they have to be applied. The rules are those of the operator, and those to ask who reads its
+ * metrics; its own namespace holds its lease.
  */
 export function installManifests(operator: Operator, options: InstallOptions): readonly KubeObject[] {
   const name = `${operator.name}-operator`;
@@ -54,7 +60,7 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     Namespace({ name: options.namespace }),
     ...webhooks.crds,
     ServiceAccount(own),
-    ClusterRole({ name, labels, rules: options.rules ?? operator.rules }),
+    ClusterRole({ name, labels, rules: [...(options.rules ?? operator.rules), ...reviewRules] }),
     ClusterRoleBinding({ name, labels, roleRef: roleRef("ClusterRole"), subjects }),
     Role({ ...own, rules: operator.ownRules }),
     RoleBinding({ ...own, roleRef: roleRef("Role"), subjects }),
@@ -97,7 +103,9 @@ function metricsService(own: OwnMeta): Service {
 }
 
 function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
-  const endpoints = [{ port: metricsPort, path: "/metrics", interval: "30s" }];
+  // Prometheus shows its own account's token; it needs `get` on the nonResourceURL.
+  const bearerTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+  const endpoints = [{ port: metricsPort, path: "/metrics", interval: "30s", bearerTokenFile }];
   return {
     apiVersion: "monitoring.coreos.com/v1",
     kind: "ServiceMonitor",

@@ -140,6 +140,9 @@ test("rights follow from a recording too: what was used is added, and what was n
     { apiGroups: ["examples.setpoint.dev"], resources: ["candies/finalizers"], verbs: ["update"] },
     { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] },
     { apiGroups: [""], resources: ["pods"], verbs: ["get"] },
+    // To ask who reads the metrics, which a recording on a desk cannot show.
+    { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+    { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
   ]);
 });
 

@@ -22,7 +22,7 @@ export interface OperatorProcessOptions {
   readonly install?: boolean;
   /** Refuse to start when the account lacks a declared right; default: only say so. */
   readonly requireRights?: boolean;
-  /** In a pod: `token` asks the API server who scrapes `/metrics`, and whether he may; default `open`. */
+  /** In a pod: `token`, the default, asks the API server who scrapes `/metrics`, and whether he may; `open` answers everybody. */
   readonly metricsAccess?: "open" | "token";
   /** Whether the log level can be set and profiles taken while it runs; default: on a desk. */
   readonly debug?: boolean;
@@ -74,7 +74,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   });
   await using _status = await serveProcessStatus({
     ...{ manager, host, client: createClient(connection, host), logLevel, inPod },
-    metricsAccess: options.metricsAccess ?? "open",
+    metricsAccess: options.metricsAccess ?? "token",
     debug: options.debug ?? !inPod,
   });
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));

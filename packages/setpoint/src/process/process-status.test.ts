@@ -3,6 +3,8 @@ import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
 import type { Manager } from "@setpoint/runtime";
 import { afterEach, expect, test, vi } from "vitest";
+import { installManifests } from "../install-manifests.ts";
+import { defineOperator } from "../operator.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { serveProcessStatus } from "./process-status.ts";
 
@@ -18,13 +20,18 @@ async function taken(address: string): Promise<{ readonly port: number; readonly
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-async function startAt(podAddress: string, port: number, lines: string[]): Promise<AsyncDisposable> {
+async function startAt(
+  podAddress: string,
+  port: number,
+  lines: string[],
+  metricsAccess: "open" | "token" = "open",
+): Promise<AsyncDisposable> {
   vi.stubEnv("POD_IP", podAddress);
   const host = systemHost({ write: (line) => lines.push(line) });
   const client = createClient({ send: () => Promise.reject(new Error("nobody is asked")) }, host);
   return serveProcessStatus({
     ...{ manager, host, client, logLevel: new LogLevelControl(), port },
-    ...{ inPod: true, metricsAccess: "open", debug: false },
+    ...{ inPod: true, metricsAccess, debug: false },
   });
 }
 
@@ -43,4 +50,36 @@ test("a pod that cannot listen at its own address does not start", async () => {
   const { port, server } = await taken("::1");
   await expect(startAt("::1", port, [])).rejects.toMatchObject({ code: "EADDRINUSE" });
   await new Promise((resolve) => server.close(resolve));
+});
+
+test("in a pod the metrics are for whom the server knows, unless they are open to everybody", async () => {
+  const { port, server } = await taken("::1");
+  await new Promise((resolve) => server.close(resolve));
+  const statusOf = async (path: string, token?: string): Promise<number> => {
+    const headers = { connection: "close", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+    return (await fetch(`http://[::1]:${port}${path}`, { headers })).status;
+  };
+  {
+    await using _status = await startAt("::1", port, [], "token");
+    expect(await statusOf("/metrics")).toBe(401);
+    // The server does not answer, so nobody is let in.
+    expect(await statusOf("/metrics", "somebody's")).toBe(503);
+    expect(await statusOf("/healthz")).toBe(200);
+  }
+  await using _status = await startAt("::1", port, [], "open");
+  expect(await statusOf("/metrics")).toBe(200);
+  expect(await statusOf("/debug/why?kind=Candy&name=lolly")).toBe(401);
+});
+
+test("the manifests grant what it takes to ask who reads the metrics", () => {
+  const manifests = installManifests(defineOperator({ name: "candy", controllers: [] }), {
+    image: "candy:1",
+    namespace: "ops",
+  });
+  const role = manifests.find(({ kind }) => kind === "ClusterRole") as { readonly rules?: unknown } | undefined;
+  expect(role?.rules).toEqual([
+    expect.objectContaining({ resources: ["events"] }),
+    { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+    { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+  ]);
 });

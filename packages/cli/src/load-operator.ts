@@ -20,6 +20,11 @@ export async function loadOperator(file: string | undefined, verb: string): Prom
   const path = resolve(file);
   if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": there is no such file`);
   if (/\.ya?ml$/.test(path)) return declaredOperator(path);
+  if (!/\.[cm]?[jt]s$/.test(path))
+    throw new SetpointError(
+      usageError,
+      `Cannot ${verb} "${file}": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
+    );
   const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
   if (isOperator(module.default)) return module.default;
   const wanted = "its default export is not an operator; export default defineOperator({ … })";

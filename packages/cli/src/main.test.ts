@@ -23,6 +23,7 @@ const commands = [
   "manifests",
   "uninstall",
   "create",
+  "upgrade",
   "generate",
   "version",
 ];
@@ -56,6 +57,10 @@ test("a command or a flag that does not exist is one sentence, the usage and exi
 
 test.each([
   [["plan"], "Cannot plan an operator: the file that exports it is missing"],
+  [
+    ["run", "package.json"],
+    'Cannot run "package.json": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one',
+  ],
   [["plan", "none.ts"], 'Cannot plan "none.ts": there is no such file'],
   [["plan", "none.ts", "--timeout", "soon"], "Cannot use --timeout soon: wanted a whole number from 0 to 3600"],
   [["record"], "Cannot record an operator: the file that exports it is missing"],
@@ -72,10 +77,17 @@ test.each([
   expect(code).toBe(2);
 });
 
-test("the page of commands has the usage of those that it explains", async () => {
-  const page = readFileSync(new URL("../../../docs/commands.md", import.meta.url), "utf8");
-  for (const command of ["plan", "record", "replay", "dev", "manifests", "uninstall", "create", "generate"]) {
+const pages = {
+  commands: ["plan", "record", "replay", "dev", "uninstall"],
+  projects: ["create", "upgrade"],
+  shipping: ["manifests"],
+  "types-from-crds": ["generate"],
+};
+
+test.each(Object.entries(pages))("docs/%s.md has the usage of the commands that it explains", async (page, names) => {
+  const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), "utf8");
+  for (const command of names) {
     const { out } = await setpoint("help", command);
-    expect(page).toContain(`\n    ${out.split("\n")[0]?.replace("Usage: ", "")}\n`);
+    expect(text).toContain(`\n    ${out.split("\n")[0]?.replace("Usage: ", "")}\n`);
   }
 });

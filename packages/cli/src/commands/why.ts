@@ -120,7 +120,7 @@ function heading({ object, controller, cluster, askedFor, isPresent }: WhyReport
   return `${object.kind} ${nameOf(object)}${where}, reconciled by the controller "${controller}"${whose}${absent}`;
 }
 
-function stateSentence({ state, since, until, failures, runs }: WhyReport, nowMs: number): string {
+function stateSentence({ state, since, until, failures, runs, isPresent }: WhyReport, nowMs: number): string {
   const reason = runs[0]?.reason;
   const tail = reason === undefined ? "" : `: ${reason}`;
   switch (state) {
@@ -139,7 +139,9 @@ function stateSentence({ state, since, until, failures, runs }: WhyReport, nowMs
     case "idle":
       return runs[0]?.result === "error"
         ? `It failed${tail}. Only a change will wake it.`
-        : `It is at rest: only a change will wake it.`;
+        : isPresent
+          ? "It is at rest: only a change will wake it."
+          : "Nothing is to be done: it is reconciled as soon as it is there.";
   }
 }
 

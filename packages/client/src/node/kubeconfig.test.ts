@@ -5,7 +5,7 @@ import { systemClock } from "@setpoint/host/system";
 import { afterAll, expect, test } from "vitest";
 import { resolveConnection } from "./connect.ts";
 import { execCredential } from "./exec-credential.ts";
-import { loadKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
+import { loadKubeconfig, parseKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -47,6 +47,27 @@ test("of the files of KUBECONFIG the first wins, and files that do not exist are
   });
 });
 
+const pem = Buffer.from("certificate ".repeat(100)).toString("base64");
+
+test.each([
+  ["a line", `    client-certificate-data: ${pem}\n`],
+  ["a quoted line", `    client-certificate-data: "${pem}"\n`],
+  ["a line with a quoted key", `    'client-certificate-data':  '${pem}' # and a comment\n`],
+  ["two lines", `    client-certificate-data: "${pem.slice(0, 700)}\\\n      ${pem.slice(700)}"\n`],
+  ["a block", `    client-certificate-data: |-\n      ${pem}\n`],
+])("a certificate that is written as %s is read whole, and what stands around it too", (_, line) => {
+  const text = `users:\n- name: u\n  user:\n    token: before\n${line}    tokenFile: /after\n`;
+  const { users } = parseKubeconfig(text, "/config");
+  expect(users.get("u")).toEqual({ token: "before", "client-certificate-data": pem, tokenFile: "/after" });
+});
+
+test("a certificate in braces is read whole, even beside a text like the one that stands for it meanwhile", () => {
+  const user = (token: string): unknown =>
+    parseKubeconfig(`users: [{name: u, user: {client-key-data: ${pem}, token: ${token}}}]`, "/config").users.get("u");
+  expect(user("t")).toEqual({ "client-key-data": pem, token: "t" });
+  expect(user("setpoint-long-data-0.")).toEqual({ "client-key-data": pem, token: "setpoint-long-data-0." });
+});
+
 test("relative paths are relative to the file that names them", () => {
   file("ca.pem", "THE CA");
   const kubeconfig = file(
@@ -61,6 +82,13 @@ test("an unknown context is refused with the names of those that are there", () 
   const kubeconfig = file("contexts", written);
   expect(() => resolveConnection({ clock: systemClock, kubeconfig, context: "prod" })).toThrow(
     `Cannot use context "prod": kubeconfig (${kubeconfig}) has [setpoint]`,
+  );
+});
+
+test("no kubeconfig at all is said, with the places where one is looked for", () => {
+  const env = { KUBECONFIG: "/no/such/file", HOME: "/nowhere" };
+  expect(() => resolveConnection({ clock: systemClock, env })).toThrow(
+    "Cannot find a cluster: there is no kubeconfig, wanted a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config",
   );
 });
 

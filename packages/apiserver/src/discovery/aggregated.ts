@@ -1,7 +1,8 @@
 /** Discovery in its second form: everything in two documents (`apidiscovery.k8s.io/v2`). */
-import type { ApiRequest } from "@setpoint/apimachinery";
+import { type ApiRequest, deepEqual, deepFreeze } from "@setpoint/apimachinery";
 import type { ResourceDefinition, SubresourceDefinition } from "../registry/resource-definition.ts";
 import { acceptsType, parseAccept } from "./accept.ts";
+import { contentHash } from "./etag.ts";
 import { discoveryVerbs, type ServedGroup } from "./group-list.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -43,10 +44,40 @@ function groupItem({ group, versions }: ServedGroup): Json {
     metadata: group === "" ? {} : { name: group },
     versions: versions.map(({ version, resources }) => ({
       version,
-      resources: resources.map(resourceItem),
+      resources: resources.map(sharedItem),
       freshness: "Current",
     })),
   };
+}
+
+const items = new WeakMap<ResourceDefinition, Json>();
+
+/** Made once for a definition: all servers of a process share those of the built-in kinds. */
+function sharedItem(definition: ResourceDefinition): Json {
+  let item = items.get(definition);
+  if (item === undefined) items.set(definition, (item = deepFreeze(resourceItem(definition))));
+  return item;
+}
+
+/** A document and its entity tag. */
+export interface Aggregated {
+  readonly body: Json;
+  readonly etag: string;
+}
+
+/** Documents of one process that are kept: of servers that serve the same kinds, as the worlds of a test do. */
+const documentsMax = 8;
+const documents: Aggregated[] = [];
+
+/** The document for these groups; the same one for servers that serve the same, since its tag costs more than itself. */
+export function aggregatedDocument(groups: readonly ServedGroup[]): Aggregated {
+  const body = groupDiscoveryList(groups);
+  const known = documents.find((each) => deepEqual(each.body, body));
+  if (known !== undefined) return known;
+  const made = { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
+  documents.unshift(made);
+  documents.length = Math.min(documents.length, documentsMax);
+  return made;
 }
 
 function resourceItem(definition: ResourceDefinition): Json {

@@ -7,8 +7,8 @@ import type { Clock } from "@setpoint/host";
 import type { Endpoint, EndpointTable } from "../registry/endpoint.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { aggregatedContentType, groupDiscoveryList, negotiateDiscovery } from "./aggregated.ts";
-import { contentHash, matchesEtag } from "./etag.ts";
+import { type Aggregated, aggregatedContentType, aggregatedDocument, negotiateDiscovery } from "./aggregated.ts";
+import { matchesEtag } from "./etag.ts";
 import { listGroups, type ServedGroup } from "./group-list.ts";
 import {
   answerCheck,
@@ -66,11 +66,6 @@ export interface DiscoveryOptions {
   readonly version?: ServerVersion;
   /** Paths of other endpoints, for the list at `/`. */
   readonly otherPaths?: readonly string[];
-}
-
-interface Aggregated {
-  readonly body: unknown;
-  readonly etag: string;
 }
 
 /**
@@ -173,8 +168,7 @@ class DiscoveryTable extends Map<string, Endpoint> {
     const groups = this.#current();
     let made = this.#aggregated.get(path);
     if (made === undefined) {
-      const body = groupDiscoveryList(groups.filter(({ group }) => (group === "") === (path === "/api")));
-      made = { body, etag: `"${contentHash(JSON.stringify(body))}"` };
+      made = aggregatedDocument(groups.filter(({ group }) => (group === "") === (path === "/api")));
       this.#aggregated.set(path, made);
     }
     return made;

@@ -37,10 +37,12 @@ export interface AdmissionPass {
  * Has a say in writes: `admit` may change the object (before validation), `validate` may only refuse (after it). Both throw
  * an ApiError to refuse. They run synchronously inside the write, so that what they read cannot change meanwhile; only one
  * that has to ask somebody else returns a promise. The write then waits outside of the storage and, when its key has moved
- * meanwhile, begins again.
+ * meanwhile or a plugin says that its decision no longer `holds`, begins again.
  */
 export interface AdmissionPlugin {
   readonly name: string;
   admit?(request: AdmissionRequest): void | Promise<void>;
   validate?(request: AdmissionRequest): void | Promise<void>;
+  /** Asked in the moment of storing after a write has waited: whether what was decided by others' objects still holds. */
+  holds?(request: AdmissionRequest): boolean;
 }

@@ -2,7 +2,7 @@
  * Gives Services their cluster addresses and node ports. What is taken is read from the stored Services: writes run one after
  * another, so no second book is kept that could disagree with them.
  */
-import { ApiError, type FieldError, invalid } from "@setpoint/apimachinery";
+import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../builtin/field-errors.ts";
 import { ensureObject, type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
@@ -47,18 +47,36 @@ export function serviceIpAllocator(cidr: string = defaultServiceCidr): Admission
   return {
     name: "ServiceIpAllocator",
     admit(request) {
-      const { definition, object } = request;
-      if (
-        definition.group !== "" ||
-        definition.resource !== "services" ||
-        request.subresource !== "" ||
-        object === undefined
-      )
-        return;
-      if (request.operation !== "CREATE" && request.operation !== "UPDATE") return;
-      allocate(request, ensureObject(object as unknown as JsonObject, "spec"), range);
+      if (!isServiceWrite(request)) return;
+      allocate(request, ensureObject(request.object as unknown as JsonObject, "spec"), range);
     },
+    // While a webhook was asked, another Service may have got the same.
+    holds: (request) => !isServiceWrite(request) || isFree(request),
   };
+}
+
+function isServiceWrite({ definition, operation, subresource, object }: AdmissionRequest): boolean {
+  if (definition.group !== "" || definition.resource !== "services" || subresource !== "") return false;
+  return object !== undefined && (operation === "CREATE" || operation === "UPDATE");
+}
+
+/** Whether no other Service has its address or one of its node ports. */
+function isFree(request: AdmissionRequest): boolean {
+  const address = addressOf(request.object);
+  const ports = new Set(nodePortsOf(request.object));
+  return lazyOthers(request)().every(
+    (other) =>
+      (address === undefined || addressOf(other) !== address) && !nodePortsOf(other).some((port) => ports.has(port)),
+  );
+}
+
+function addressOf(service: UnstructuredObject | undefined): string | undefined {
+  const address = stringAt(service, "spec", "clusterIP");
+  return address === "" || address === "None" ? undefined : address;
+}
+
+function nodePortsOf(service: UnstructuredObject | undefined): readonly unknown[] {
+  return objectsAt(service, "spec", "ports").flatMap(({ nodePort }) => (nodePort === undefined ? [] : [nodePort]));
 }
 
 function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRange): void {
@@ -134,9 +152,7 @@ function checkAddress(request: AdmissionRequest, wanted: string, others: Service
 }
 
 function allocateNodePorts(request: AdmissionRequest, spec: JsonObject, others: Services): void {
-  const taken = new Set(
-    others.flatMap((service) => objectsAt(service, "spec", "ports").map((port) => port["nodePort"])),
-  );
+  const taken = new Set(others.flatMap(nodePortsOf));
   objectsAt(spec, "ports").forEach((port, index) => {
     const wanted = port["nodePort"];
     const at = `spec.ports[${index}].nodePort`;

@@ -13,7 +13,7 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import { showReady, storedForm } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionHolds, admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 /** Attempts to find a free name for a generateName, as in upstream (RetryGenerateName). */
@@ -58,9 +58,13 @@ async function createNamed(
   const name = object.metadata.name ?? "";
   const key = storageKey(definition, attributes.namespace, name);
   const view = context.view(definition);
+  const holds = (created: UnstructuredObject): boolean => {
+    const subject = { operation: "CREATE", name, object: created, old: undefined, dryRun: options.dryRun } as const;
+    return admissionHolds(context, admissionRequest(context, served, subject));
+  };
   const { object: stored } = await decideWrite(
     context,
-    { definition, key, name, dryRun: options.dryRun },
+    { definition, key, name, dryRun: options.dryRun, holds },
     function* (current) {
       const prepared = yield* prepareCreate(context, served, options, object);
       // Last, as upstream: who is refused for another reason does not learn that the name is taken.

@@ -16,7 +16,7 @@ export type Outcome = UnstructuredObject | "delete" | "keep";
 /** Decides anew from the state that it is given; it may run several times. */
 export type WaitingDecision = (current: UnstructuredObject | undefined) => Waits<Outcome>;
 
-/** How often a write begins again because its key moved while a webhook was asked. */
+/** How often a write begins again because something moved while a webhook was asked. */
 const attemptsMax = 10;
 
 /** Where a write goes. */
@@ -26,6 +26,8 @@ export interface WriteTarget {
   readonly name: string;
   /** Only decides: the outcome is thrown away. */
   readonly dryRun: boolean;
+  /** Whether an outcome that was waited for may still be stored. */
+  holds?(this: void, object: UnstructuredObject): boolean;
 }
 
 interface Suspended {
@@ -104,10 +106,10 @@ async function settle(steps: Waits<Outcome>, wait: Promise<void>): Promise<Itera
   return steps.next();
 }
 
-/** Stores the outcome if the key has not moved; undefined when it has. */
+/** Stores the outcome if the key has not moved and the outcome still holds; otherwise undefined. */
 async function finish(
   { storage }: RegistryContext,
-  { key, dryRun }: WriteTarget,
+  { key, dryRun, holds }: WriteTarget,
   base: UnstructuredObject | undefined,
   outcome: Outcome,
 ): Promise<StorageResult | undefined> {
@@ -115,6 +117,7 @@ async function finish(
   let isMoved = false;
   const result = await storage.write(key, (current) => {
     isMoved = current?.metadata.resourceVersion !== base?.metadata.resourceVersion;
+    if (typeof outcome === "object" && holds !== undefined) isMoved ||= !holds(outcome);
     return isMoved ? "keep" : outcome;
   });
   return isMoved ? undefined : result;

@@ -20,7 +20,7 @@ import { resetFieldsOf } from "./reset-fields.ts";
 import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
 import { showReady, shownForm, storedForm } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionHolds, admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /** What a request makes of the present object. */
@@ -68,9 +68,14 @@ export async function updateObject(
   let created = false;
   let emptied: MutableObject | undefined;
   const key = storageKey(definition, namespace, name);
+  const holds = (object: UnstructuredObject): boolean => {
+    const operation = created ? "CREATE" : "UPDATE";
+    const subject = { operation, name, object, old: undefined, dryRun: options.dryRun } as const;
+    return admissionHolds(context, admissionRequest(context, served, subject));
+  };
   const { object: stored } = await decideWrite(
     context,
-    { definition, key, name, dryRun: options.dryRun },
+    { definition, key, name, dryRun: options.dryRun, holds },
     function* (current) {
       [created, emptied] = [false, undefined];
       if (current === undefined) {

@@ -48,6 +48,11 @@ function* admitOnce(context: RegistryContext, request: AdmissionRequest): Waits<
   }
 }
 
+/** Whether an object that was admitted before a wait may still be stored. */
+export function admissionHolds(context: RegistryContext, request: AdmissionRequest): boolean {
+  return context.admission.every((plugin) => plugin.holds?.(request) ?? true);
+}
+
 export function* validateAdmission(context: RegistryContext, request: AdmissionRequest): Waits<void> {
   for (const plugin of context.admission) {
     const pending = plugin.validate?.(request);

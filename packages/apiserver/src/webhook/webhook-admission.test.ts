@@ -1,6 +1,7 @@
 import type { ApiResponse, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
+import { serviceIpAllocator } from "../admission/service-ip-allocator.ts";
 import { createApiServer, type ApiServer } from "../api-server.ts";
 import { builtinResources } from "../builtin/builtin-resources.ts";
 import { createMemoryStorage } from "../storage/memory-storage.ts";
@@ -288,4 +289,40 @@ test("who creates an object whose name is taken is refused for what is wrong wit
   expect(wrong.body.message).toMatch(/^ConfigMap "taken" is invalid: data\[a b\]: /);
   expect((await send("POST", configMaps, configMap("taken"))).body.message).toBe('configmaps "taken" already exists');
   expect(asked).toEqual(["check", "check"]);
+});
+
+test("two Services that wait for a webhook at the same time do not get the same address or port", async () => {
+  const host = simulatedHost(1);
+  const storage = createMemoryStorage(host);
+  const admission = [serviceIpAllocator()];
+  const server = createApiServer({ host, storage, builtin: builtinResources(), admission });
+  const caller: WebhookCaller = {
+    async call({ body }) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const { request } = body as unknown as Review;
+      const response = { uid: request.uid, allowed: true };
+      const answer = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
+      return { status: 200, text: JSON.stringify(answer) };
+    },
+  };
+  serveWebhooks(server, { caller });
+  const send = sender(server);
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["services"] }];
+  await send("POST", validating, configuration("Validating", ["check"], { rules }));
+  const create = (name: string, spec: object) =>
+    send("POST", "/api/v1/namespaces/default/services", {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name },
+      spec: { type: "NodePort", ...spec },
+    });
+  const ports = [{ port: 80, nodePort: 30_080 }];
+  const sameAddress = { clusterIP: "127.96.0.77", ports: [{ port: 80 }] };
+  const answers = await Promise.all([
+    ...["a", "b"].map((name) => create(name, { ports })),
+    ...["c", "d"].map((name) => create(name, sameAddress)),
+  ]);
+  expect(answers.map(({ code }) => code).toSorted()).toEqual([201, 201, 422, 422]);
+  expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided port is already allocated/);
+  expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided IP is already allocated/);
 });

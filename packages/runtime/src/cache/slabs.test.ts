@@ -1,0 +1,121 @@
+import type { BytePacker } from "@setpoint/host";
+import { expect, test } from "vitest";
+import { type Slab, Slabs } from "./slabs.ts";
+
+const kib = 1024;
+/** What stays unpacked of a store, in slabs of the largest size. */
+const unpackedBytes = 4 * kib * kib;
+const slabsMax = unpackedBytes / (64 * kib);
+
+/** Packs to a tenth, and says how often. */
+function tenthPacker(): BytePacker & { readonly packed: Uint8Array[] } {
+  const packed: Uint8Array[] = [];
+  const originals = new Map<Uint8Array, Uint8Array>();
+  return {
+    packed,
+    pack(bytes) {
+      const small = new Uint8Array(Math.ceil(bytes.length / 10));
+      packed.push(small);
+      originals.set(small, bytes.slice());
+      return small;
+    },
+    unpack(bytes) {
+      const original = originals.get(bytes);
+      if (original === undefined) throw new Error("not packed here");
+      return original.slice();
+    },
+  };
+}
+
+/** A slab that is filled with one number. */
+function filled(slabs: Slabs, length: number, value: number): Slab {
+  const slab = slabs.withRoomFor(length);
+  slab.bytes?.fill(value, slab.used, slab.used + length);
+  slab.used += length;
+  slab.live += length;
+  return slab;
+}
+
+test("slabs double up to the largest, and what is larger has one of its own", () => {
+  const slabs = new Slabs(undefined);
+  const sizes = Array.from({ length: 5 }, (_, i) => filled(slabs, slabs.bytes === 0 ? 8 * kib : 64, i).size);
+  expect(sizes).toEqual([8 * kib, 16 * kib, 16 * kib, 16 * kib, 16 * kib]);
+  const full = (): number => filled(slabs, 50 * kib, 1).size;
+  expect([full(), full(), full()]).toEqual([50 * kib, 64 * kib, 64 * kib]);
+  expect(filled(slabs, 100 * kib, 1).size).toBe(100 * kib);
+  expect(slabs.bytes).toBe((8 + 16 + 50 + 64 + 64 + 100) * kib);
+});
+
+test("a slab is filled to its last byte before the next is begun", () => {
+  const slabs = new Slabs(undefined);
+  const first = filled(slabs, 8 * kib - 1, 1);
+  expect(slabs.withRoomFor(1)).toBe(first);
+  expect(slabs.isCurrent(first)).toBe(true);
+  const second = slabs.withRoomFor(2);
+  expect(second).not.toBe(first);
+  expect([slabs.isCurrent(first), slabs.isCurrent(second)]).toEqual([false, true]);
+});
+
+test("a slab that nothing lives in goes when the next is begun, and can be read by whoever holds it", () => {
+  const slabs = new Slabs(undefined);
+  const first = filled(slabs, 8 * kib, 7);
+  first.live = 0;
+  filled(slabs, 1, 1);
+  expect(slabs.bytes).toBe(16 * kib);
+  slabs.drop(first);
+  expect(slabs.bytes).toBe(16 * kib);
+  expect(slabs.read(first)[0]).toBe(7);
+  expect(slabs.bytes).toBe(16 * kib);
+});
+
+/** Slabs of 64 KiB, so many that the packer must work. */
+function many(packer: BytePacker, count: number): { readonly slabs: Slabs; readonly filledSlabs: readonly Slab[] } {
+  const slabs = new Slabs(packer);
+  const filledSlabs = Array.from({ length: count }, (_, i) => filled(slabs, 64 * kib, i % 251));
+  return { slabs, filledSlabs };
+}
+
+test("up to 4 MiB stay as they are; of more those that were used first are packed, and read as they were", () => {
+  const packer = tenthPacker();
+  const { slabs, filledSlabs } = many(packer, slabsMax);
+  expect([packer.packed.length, slabs.bytes]).toEqual([0, unpackedBytes]);
+  filled(slabs, 64 * kib, 200);
+  expect(packer.packed).toHaveLength(1);
+  expect(filledSlabs.filter(({ bytes }) => bytes === undefined)).toEqual([filledSlabs[0]]);
+  expect(slabs.bytes).toBe(unpackedBytes + Math.ceil(6.4 * kib));
+  for (const [i, slab] of filledSlabs.entries())
+    expect([slabs.read(slab)[0], slabs.read(slab)[64 * kib - 1]]).toEqual([i % 251, i % 251]);
+});
+
+test("what is read stays as it is, rather than what nobody reads", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), slabsMax);
+  const [first, second] = filledSlabs;
+  if (first === undefined || second === undefined) throw new Error("there are slabs");
+  slabs.read(first);
+  filled(slabs, 64 * kib, 1);
+  expect([first.bytes === undefined, second.bytes === undefined]).toEqual([false, true]);
+});
+
+test("a slab is packed once, for it never changes, and unpacked it counts as both until it is dropped", () => {
+  const packer = tenthPacker();
+  const { slabs, filledSlabs } = many(packer, slabsMax + 1);
+  const [first] = filledSlabs;
+  if (first === undefined) throw new Error("there are slabs");
+  const packedBytes = Math.ceil(6.4 * kib);
+  slabs.read(first);
+  expect([packer.packed.length, slabs.bytes]).toEqual([2, unpackedBytes + 2 * packedBytes]);
+  for (let i = 0; i < slabsMax; i++) filled(slabs, 64 * kib, 1);
+  expect(first.bytes).toBeUndefined();
+  expect(packer.packed).toHaveLength(slabsMax + 1);
+  const before = slabs.bytes;
+  slabs.drop(first);
+  expect(before - slabs.bytes).toBe(packedBytes);
+});
+
+test("only what is used of a slab is packed", () => {
+  const packer = tenthPacker();
+  const slabs = new Slabs(packer);
+  filled(slabs, 8 * kib - 500, 1);
+  for (let i = 0; i < slabsMax; i++) filled(slabs, 64 * kib, 1);
+  expect(packer.packed[0]?.length).toBe(Math.ceil((8 * kib - 500) / 10));
+});

@@ -36,7 +36,9 @@ function declaredOperator(path: string): Operator {
   const { clock } = systemHost({ write: () => {} });
   const documents = [...parseAllDocuments(readFileSync(path, "utf8"))].map((document) => {
     const [fault] = document.errors;
-    if (fault !== undefined) throw new SetpointError(usageError, `Cannot read "${path}": ${fault.message}`);
+    // Its further lines show the text with a mark.
+    const [what = ""] = fault?.message.split("\n") ?? [];
+    if (fault !== undefined) throw new SetpointError(usageError, `Cannot read "${path}": ${what.replace(/:$/, "")}`);
     return document.toJS() as unknown;
   });
   return readOperator(documents, {

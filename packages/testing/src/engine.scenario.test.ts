@@ -115,11 +115,11 @@ test("a program that fails deletes nothing, says why, and is tried again ever mo
   const { world, calls } = stage;
   await world.apply(home("news"));
   await world.settled();
-  stage.program = () => ({ code: 1, stdout: "", stderr: "Error: chart requires kubeVersion >=2\n" });
+  stage.program = () => ({ code: 1, stdout: "", stderr: "Error: chart\n\n  requires kubeVersion >=2\n" });
   await world.patch(Site, "home", { spec: { pages: [] } });
   await world.run(minutes(10));
   expect(await pages(stage)).toEqual(["home-news"]);
-  const why = 'Cannot run "render home": it ended with code 1: Error: chart requires kubeVersion >=2';
+  const why = 'Cannot run "render home": it ended with code 1: Error: chart; requires kubeVersion >=2';
   expect(await said(stage, "Rendered")).toEqual(["False", "ProgramFailed", why]);
   expect(await said(stage, "Ready")).toEqual(["False", "ProgramFailed", why]);
   // 2, 4, 8 … 256, 300 seconds apart.

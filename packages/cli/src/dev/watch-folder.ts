@@ -6,13 +6,14 @@ import type { Clock, Timer } from "@setpoint/host";
 const settleMs = 100;
 /** Whatever is below these is nobody's source. */
 const ignored = /^(node_modules|dist|\..+)$/;
+/** Sources of modules, and what engines render. */
+const sources = /\.([cm]?[jt]s|json|ya?ml|tpl|cue|jsonnet|libsonnet)$/;
 
 /** Calls back when a source below a folder was saved. */
 export function watchFolder(folder: string, clock: Clock, onSave: () => void): Disposable {
   let timer: Timer | undefined;
   const watcher = watch(folder, { recursive: true }, (_, file) => {
-    if (file === null || file.split(sep).some((part) => ignored.test(part)) || !/\.([cm]?[jt]s|json|ya?ml)$/.test(file))
-      return;
+    if (file === null || file.split(sep).some((part) => ignored.test(part)) || !sources.test(file)) return;
     timer?.cancel();
     timer = clock.setTimer(onSave, settleMs);
   });

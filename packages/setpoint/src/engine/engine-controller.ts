@@ -198,7 +198,8 @@ function byName(kinds: readonly KindRef[]): OwnedKinds {
 }
 
 function saying({ stderr }: ProgramEnd): string {
-  const text = stderr.trim();
+  // In one line, because it becomes part of a sentence.
+  const text = stderr.trim().replaceAll(/\s*\n\s*/g, "; ");
   if (text === "") return ", and said nothing";
   return `: ${text.length > stderrLengthMax ? `…${text.slice(-stderrLengthMax)}` : text}`;
 }

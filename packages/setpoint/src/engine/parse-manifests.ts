@@ -22,7 +22,7 @@ function documentsOf(text: string): readonly unknown[] {
   const documents = parseAllDocuments(text, { version: "1.1", merge: true, customTags: withoutTimes });
   return [...documents].map((document) => {
     const [fault] = document.errors;
-    if (fault !== undefined) throw new Error(fault.message.split("\n")[0]);
+    if (fault !== undefined) throw new Error(fault.message.split("\n")[0]?.replace(/:$/, ""));
     return document.toJS({ maxAliasCount: aliasCountMax }) as unknown;
   });
 }

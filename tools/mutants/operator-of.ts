@@ -30,6 +30,8 @@ export interface MutantController {
   readonly name?: string;
   readonly reconcileDeleting?: boolean;
   readonly ledger?: boolean;
+  /** The kinds of its children, which are watched and struck; default: all that any mutant has. */
+  readonly children?: readonly KindRef[];
 }
 
 /** All that a mutant's children may be. */
@@ -50,10 +52,10 @@ export function operatorOf(make: (process: OperatorProcess) => readonly MutantCo
 }
 
 function build(parts: readonly MutantController[]): Operator {
-  const controllers = parts.map(({ reconcile, cleanup, ...rest }) =>
+  const controllers = parts.map(({ reconcile, cleanup, children = childKinds, ...rest }) =>
     controller(Store, {
       reconcile,
-      watches: childKinds.map((of) => ({ of, wakes: storeOf })),
+      watches: children.map((of) => ({ of, wakes: storeOf })),
       ...(cleanup === undefined ? {} : { cleanup }),
       ...rest,
     }),

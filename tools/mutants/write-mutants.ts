@@ -64,6 +64,7 @@ export function conflictLoop(variant: Variant): OperatorSource {
   const shared = secret("shared");
   return operatorOf(() => [
     {
+      children: [ConfigMap, Secret],
       async reconcile(store, context) {
         const { config } = store.spec;
         const present = context.get(Secret, nameOf(store, shared));

@@ -7,6 +7,7 @@ import type { Clock, Logger } from "@setpoint/host";
 import { WebSocketServer } from "ws";
 import { messageOf } from "./errors.ts";
 import { execProtocols, runExecSession } from "./kubelet/exec-session.ts";
+import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./kubelet/port-forward-session.ts";
 import { logFile } from "./logs/container-log.ts";
 import { type LogOptions, readLog } from "./logs/log-reader.ts";
 import type { PodWorker } from "./pod-worker.ts";
@@ -23,7 +24,7 @@ export interface KubeletServerOptions {
 }
 
 /**
- * What the API server asks of a node: logs and exec. Only clients with a certificate of the given authority are served,
+ * What the API server asks of a node: logs, exec and ports of pods. Only clients with a certificate of the given authority are served,
  * save for /healthz.
  *
  * `/debug/processes/{namespace}/{pod}/{container}` answers `{"pid", "sandboxPid"}`: the container's main process as the host
@@ -33,10 +34,8 @@ export class KubeletServer implements AsyncDisposable {
   readonly #options: KubeletServerOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #webSockets: WebSocketServer = new WebSocketServer({
-    noServer: true,
-    handleProtocols: (offered) => execProtocols.find((protocol) => offered.has(protocol)) ?? false,
-  });
+  readonly #execs: WebSocketServer = webSocketServer(execProtocols);
+  readonly #portForwards: WebSocketServer = webSocketServer(portForwardProtocols);
 
   constructor(options: KubeletServerOptions) {
     this.#options = options;
@@ -64,7 +63,8 @@ export class KubeletServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#webSockets.close();
+    this.#execs.close();
+    this.#portForwards.close();
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -81,6 +81,8 @@ export class KubeletServer implements AsyncDisposable {
       if (root === "containerLogs") return await this.#logs(url, rest, response);
       if (root === "debug" && rest[0] === "processes") return this.#processes(rest.slice(1), response);
       if (root === "exec") return answer(response, 400, "exec needs a WebSocket (v5.channel.k8s.io)");
+      if (root === "portForward")
+        return answer(response, 400, "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here");
       answer(response, 404, "404 page not found");
     } catch (error) {
       this.#options.log.warn("Kubelet request could not be served", { path: url.pathname, error });
@@ -140,19 +142,45 @@ export class KubeletServer implements AsyncDisposable {
       .filter((part) => part !== "")
       .map(decodeURIComponent);
     if (!isAuthorized(request)) return refuse(socket, 401, "Unauthorized");
-    if (root !== "exec") return refuse(socket, 404, "404 page not found");
     const pod = this.#options.findPod(namespace, name);
+    if (root === "portForward") return this.#portForward({ request, socket, head }, pod, url.searchParams);
+    if (root !== "exec") return refuse(socket, 404, "404 page not found");
     const running = pod?.container(container)?.running;
     if (running === undefined) return refuse(socket, 404, `container not found ("${container}")`);
     const query = url.searchParams;
     const isSet = (parameter: string): boolean =>
       ["true", "1"].includes(query.get(parameter) ?? query.get(shortNames[parameter] ?? "") ?? "");
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+    this.#execs.handleUpgrade(request, socket, head, (webSocket) => {
       const child = running.exec(query.getAll("command"), { tty: isSet("tty") });
       const streams = { stdin: isSet("stdin"), stdout: isSet("stdout"), stderr: isSet("stderr") && !isSet("tty") };
       void runExecSession(webSocket, child, streams);
     });
   }
+
+  #portForward({ request, socket, head }: Upgrade, pod: PodWorker | undefined, query: URLSearchParams): void {
+    const podIP = pod?.podIP;
+    if (podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
+    const offered = request.headers["sec-websocket-protocol"]?.split(",").map((each) => each.trim()) ?? [];
+    if (!portForwardProtocols.some((protocol) => offered.includes(protocol)))
+      return refuse(socket, 400, "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here");
+    const ports = portsOf(query);
+    if (ports === undefined) return refuse(socket, 400, `name 1 to ${portsMax} ports between 1 and 65535`);
+    this.#portForwards.handleUpgrade(request, socket, head, (webSocket) =>
+      runPortForwardSession(webSocket, podIP, ports),
+    );
+  }
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+function webSocketServer(protocols: readonly string[]): WebSocketServer {
+  const handleProtocols = (offered: ReadonlySet<string>): string | false =>
+    protocols.find((protocol) => offered.has(protocol)) ?? false;
+  return new WebSocketServer({ noServer: true, handleProtocols });
 }
 
 /** Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`. */

@@ -45,6 +45,11 @@ export class PodWorker {
     return this.#pod;
   }
 
+  /** Undefined before it has one. */
+  get podIP(): string | undefined {
+    return this.#podIP;
+  }
+
   get isDone(): boolean {
     return this.#life === "done";
   }

@@ -1,7 +1,8 @@
 /**
  * Shows that the explorer finds what it claims, and cries wolf for nothing else.
- * Run: npm run mutants [-- --only M1,nifikop-49 --seconds 60 --no-mutants --twins 100000 --progress twins.jsonl]
+ * Run: npm run mutants [-- --only M1,nifikop-49 --seconds 60 --no-mutants --twins 100000 --progress twins.jsonl --write docs/mutants.md]
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { parseArgs } from "node:util";
@@ -18,6 +19,8 @@ type Answer =
   | { readonly what: "mutant"; readonly finding: Finding }
   | { readonly what: "twin"; readonly twin: FinishedTwin };
 
+const marker = "<!-- below: what `npm run mutants` has printed -->";
+
 if (isMainThread) await main();
 else parentPort?.on("message", (task: Task) => void work(task).then((answer) => parentPort?.postMessage(answer)));
 
@@ -33,6 +36,8 @@ async function main(): Promise<void> {
       twins: { type: "string", default: "15000" },
       /** Where finished twins are written down, and read when it goes on. */
       progress: { type: "string" },
+      /** A page whose end, from the marker on, is replaced by the table. */
+      write: { type: "string" },
       workers: { type: "string", default: String(availableParallelism()) },
     },
   });
@@ -58,7 +63,9 @@ async function main(): Promise<void> {
   });
   const order = new Map(ids.map((id, index) => [id, index]));
   findings.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0));
-  console.log(mutantsTable(findings, rounds.finished));
+  const table = mutantsTable(findings, rounds.finished);
+  console.log(table);
+  if (values.write !== undefined) writeBelowMarker(values.write, table);
   const isProof =
     findings.every(({ rule }) => rule !== undefined) && rounds.finished.every(({ alarms }) => alarms.length === 0);
   process.exitCode = isProof ? 0 : 1;
@@ -75,6 +82,13 @@ async function inWorkers(
     await worker.terminate();
   };
   await Promise.all(Array.from({ length: count }, serve));
+}
+
+function writeBelowMarker(file: string, text: string): void {
+  const page = readFileSync(file, "utf8");
+  const at = page.indexOf(marker);
+  if (at < 0) throw new Error(`Cannot write into ${file}: it has no line "${marker}"`);
+  writeFileSync(file, `${page.slice(0, at)}${marker}\n\n${text}\n`);
 }
 
 function ask(worker: Worker, task: Task): Promise<Answer> {

@@ -240,9 +240,8 @@ function isResponse(answer: unknown): answer is ApiResponse {
 
 function callOf(request: ApiRequest): Call {
   const { method, path, query, body } = request;
-  const object = objectOfPath(path);
+  const { object, isLease } = readPath(path);
   if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, detail: "", request };
-  const isLease = resourceOf(path) === "leases";
   if (method === "GET" || method === "HEAD")
     return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, detail: "", request };
   const kind = isLease ? "lease" : "write";
@@ -256,6 +255,24 @@ function nameOfNew({ method, body }: ApiRequest): string {
     (body as { metadata?: { name?: string; generateName?: string } } | null)?.metadata ?? {};
   if (name !== undefined) return `/${name}`;
   return generateName === undefined ? "" : `/${generateName}*`;
+}
+
+/** What a path is about. Few paths are asked again and again, in one world as in the next. */
+interface PathFacts {
+  readonly object: string;
+  readonly isLease: boolean;
+}
+
+const paths = new Map<string, PathFacts>();
+const pathsMax = 1_000;
+
+function readPath(path: string): PathFacts {
+  let facts = paths.get(path);
+  if (facts !== undefined) return facts;
+  facts = { object: objectOfPath(path), isLease: resourceOf(path) === "leases" };
+  if (paths.size >= pathsMax) paths.clear();
+  paths.set(path, facts);
+  return facts;
 }
 
 /** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */

@@ -269,15 +269,15 @@ test("metrics say by priority how much waits, and how long the work in progress 
   queue.take();
   await host.clock.run(5_000);
   const text = metrics.expose();
-  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="0"} 0');
-  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="-100"} 2');
-  expect(text).toContain('workqueue_adds_total{controller="test",name="test"} 3');
-  expect(text).toContain('workqueue_unfinished_work_seconds{controller="test",name="test"} 5');
-  expect(text).toContain('workqueue_longest_running_processor_seconds{controller="test",name="test"} 5');
+  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="0"} 0\n');
+  expect(text).toContain('workqueue_depth{controller="test",name="test",priority="-100"} 2\n');
+  expect(text).toContain('workqueue_adds_total{controller="test",name="test"} 3\n');
+  expect(text).toContain('workqueue_unfinished_work_seconds{controller="test",name="test"} 5\n');
+  expect(text).toContain('workqueue_longest_running_processor_seconds{controller="test",name="test"} 5\n');
   queue.addRateLimited("a/x");
   queue.done("a/x");
-  expect(metrics.expose()).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 5');
-  expect(metrics.expose()).toContain('workqueue_retries_total{controller="test",name="test"} 1');
+  expect(metrics.expose()).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 5\n');
+  expect(metrics.expose()).toContain('workqueue_retries_total{controller="test",name="test"} 1\n');
 });
 
 test("WorkQueue.stateOf() says what a key waits for and since when", async () => {
@@ -480,9 +480,9 @@ test("metrics tell how long keys waited and were worked on", async () => {
   await host.clock.run(3_000);
   queue.done("a/x");
   const text = metrics.expose();
-  expect(text).toContain('workqueue_queue_duration_seconds_sum{controller="test",name="test"} 2');
-  expect(text).toContain('workqueue_queue_duration_seconds_count{controller="test",name="test"} 1');
-  expect(text).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 3');
+  expect(text).toContain('workqueue_queue_duration_seconds_sum{controller="test",name="test"} 2\n');
+  expect(text).toContain('workqueue_queue_duration_seconds_count{controller="test",name="test"} 1\n');
+  expect(text).toContain('workqueue_work_duration_seconds_sum{controller="test",name="test"} 3\n');
 });
 
 test("a closed queue leaves the metrics of its name to another", () => {
@@ -490,7 +490,7 @@ test("a closed queue leaves the metrics of its name to another", () => {
   const other = new WorkQueue({ ...host, metrics, name: "test" });
   queue.add("a/x");
   other.close();
-  expect(metrics.expose()).toContain('workqueue_depth{controller="test",name="test",priority="0"} 1');
+  expect(metrics.expose()).toContain('workqueue_depth{controller="test",name="test",priority="0"} 1\n');
 });
 
 test("less urgent keys are passed over nine times while they are fresh; those that have waited a minute take turns", async () => {
@@ -525,14 +525,29 @@ test("a key that becomes more urgent leaves the others in their order, wherever 
   }
 });
 
-test("WorkQueue.oldestWaitMs knows those that were added after one that became more urgent", async () => {
+test.each(["a/1", "a/2"])(
+  "WorkQueue.oldestWaitMs knows those that were added after %s became more urgent",
+  async (moved) => {
+    const { host, queue } = createQueue();
+    queue.add("a/1", "low");
+    queue.add("a/2", "low");
+    if (moved === "a/2") queue.add(moved, "high");
+    await host.clock.run(30);
+    queue.add("a/3", "low");
+    if (moved === "a/1") queue.add(moved, "high");
+    await host.clock.run(10);
+    expect([queue.take(), queue.take()]).toContain(moved);
+    expect(queue.oldestWaitMs).toBe(10);
+  },
+);
+
+test("WorkQueue.oldestWaitMs forgets a key that became more urgent between others", async () => {
   const { host, queue } = createQueue();
-  queue.add("a/1", "low");
-  queue.add("a/2", "low");
+  for (const key of ["a/1", "a/2", "a/3"]) {
+    queue.add(key, "low");
+    await host.clock.run(10);
+  }
   queue.add("a/2", "high");
-  await host.clock.run(30);
-  queue.add("a/3", "low");
-  await host.clock.run(10);
   expect([queue.take(), queue.take()]).toEqual(["a/2", "a/1"]);
   expect(queue.oldestWaitMs).toBe(10);
 });

@@ -296,7 +296,6 @@ export class WorkQueue {
     const dueMs = this.#delays.first?.dueMs ?? Number.POSITIVE_INFINITY;
     if (dueMs === this.#timerMs) return;
     this.#timer?.cancel();
-    this.#timer = undefined;
     this.#timerMs = dueMs;
     if (dueMs === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.min(dueMs - this.#clock.monotonic(), timerMsMax);

@@ -1,5 +1,5 @@
 /** Profiles of the running process, in the formats that Chromium's developer tools open. */
-import { Session } from "node:inspector/promises";
+import type { Session } from "node:inspector/promises";
 import { sleep, type Clock } from "@setpoint/host";
 
 export type ProfileKind = "cpu" | "heap";
@@ -25,7 +25,8 @@ export class Profiler {
   /** Where time went, or who allocated what is still alive, in so many seconds; as JSON. */
   async take(kind: ProfileKind, seconds: number = secondsDefault): Promise<string> {
     this.#isRunning = true;
-    const session = new Session();
+    // Loaded when somebody asks for a profile.
+    const session = new (process.getBuiltinModule("node:inspector/promises").Session)();
     session.connect();
     try {
       const durationMs = Math.min(Math.max(seconds, 0.1), secondsMax) * 1_000;

@@ -1,5 +1,5 @@
 /** Health, metrics and answers of a manager over HTTP: for the kubelet's probes, for Prometheus, for whoever asks why. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { HealthReport, Manager } from "@setpoint/runtime";
@@ -55,7 +55,10 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
     );
   };
   const server: Server =
-    tls === undefined ? createServer(listener) : createTlsServer({ cert: tls.certificate, key: tls.key }, listener);
+    // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every operator's start.
+    tls === undefined
+      ? process.getBuiltinModule("node:http").createServer(listener)
+      : createTlsServer({ cert: tls.certificate, key: tls.key }, listener);
   server.requestTimeout = requestMsMax;
   server.headersTimeout = requestMsMax;
   await new Promise<void>((resolve, reject) => {

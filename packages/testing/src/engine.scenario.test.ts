@@ -187,7 +187,25 @@ test("a command that wants a field that is not there says which", async () => {
     "InputInvalid",
     'Cannot fill the argument "{{spec.version}}" of the command: the object has no such field',
   ]);
+  expect((await said(stage, "Stalled")).slice(0, 2)).toEqual(["True", "InputInvalid"]);
   expect(stage.calls).toEqual([]);
+  await stage.world.expectQuiet();
+});
+
+test.each([
+  ["in another namespace", "{ name: home-x, namespace: kube-system }", 'ConfigMap "home-x"'],
+  ["that somebody else owns", "{ name: taken }", 'ConfigMap "taken"'],
+])("a child %s is refused in a condition, and those beside it are made", async (_, metadata, what) => {
+  await using stage = await setUp();
+  const { world } = stage;
+  await world.apply(ConfigMap({ name: "taken", data: { by: "hand" } }));
+  const object = (meta: string): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: ${meta}\ndata: { by: chart }\n`;
+  stage.program = () => ({ code: 0, stdout: `${object("{ name: home-a }")}---\n${object(metadata)}`, stderr: "" });
+  await world.apply(home());
+  await world.run(seconds(5));
+  expect(await said(stage, "ChildrenReady")).toEqual(["False", "Refused", expect.stringContaining(what)]);
+  expect((await world.get(ConfigMap, "taken")).data).toEqual({ by: "hand" });
+  expect(await pages(stage)).toEqual(["home-a"]);
 });
 
 test("an object is ready when its children are, and says which are not", async () => {

@@ -1,6 +1,5 @@
 /** What an engine says of an object: whether its program has answered, and whether what it wants is ready. */
-import type { KubeObject } from "@setpoint/apimachinery";
-import { isSetpointError } from "@setpoint/apimachinery";
+import { isSetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { declareConditions, type ConditionInit, type ConditionProtocol } from "@setpoint/runtime";
 import { readinessOf } from "./child-readiness.ts";
 import { errProgramInput, errProgramOutput } from "./programs.ts";
@@ -9,6 +8,7 @@ const declared = {
   Rendered: {
     polarity: "positive",
     reasons: { Rendered: "True", ProgramFailed: "False", OutputInvalid: "False", InputInvalid: "False" },
+    stalls: ["InputInvalid"],
   },
   ChildrenReady: {
     polarity: "positive",

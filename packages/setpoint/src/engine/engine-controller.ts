@@ -1,5 +1,5 @@
 /** A controller whose children come from a program's standard output: a chart, an overlay, a script in any language. */
-import { apiVersionOf, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { apiVersionOf, isSetpointError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import {
@@ -25,7 +25,7 @@ import {
 } from "./engine-conditions.ts";
 import { commandFor, completeRun, type EngineRun, type EngineRunInit } from "./engine-run.ts";
 import { parseManifests } from "./parse-manifests.ts";
-import { errProgramOutput, programError, shown, type ProgramEnd, type Programs } from "./programs.ts";
+import { errProgramInput, errProgramOutput, programError, shown, type ProgramEnd, type Programs } from "./programs.ts";
 
 export interface EngineControllerOptions extends Omit<ControllerOptions<KubeObject>, "cleanup" | "health"> {
   /** Its status has conditions: that is where an engine says how things are. */
@@ -68,7 +68,7 @@ export function engineController(options: EngineControllerOptions): ControllerDe
       const memory = memories.get(context.clock) ?? newMemory(context.clock);
       memories.set(context.clock, memory);
       const answer = await wanted(engine, object, context, memory);
-      return enact(engine, answer, context, update);
+      return answer === undefined ? awaitChange() : enact(engine, answer, context, update);
     },
   });
 }
@@ -84,12 +84,13 @@ function newMemory(clock: Clock): AnswerMemory<Finalized> {
   return new AnswerMemory({ clock, charactersMax: memoryCharactersMax });
 }
 
+/** Undefined: the program cannot be asked about this object as it is. */
 async function wanted(
   engine: Engine,
   object: Stored<KubeObject>,
   context: ReconcileContext,
   memory: AnswerMemory<Finalized>,
-): Promise<Finalized> {
+): Promise<Finalized | undefined> {
   try {
     const command = commandFor(engine.run.command, object);
     const input = inputFor(engine, object, context);
@@ -101,6 +102,8 @@ async function wanted(
     // The manager stops: that says nothing about the object.
     if (!context.signal.aborted)
       context.condition(notRenderedCondition(causeOf(error)), childrenCondition(ownedBy(engine, context)));
+    // Its user has to change it: trying again is of no use.
+    if (isSetpointError(error, errProgramInput)) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 /** Which program an engine runs, with what it is asked and how it answers. */
-import type { KubeObject } from "@setpoint/apimachinery";
-import { SetpointError } from "@setpoint/apimachinery";
+import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { errProgramInput } from "./programs.ts";
 
 export interface EngineRunInit {

@@ -82,6 +82,8 @@ export type { LabelSelectorExpression, LabelSelectorObject } from "./label-selec
 export { LabelSelector, labelSelectorOf, parseLabelSelector } from "./label-selector.ts";
 export type { FieldRequirement, FieldSelector } from "./field-selector.ts";
 export { formatFieldSelector, matchesFields, parseFieldSelector } from "./field-selector.ts";
+export type { ShardField, ShardRange, ShardSelector } from "./shard-selector.ts";
+export { formatShardSelector, matchesShard, parseShardSelector, shardRangeOf } from "./shard-selector.ts";
 
 // quantities and times
 export type { Quantity, QuantityFormat } from "./quantity.ts";

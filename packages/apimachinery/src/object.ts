@@ -77,6 +77,8 @@ export interface ListMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  /** The list is a shard, and says which; it has not all objects. */
+  readonly shardInfo?: { readonly selector: string };
 }
 
 export interface KubeList<T extends KubeObject = UnstructuredObject> {

@@ -12,7 +12,7 @@ import type { AdmissionPlugin, ObjectReader } from "./admission/admission-plugin
 import { forbidden } from "./auth/forbidden-message.ts";
 import type { Endpoint, EndpointTable } from "./registry/endpoint.ts";
 import { Registry } from "./registry/registry.ts";
-import { type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
+import { type ApiServerFeatures, type RegistryContext, ResourceViews } from "./registry/registry-context.ts";
 import type { Authorizer, RequestAttributes } from "./registry/request-attributes.ts";
 import type { ResourceDefinition } from "./registry/resource-definition.ts";
 import { serveResource, type ServerParts } from "./registry/serve-resource.ts";
@@ -33,6 +33,7 @@ export interface ApiServerOptions {
   readonly authorizer?: Authorizer;
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
+  readonly features?: ApiServerFeatures;
 }
 
 const neverAborted = new AbortController().signal;
@@ -59,7 +60,7 @@ export class ApiServer implements AsyncDisposable {
   #isClosed = false;
 
   constructor(options: ApiServerOptions) {
-    const { host, storage, builtin, authorizer, admission = [], endpoints } = options;
+    const { host, storage, builtin, authorizer, admission = [], endpoints, features = {} } = options;
     this.host = host;
     this.storage = storage;
     this.registry = new Registry(builtin);
@@ -73,6 +74,7 @@ export class ApiServer implements AsyncDisposable {
       storage,
       reader: this.reader,
       admission: this.#admission,
+      features,
       view: (definition) => views.get(definition),
       authorize: (attributes) => this.#authorize(attributes),
     };

@@ -2,6 +2,7 @@
 
 // the server
 export type { ApiServerOptions } from "./api-server.ts";
+export type { ApiServerFeatures } from "./registry/registry-context.ts";
 export { ApiServer, createApiServer } from "./api-server.ts";
 export type { BodyDecoder } from "./request/body-decoder.ts";
 

@@ -8,7 +8,7 @@ import { pathPrefixOf, storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { showReady } from "./resource-view.ts";
-import { parseSelection, type Selection } from "./selection.ts";
+import { inShard, parseSelection, type Selection } from "./selection.ts";
 import type { StorageSnapshot } from "../storage/storage.ts";
 import { waitForRevision } from "./wait-for-revision.ts";
 
@@ -26,7 +26,8 @@ export async function getObject(context: RegistryContext, served: ServedRequest)
 export async function listObjects(context: RegistryContext, served: ServedRequest): Promise<KubeList> {
   const { definition, attributes, request } = served;
   const options = parseListOptions(request.query);
-  const selection = parseSelection(definition, options);
+  const chosen = parseSelection(definition, options);
+  const selection = context.features.shardedListAndWatch === true ? inShard(chosen, options) : chosen;
   const { start, snapshot } = await readSnapshot(context, definition, attributes.namespace, options);
   const view = context.view(definition);
   const selected = (object: UnstructuredObject): boolean => selection.matches(object);
@@ -48,7 +49,8 @@ export async function listObjects(context: RegistryContext, served: ServedReques
     items.push(shown);
   }
   const more = next < all.length ? nextPage(definition, snapshot.revision, all, next, selection) : {};
-  const metadata = { resourceVersion: String(snapshot.revision), ...more };
+  const shard = selection.shard === undefined ? {} : { shardInfo: { selector: selection.shard } };
+  const metadata = { resourceVersion: String(snapshot.revision), ...more, ...shard };
   return { kind: definition.listKind, apiVersion: apiVersionOf(definition), metadata, items };
 }
 
@@ -113,7 +115,7 @@ function nextPage(
 ): KubeList["metadata"] {
   const object = all[next];
   const start = object === undefined ? "" : pathOf(definition, object);
-  const remaining = selection.isAll ? { remainingItemCount: all.length - next } : {};
+  const remaining = selection.tellsRest ? { remainingItemCount: all.length - next } : {};
   return { continue: formatContinueToken({ revision, start }), ...remaining };
 }
 

@@ -5,12 +5,19 @@ import type { RequestAttributes } from "./request-attributes.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ResourceView } from "./resource-view.ts";
 
+/** What is off unless asked for, as behind the feature gates of upstream. */
+export interface ApiServerFeatures {
+  /** `ShardedListAndWatch`, alpha in 1.36: lists and watches of a part of the objects, by `shardSelector`. */
+  readonly shardedListAndWatch?: boolean;
+}
+
 /** What every operation of the registry works with. */
 export interface RegistryContext {
   readonly host: Host;
   readonly storage: Storage;
   readonly reader: ObjectReader;
   readonly admission: readonly AdmissionPlugin[];
+  readonly features: ApiServerFeatures;
   view(definition: ResourceDefinition): ResourceView;
   /** Throws a 403. */
   authorize(attributes: RequestAttributes): void;

@@ -1,22 +1,50 @@
 /** Which objects a list or watch asks for, as one predicate. */
 import {
   type FieldRequirement,
+  formatShardSelector,
   LabelSelector,
+  matchesShard,
   parseFieldSelector,
   parseLabelSelector,
+  parseShardSelector,
+  type ShardSelector,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { ListOptions } from "../request/list-options.ts";
-import { badRequest } from "../response/api-errors.ts";
+import { badRequest, plainError } from "../response/api-errors.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 export interface Selection {
-  /** Whether everything is selected; then lists tell how many objects remain. */
+  /** Whether everything is selected. */
   readonly isAll: boolean;
+  /** Whether a page tells how many objects remain. */
+  readonly tellsRest: boolean;
+  /** The list's `shardInfo`. */
+  readonly shard?: string;
   matches(object: UnstructuredObject): boolean;
 }
 
-const everything: Selection = { isAll: true, matches: () => true };
+const everything: Selection = { isAll: true, tellsRest: true, matches: () => true };
+
+/** A part of what is selected otherwise, by the hash of an identity or a namespace. Everything when servers do not know shards. */
+export function inShard(selection: Selection, { shardSelector }: Pick<ListOptions, "shardSelector">): Selection {
+  if (shardSelector === "") return selection;
+  const shard = parsedShard(shardSelector);
+  return {
+    isAll: false,
+    tellsRest: selection.tellsRest,
+    shard: formatShardSelector(shard),
+    matches: (object) => matchesShard(shard, object) && selection.matches(object),
+  };
+}
+
+function parsedShard(text: string): ShardSelector {
+  try {
+    return parseShardSelector(text);
+  } catch (error) {
+    throw plainError(`invalid shard selector: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
 
 /** `name` is the one in the URL: a watch of a single object is a watch of the collection that selects it. */
 export function parseSelection(
@@ -34,6 +62,7 @@ export function parseSelection(
   if (labels.isEverything && fields.length === 0) return everything;
   return {
     isAll: false,
+    tellsRest: false,
     matches: (object) => labels.matches(object.metadata.labels) && fields.every((test) => test(object)),
   };
 }

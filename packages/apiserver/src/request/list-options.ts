@@ -6,6 +6,7 @@ import { booleanParameter, parameter, type Query } from "./query-parameters.ts";
 export interface ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;
+  readonly shardSelector: string;
   /** 0: no limit. */
   readonly limit: number;
   readonly continue: string;
@@ -73,10 +74,11 @@ export function parseGetRevision(query: Query | undefined): number | undefined {
 
 function commonOptions(
   query: Query | undefined,
-): Pick<ListOptions, "labelSelector" | "fieldSelector" | "limit" | "continue"> {
+): Pick<ListOptions, "labelSelector" | "fieldSelector" | "shardSelector" | "limit" | "continue"> {
   return {
     labelSelector: parameter(query, "labelSelector"),
     fieldSelector: parameter(query, "fieldSelector"),
+    shardSelector: parameter(query, "shardSelector"),
     limit: secondsParameter(query, "limit") ?? 0,
     continue: parameter(query, "continue"),
   };

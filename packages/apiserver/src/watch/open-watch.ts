@@ -9,7 +9,7 @@ import type { Timer } from "@setpoint/host";
 import { pathPrefixOf } from "../registry/object-key.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { parseSelection, type Selection } from "../registry/selection.ts";
+import { inShard, parseSelection, type Selection } from "../registry/selection.ts";
 import type { ResourceView } from "../registry/resource-view.ts";
 import { initializing } from "../response/api-errors.ts";
 import { waitForRevision } from "../registry/wait-for-revision.ts";
@@ -42,7 +42,8 @@ export async function openWatch(
   const { definition, request } = served;
   const { storage, host } = context;
   const options = parseWatchOptions(request.query, definition.resource);
-  const selection = parseSelection(definition, options, served.attributes.name);
+  const chosen = parseSelection(definition, options, served.attributes.name);
+  const selection = context.features.shardedListAndWatch === true ? inShard(chosen, options) : chosen;
   const wanted = options.resourceVersion ?? 0;
   if (wanted > storage.revision && options.sendInitialEvents === true) {
     await waitForRevision(storage, host.clock, definition.storagePrefix, wanted);

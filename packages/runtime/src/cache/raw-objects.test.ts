@@ -95,3 +95,41 @@ test("a place can be read after its object has gone", () => {
   for (let i = 0; i < 1_000; i++) objects.release(added(objects, `b-${i}`, "x".repeat(1_000)));
   expect(objects.decode(place)).toMatchObject({ data: { text: "first" } });
 });
+
+test("managed fields take no memory", () => {
+  const objects = new RawObjects(type, undefined);
+  const managedFields = [{ manager: "somebody", fieldsV1: { "f:data": "x".repeat(30_000) } }];
+  const scan = new ObjectScan();
+  for (let i = 0; i < 100; i++) {
+    const metadata = { managedFields, name: `box-${i}`, resourceVersion: "1", uid: `uid-${i}` };
+    const bytes = encoder.encode(JSON.stringify({ metadata, data: "y".repeat(1_000) }));
+    expect(scan.scan(bytes)).toBe(true);
+    objects.add(bytes, scan);
+  }
+  expect(objects.liveBytes).toBeLessThan(150_000);
+  expect(objects.keptBytes).toBeLessThan(300_000);
+});
+
+test("an object without managed fields comes back whole after one with them was read", () => {
+  const objects = new RawObjects(type, undefined);
+  const scan = new ObjectScan();
+  const add = (metadata: object): number => {
+    const bytes = encoder.encode(
+      JSON.stringify({ metadata: { ...metadata, name: "a", resourceVersion: "1", uid: "u" } }),
+    );
+    expect(scan.scan(bytes)).toBe(true);
+    return objects.add(bytes, scan);
+  };
+  add({ labels: { a: "b" }, managedFields: [{ manager: "somebody" }] });
+  const slot = add({ labels: { a: "b".repeat(100) } });
+  expect(objects.decode(objects.place(slot)).metadata.labels).toEqual({ a: "b".repeat(100) });
+  expect([objects.uid(slot), objects.resourceVersion(slot)]).toEqual(["u", "1"]);
+});
+
+test("the table of the objects counts as memory that they take", () => {
+  const objects = new RawObjects(type, undefined);
+  expect(objects.keptBytes).toBeGreaterThan(0);
+  const before = objects.keptBytes;
+  for (let i = 0; i < 1_000; i++) added(objects, `box-${i}`, "");
+  expect(objects.keptBytes - before).toBeGreaterThan(objects.liveBytes + 20_000);
+});

@@ -120,12 +120,29 @@ test.each(ways)("of those that came as %s only the namespace's are given, also o
   expect(store.inNamespace("c")).toEqual([]);
 });
 
+test.each(ways)("an owner finds those that came as %s for as long as it owns them", (_, show) => {
+  const store = createStore();
+  show(store, "a/x", { owner: "uid-1" });
+  show(store, "a/x", { revision: 2, owner: "uid-2" });
+  show(store, "a/y", { owner: "uid-1" });
+  show(store, "a/y", { revision: 2 });
+  expect([names(store.byIndex(ownerIndex, "uid-1")), names(store.byIndex(ownerIndex, "uid-2"))]).toEqual([[], ["x@2"]]);
+});
+
+test.each(ways)("an index finds those that came as %s without an owner by what they are now", (_, show) => {
+  const store = createStore();
+  store.addIndex("colour", coloursOf);
+  show(store, "a/x", { colours: ["red"] });
+  show(store, "a/x", { revision: 2, colours: ["blue"] });
+  expect([store.byIndex("colour", "red"), names(store.byIndex("colour", "blue"))]).toEqual([[], ["x@2"]]);
+});
+
 test.each(ways)("of those that came as %s the wanted are selected, of one namespace or all", (_, show) => {
   const store = createStore();
   for (const key of ["a/x", "a/y", "b/x"]) show(store, key);
   const isX = ({ metadata }: KubeObject): boolean => metadata.name === "x";
-  expect(names(store.select(isX))).toEqual(["x@1", "x@1"]);
   expect(names(store.select(isX, "a"))).toEqual(["x@1"]);
+  expect(names(store.select(isX))).toEqual(["x@1", "x@1"]);
   expect(store.select(isX, "a")).toEqual([box("a/x")]);
   expect(store.select(isX, "c")).toEqual([]);
 });

@@ -17,6 +17,7 @@ const claim = (rank: number): { resource: string; rank: number } => ({ resource:
 const pod = (rank: number): { resource: string; rank: number } => ({ resource: "pods", rank });
 
 const made = "POST default/pods/orders-*";
+const upgraded = "PATCH default/pods/orders-*";
 const told = "POST default/events/orders.*";
 const status = "PATCH default/etcdclusters/orders/status";
 
@@ -28,6 +29,15 @@ const found: readonly Found[] = [
     faults: [
       { kind: "C5", at: event("pods", 18), forMs: 20_000 },
       { kind: "E1", at: write(status, 17), child: pod(11) },
+    ],
+  },
+  {
+    name: "an upgrade that a busy server has put off is decided anew: another member may be down meanwhile",
+    story: "a cluster is upgraded",
+    seed: 900_022,
+    faults: [
+      { kind: "B5", at: write(upgraded, 2), status: 503, times: 2 },
+      { kind: "E9", at: write(upgraded, 3), rank: 1, backMs: 120_000 },
     ],
   },
   {

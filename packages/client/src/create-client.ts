@@ -52,7 +52,7 @@ export function createClient(transport: Transport, options: ClientOptions): Clie
   const sender = new RetryingSender(counted, options);
 
   const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> =>
-    sender.send(request, options?.signal);
+    sender.send(request, options?.signal, options?.once);
   const sendForObject = async <T>(request: ApiRequest, options?: RequestOptions): Promise<T> =>
     objectOf<T>(request, await send(request, options));
 

@@ -3,6 +3,10 @@ import type { Clock, Metrics, Random } from "@setpoint/host";
 
 export interface RequestOptions {
   readonly signal?: AbortSignal;
+  /**
+   * Sent once: what a busy server asks to send again later is an error now. For what rests on a view that would be old by then.
+   */
+  readonly once?: boolean;
 }
 
 export interface GetOptions extends RequestOptions {

@@ -117,6 +117,13 @@ test("a read waits for as long as a 503 says too", async () => {
   expect(sentMs[1]).toBeGreaterThanOrEqual(7_000);
 });
 
+test("what is to be sent once is not sent again when the server is busy", async () => {
+  const { sentMs, sending } = sender([answer(503, "later", {}, "7"), answer(429), ok]);
+  await expect(sending.send(write, undefined, true)).rejects.toMatchObject({ code: 503 });
+  await expect(sending.send(write, undefined, true)).rejects.toMatchObject({ code: 429 });
+  expect(sentMs.length).toBe(2);
+});
+
 test("a write that is refused with a time to come back of 0 and 503 may have happened", async () => {
   expect(await fate(write, [answer(503, "later", {}, "0")])).toMatchObject({ sent: 1, code: lost });
 });

@@ -62,8 +62,9 @@ export class RetryingSender {
   }
 
   /** Resolves with a success; throws ApiError, `ERR_OUTCOME_UNKNOWN`, `ERR_NO_ANSWER` or the signal's reason. */
-  send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    return this.#sendUntilAnswered((signal) => this.#transport.send(request, signal), request, signal);
+  send(request: ApiRequest, signal?: AbortSignal, once = false): Promise<ApiResponse> {
+    const attemptsMax = once ? 1 : this.#attemptsMax;
+    return this.#sendUntilAnswered((signal) => this.#transport.send(request, signal), request, signal, attemptsMax);
   }
 
   /** The same for answers whose objects stay bytes; the transport must offer them. */
@@ -80,12 +81,13 @@ export class RetryingSender {
     send: Send<R>,
     request: ApiRequest,
     signal?: AbortSignal,
+    attemptsMax = this.#attemptsMax,
   ): Promise<R> {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
       const result = await this.#sendOnce(send, request, signal);
       if (result.kind === "answered") return result.response;
-      if (!result.mayRepeat || attempt >= this.#attemptsMax) throw result.error;
+      if (!result.mayRepeat || attempt >= attemptsMax) throw result.error;
       await sleep(this.#options.clock, this.#delayMs(result.retryAfterMs, attempt), signal);
       this.#countRetry(request, isApiError(result.error) ? String(result.error.code) : "<error>");
     }

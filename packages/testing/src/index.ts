@@ -34,7 +34,7 @@ export { apply, happens, patch, remove, run, story } from "./explore/story.ts";
 export { worldFrom } from "./explore/world-from.ts";
 
 // exploring
-export type { Exploration, ExploreOptions, Failure, FinishedRun } from "./explore/explore.ts";
+export type { Exploration, ExploreOptions, Failure, FinishedRun, PairCounts } from "./explore/explore.ts";
 export { explore } from "./explore/explore.ts";
 export type { KindCoverage, StoryCoverage } from "./explore/coverage.ts";
 export { coverageOf, coverageTable } from "./explore/coverage.ts";
@@ -49,7 +49,8 @@ export { reconcilerLaws, replaySchedule } from "./laws/reconciler-laws.ts";
 export type { KindWithSchema, SpecLawOptions, SpecReport } from "./laws/spec-laws.ts";
 export { exploreSpec, specLaws } from "./laws/spec-laws.ts";
 export { reproLine } from "./laws/failure-text.ts";
-export type { ExploredModule, ModuleOptions, Summary } from "./laws/explore-module.ts";
+export type { ExploredModule, ModuleOptions, Moment, Summary } from "./laws/explore-module.ts";
+export type { ProgressCounts } from "./laws/progress.ts";
 export { exploreModule } from "./laws/explore-module.ts";
 
 export type { KindLawsOptions, KindLawsReport, LawfulKind } from "./kind-laws.ts";
@@ -62,7 +63,7 @@ export { allOracles } from "./oracles/all-oracles.ts";
 export type { Passage, Sighting } from "./onlooker.ts";
 
 // models of programs
-export type { Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
+export type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
 
 // etcd
 export type { MemberRecord } from "./etcd/etcd-data.ts";

@@ -94,7 +94,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       const containers = pod.spec?.containers.map((container) =>
         container.name === "etcd" ? { ...container, image } : container,
       );
-      await context.patch(pod, { spec: { containers } }, { unchanged: true });
+      // Later, when a busy server takes it, another member may be down.
+      await context.patch(pod, { spec: { containers } }, { unchanged: true, once: true });
     },
   };
 }

@@ -156,7 +156,12 @@ export class ChildWriter {
     const fields = change as { readonly metadata?: object };
     const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
     const send = (): Promise<Stored<T>> =>
-      client.patch<T>(kind, keyOf(meant), { ...fields, metadata }, { fieldManager: definition.fieldManager, signal });
+      client.patch<T>(
+        kind,
+        keyOf(meant),
+        { ...fields, metadata },
+        { fieldManager: definition.fieldManager, signal, once: options.once ?? false },
+      );
     return this.#track({ verb: "patch", kind, object: meant, isNew: false, parent: this.#parent.object, send });
   }
 
@@ -179,6 +184,7 @@ export class ChildWriter {
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
         ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
         signal,
+        once: options.once ?? false,
       });
       this.#forget(kind, target);
       if (isMarkedOnly(answer)) writes.written(kind, answer);

@@ -378,3 +378,28 @@ test("delete() of an object that is only named asks the server where the cache s
   expect(reads.length).toBe(1);
   expect(world.writes()).toEqual([]);
 });
+
+test("what is to be written once is decided anew when the server is busy, not sent again later", async () => {
+  let refused = 0;
+  const refuse: Refuse = ({ method, path }) =>
+    method === "PATCH" && path.endsWith("lolly-mint") && refused++ === 0
+      ? refusal(429, "TooManyRequests", "busy")
+      : undefined;
+  await using world = createControllerWorld();
+  world.refuse = refuse;
+  const seen: number[] = [];
+  const patching = controller(Candy, {
+    owns: [Wrapper],
+    async reconcile({ metadata }, { client, patch }) {
+      const [present] = (await client.listAll(Wrapper)).items;
+      if (present === undefined || metadata.name !== "lolly" || present.data?.["seen"] !== undefined) return;
+      seen.push(refused);
+      await patch(present, { data: { seen: "yes" } }, { once: true });
+    },
+  });
+  await world.client.create(Wrapper, wrapper("mint"));
+  await world.client.create(Candy, candy("mint"));
+  world.start([patching]);
+  await world.host.clock.run(60_000);
+  expect(seen).toEqual([0, 1]);
+});

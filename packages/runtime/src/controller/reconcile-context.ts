@@ -16,6 +16,8 @@ export interface ListOptions {
 export interface DeleteOptions {
   /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
   readonly unchanged?: boolean;
+  /** A busy server is an error at once: the key runs again, looks again and decides anew, instead of doing later what was right now. */
+  readonly once?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagation?: "Background" | "Foreground" | "Orphan";
 }
@@ -35,6 +37,8 @@ export interface CreateOptions {
 export interface PatchOptions {
   /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
   readonly unchanged?: boolean;
+  /** A busy server is an error at once: the key runs again, looks again and decides anew, instead of doing later what was right now. */
+  readonly once?: boolean;
 }
 
 /** What becomes of a child that is there and differs: changed, deleted and made anew, or left until somebody deletes it. */

@@ -77,6 +77,37 @@ test("a cluster that is restored from a backup is noticed, said, and believed wi
   await Promise.all([manager.stop(), host.clock.run(1_000)]);
 });
 
+test("a key that waits for a write of the lost history goes on with the new one", async () => {
+  const host = simulatedHost(1);
+  const [before, after] = [await cluster(host), await cluster(host)];
+  for (let i = 0; i < 20; i++) await before.client.patch(Candy, key, { spec: { flavors: [`lost-${i}`] } });
+  let now = before.transport;
+  let cuts = new AbortController();
+  const seen: string[] = [];
+  const manager = startManager({
+    transport: {
+      send: (request, signal) =>
+        now.send(request, AbortSignal.any([cuts.signal, ...(signal === undefined ? [] : [signal])])),
+    },
+    host,
+    controllers: [
+      controller(Candy, {
+        reconcile: async (object, { patch }) => {
+          seen.push(object.spec.flavors.join());
+          if (object.spec.flavors.includes("mint")) return;
+          cuts.abort(new Error("the servers are restarted"));
+          cuts = new AbortController();
+          await patch(object, { metadata: { annotations: { written: "yes" } } });
+          // Before the cache shows it.
+          now = after.transport;
+        },
+      }),
+    ],
+  });
+  expect(await host.clock.run(300_000, () => seen.at(-1) === "mint")).toBe(true);
+  await Promise.all([manager.stop(), host.clock.run(1_000)]);
+});
+
 test("a server that lags for a while, or now and then, is not believed", () => {
   const { clock } = simulatedHost(1);
   const history = new LostHistory(clock);

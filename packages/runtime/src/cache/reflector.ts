@@ -35,6 +35,8 @@ const unservedMsMax = 10_000;
 const retryAfterSecondsDefault = 1;
 /** A stream that lived for so long was well; the back-off begins anew after it. */
 const healthyStreamMs = 10_000;
+/** Streaming lists in a row after which the server is asked whether it has gone back in time. */
+const vainListsMax = 2;
 /** A stream that tells older revisions than it was asked for makes one look so often at most. */
 const doubtMs = 60_000;
 /** Errors in a row after which they are logged as warnings. */
@@ -73,6 +75,8 @@ export class Reflector {
   #stream: AbortController | undefined;
   #relist = false;
   #listBegunMs: number = Number.NEGATIVE_INFINITY;
+  /** Streaming lists that were begun and have not come to their end, in a row. */
+  #vainLists = 0;
   #doubtedMs: number = Number.NEGATIVE_INFINITY;
   /** Changes and bookmarks that streams have told, lists not counted. */
   #toldCount = 0;
@@ -138,6 +142,8 @@ export class Reflector {
       this.#listBegunMs = this.#host.clock.monotonic();
       this.#metrics.listed(this.#plan.method);
       if (this.#plan.method !== "watchList") await this.#list(signal);
+      // Whoever waits for a write breaks each try, before a server that lags, or has gone back, has said so.
+      else if (this.#vainLists++ >= vainListsMax && this.#newest !== "0") await this.#askNewest(signal);
     }
     await this.#watch(signal);
   }
@@ -249,6 +255,7 @@ export class Reflector {
   #advance(resourceVersion: string): void {
     this.#resumeFrom = resourceVersion;
     this.#newest = resourceVersion;
+    this.#vainLists = 0;
     this.#lastFrameMs = this.#host.clock.monotonic();
     this.#isWaitingSaid = false;
     this.#target.progress(resourceVersion);

@@ -39,6 +39,17 @@ test("conditions become constants, calls and statements are left out", () => {
   expect(changes("const b = a.filter(isOld);")).toEqual(["a.filter(isOld) → a"]);
 });
 
+test("a function that does nothing has nothing to be left out", () => {
+  expect(changes("const f = () => {}; class A { g() {} }")).toEqual([]);
+});
+
+test("a mutant keeps its key for as long as its file stays the same", () => {
+  const keys = (source: string): readonly string[] => instrument("a.ts", source, 7).mutants.map(({ key }) => key);
+  expect(keys("a(); b();")).toEqual(keys("a(); b();"));
+  expect(keys("a(); b();")).not.toEqual(keys("a(); c();"));
+  expect(new Set(keys("a(1 + 2 + 3 > 4);")).size).toBe(keys("a(1 + 2 + 3 > 4);").length);
+});
+
 test("types, logging and links of an optional chain are left alone", () => {
   expect(changes("const a: true | false = x as true; log.info('x'); const c = a?.filter(f).b;")).toEqual([]);
 });

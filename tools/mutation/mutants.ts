@@ -2,6 +2,7 @@
  * Small wrong versions of a source file ("mutants"), all built into one text: each place asks at run time whether its mutant is the
  * one that is alive, so one transformed file serves a whole campaign.
  */
+import { createHash } from "node:crypto";
 import { parseSync } from "oxc-parser";
 
 export interface Mutant {
@@ -10,6 +11,8 @@ export interface Mutant {
   readonly line: number;
   /** What was changed into what, short enough for one line of a report. */
   readonly change: string;
+  /** Names the mutant for as long as its file stays the same. */
+  readonly key: string;
 }
 
 export interface Instrumented {
@@ -60,11 +63,13 @@ class Instrumenter {
   readonly #file: string;
   readonly #source: string;
   readonly #mutants: Mutant[] = [];
+  readonly #hash: string;
   #nextId: number;
 
   constructor(file: string, source: string, firstId: number) {
     this.#file = file;
     this.#source = source;
+    this.#hash = createHash("sha256").update(source).digest("hex").slice(0, 12);
     this.#nextId = firstId;
   }
 
@@ -79,7 +84,8 @@ class Instrumenter {
   #alive(node: Node, change: string): string {
     const id = this.#nextId++;
     const line = this.#source.slice(0, node.start).split("\n").length;
-    this.#mutants.push({ id, file: this.#file, line, change: change.replaceAll(/\s+/g, " ") });
+    const key = `${this.#file} ${this.#hash} ${node.start} ${change}`.replaceAll(/\s+/g, " ");
+    this.#mutants.push({ id, file: this.#file, line, change: change.replaceAll(/\s+/g, " "), key });
     return `${ask}(${id})`;
   }
 
@@ -176,7 +182,8 @@ function isFunction(node: Node): boolean {
 /** A function's block is mutated as a whole; a constructor's is not, for nothing would work without it. */
 function markBody(node: Node): void {
   const body = node["body"] as (Node & { isBody?: boolean }) | null;
-  if (body?.type === "BlockStatement" && node["isConstructor"] !== true) body.isBody = true;
+  const isEmpty = (body?.["body"] as readonly unknown[] | undefined)?.length === 0;
+  if (body?.type === "BlockStatement" && node["isConstructor"] !== true && !isEmpty) body.isBody = true;
 }
 
 function isTypeOnly({ type }: Node): boolean {

@@ -1,60 +1,64 @@
 /** The campaign's side of a process that runs tests against mutants. */
 import { fork, type ChildProcess } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import type { Verdict } from "./worker.ts";
+import type { Answer, Ready, Survey, Task, TimedTest, Verdict } from "./test-process.ts";
 
-/** A mutant that makes a test run so much longer than ever is taken for one that never ends. */
-const mutantMsMax = 30_000;
-
-/** "endless": the process had to be killed, and cannot be used again. */
-export type Fate = "killed" | "survived" | "endless";
+/** A process that is silent so much longer than its test usually takes is caught in a loop. */
+const silenceMsMax = 6000;
+const slownessMax = 20;
 
 export class MutationWorker {
+  readonly ready: Ready;
   readonly #child: ChildProcess;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, ready: Ready) {
     this.#child = child;
+    this.ready = ready;
   }
 
-  static start(aliveFile: string): Promise<MutationWorker> {
-    writeFileSync(aliveFile, "0");
-    const child = fork(new URL("./worker.ts", import.meta.url).pathname, {
+  /** Undefined when the tests cannot even be imported, which a mutant that is alive from the start can bring about. */
+  static start(testFiles: readonly string[], mutant = 0): Promise<MutationWorker | undefined> {
+    const child = fork(new URL("./test-process.ts", import.meta.url).pathname, testFiles, {
       cwd: new URL("../..", import.meta.url).pathname,
-      // A group of its own, so that the test processes below it end with it.
-      detached: true,
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      env: { ...process.env, SETPOINT_MUTANT_FILE: aliveFile },
+      execArgv: ["--conditions=@setpoint/source"],
+      stdio: ["ignore", "ignore", mutant === 0 ? "inherit" : "ignore", "ipc"],
+      env: { ...process.env, SETPOINT_MUTANT: String(mutant) },
     });
-    return new Promise((resolve, reject) => {
-      child.once("message", () => resolve(new MutationWorker(child)));
-      child.once("exit", (code) => reject(new Error(`The test worker ended with ${code}`)));
+    return new Promise((resolve) => {
+      child.once("message", (ready: Ready) => resolve(new MutationWorker(child, ready)));
+      child.once("exit", () => resolve(undefined));
     });
   }
 
-  try(mutant: number, files: readonly string[]): Promise<Fate> {
-    return new Promise((resolve) => {
-      const end = (verdict: Fate): void => {
-        clearTimeout(timer);
-        this.#child.removeAllListeners("message");
-        this.#child.removeAllListeners("exit");
-        resolve(verdict);
-      };
-      const timer = setTimeout(() => {
-        this.stop();
-        end("endless");
-      }, mutantMsMax);
-      this.#child.once("message", ({ isKilled }: Verdict) => end(isKilled ? "killed" : "survived"));
-      this.#child.once("exit", () => end("endless"));
-      this.#child.send({ mutant, testFiles: files });
-    });
+  async survey(index: number): Promise<Survey | undefined> {
+    return (await this.#ask({ tests: [{ index, durationMs: 0 }] })) as Survey | undefined;
+  }
+
+  async try(mutant: number, tests: readonly TimedTest[]): Promise<Verdict> {
+    return ((await this.#ask({ mutant, tests })) as Verdict | undefined) ?? { fate: "endless" };
   }
 
   stop(): void {
-    const { pid } = this.#child;
-    try {
-      if (pid !== undefined) process.kill(-pid, "SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
+    this.#child.kill("SIGKILL");
+  }
+
+  /** Undefined when there is no answer. */
+  #ask(task: Task): Promise<Answer | undefined> {
+    return new Promise((resolve) => {
+      const end = (answer?: Answer): void => {
+        clearTimeout(timer);
+        this.#child.removeAllListeners("message");
+        this.#child.removeAllListeners("exit");
+        resolve(answer);
+      };
+      const wait = (durationMs: number): NodeJS.Timeout => setTimeout(end, silenceMsMax + slownessMax * durationMs);
+      let timer = wait(0);
+      this.#child.on("message", (message: Answer | TimedTest) => {
+        if ("fate" in message || "reached" in message) return end(message);
+        clearTimeout(timer);
+        timer = wait(message.durationMs);
+      });
+      this.#child.once("exit", () => end());
+      this.#child.send(task);
+    });
   }
 }

@@ -1,19 +1,25 @@
 /**
  * Mutation testing of the framework's core: each small wrong version of it must be noticed by a test.
- * Run: npm run mutation [-- --files work-queue,store --sample 50 --seed 1]
+ * Run: npm run mutation [-- --files work-queue,store --sample 50 --seed 1 --resume /tmp/killed]
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { appendFileSync, existsSync, globSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { explainedSurvivors } from "./explained-survivors.ts";
 import { instrumentedFiles } from "./instrumented-files.ts";
 import type { Mutant } from "./mutants.ts";
 import { MutationWorker } from "./mutation-worker.ts";
+import { described, report, type Fates } from "./report.ts";
+import type { TimedTest, Verdict } from "./test-process.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
+/** Without scenarios: long stories reach every line and pin down few; what they alone would notice is better said by a test of its own. */
 const testFilePatterns = ["packages/runtime/src/**/*.test.ts", "packages/client/src/**/*.test.ts"];
+/** So is what others would notice than the tests of the mutant's own folder: of those only some that are quick are asked. */
+const nearMsMax = 1000;
+const elsewhereMsMax = 500;
+const elsewhereTestsMax = 100;
+/** A process that has run so many mutants is replaced, for what they left behind adds up. */
+const mutantsPerProcessMax = 200;
 
 const { values: options } = parseArgs({
   options: {
@@ -22,53 +28,59 @@ const { values: options } = parseArgs({
     /** How many mutants, chosen at random; all when absent. */
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
-    workers: { type: "string", default: String(availableParallelism()) },
+    /** A file that remembers what was killed; it is not tried again while its source is the same. */
+    resume: { type: "string" },
   },
 });
 
-const folder = mkdtempSync(join(tmpdir(), "setpoint-mutation-"));
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const testFiles = globSync(testFilePatterns, { cwd: root })
+  .filter((file) => !file.includes(".scenario."))
+  .toSorted()
+  .map((file) => root + file);
+const all = [...instrumentedFiles().values()].flatMap(({ mutants }) => mutants);
+const chosen = choose(all);
+const remembered = new Set(
+  options.resume !== undefined && existsSync(options.resume) ? readFileSync(options.resume, "utf8").split("\n") : [],
+);
+/** Test files by the number of the test; how many mutants a test has killed. */
+const fileOf = new Map<number, string>();
+const kills = new Map<number | undefined, number>();
+const { imported, reachedBy } = await survey();
+report(chosen, await campaign(chosen));
 
-/** Long stories reach every line and pin down few; what they alone would notice is better said by a test of its own. */
-const isQuick = (file: string): boolean => !file.includes(".scenario.");
-const testFiles = globSync(testFilePatterns, { cwd: root }).filter(isQuick).toSorted();
-const hitBy = coverage(testFiles);
-const chosen = choose([...instrumentedFiles().values()].flatMap(({ mutants }) => mutants));
-const survivors = await campaign(chosen);
-report(chosen, survivors);
-
-interface TestRun {
-  readonly file: string;
-  readonly durationMs: number;
+async function started(): Promise<MutationWorker> {
+  const worker = await MutationWorker.start(testFiles);
+  if (worker === undefined) throw new Error("Cannot begin: the tests cannot be imported although no mutant is alive");
+  return worker;
 }
 
-/** Which test files reach which mutant, the quickest first; they must pass while no mutant is alive. */
-function coverage(files: readonly string[]): ReadonlyMap<number, readonly TestRun[]> {
-  const runs = new Map<number, TestRun[]>();
-  for (const [index, file] of files.entries()) {
-    const hits = join(folder, `hits-${index}`);
-    const alive = join(folder, "none");
-    writeFileSync(alive, "0");
-    const startedMs = performance.now();
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      [
-        join(root, "node_modules/vitest/vitest.mjs"),
-        "run",
-        "--config",
-        join(root, "tools/mutation/vitest.config.ts"),
-        file,
-      ],
-      { cwd: root, encoding: "utf8", env: { ...process.env, SETPOINT_MUTANT_FILE: alive, SETPOINT_MUTANT_HITS: hits } },
-    );
-    if (status !== 0) throw new Error(`Cannot begin: ${file} fails although no mutant is alive\n${stdout}`);
-    const run = { file: root + file, durationMs: performance.now() - startedMs };
-    const ids = existsSync(hits) ? readFileSync(hits, "utf8").trim().split("\n").map(Number) : [];
-    for (const id of new Set(ids)) runs.set(id, [...(runs.get(id) ?? []), run]);
-    console.log(`${file}: reaches ${ids.length} mutants`);
+interface Coverage {
+  readonly imported: ReadonlySet<number>;
+  /** Which tests reach which mutant. */
+  readonly reachedBy: ReadonlyMap<number, readonly TimedTest[]>;
+}
+
+/** All tests must pass; those that also pass a second time are of use, for they run again and again in one process. */
+async function survey(): Promise<Coverage> {
+  const worker = await started();
+  const tests = new Map<number, TimedTest[]>();
+  for (let index = 0; index < worker.ready.testCount; index++) {
+    const first = await worker.survey(index);
+    if (first?.failure !== undefined || first === undefined)
+      throw new Error(`Cannot begin: "${first?.name ?? index}" fails although no mutant is alive: ${first?.failure}`);
+    if (first.reached.length === 0) continue;
+    const again = await worker.survey(index);
+    if (again === undefined || again.failure !== undefined) {
+      console.log(`left out, for it passes only once in a process: ${first.name}`);
+      continue;
+    }
+    const { durationMs } = again;
+    fileOf.set(index, first.file);
+    for (const id of again.reached) tests.set(id, [...(tests.get(id) ?? []), { index, durationMs }]);
   }
-  for (const each of runs.values()) each.sort((a, b) => a.durationMs - b.durationMs);
-  return runs;
+  worker.stop();
+  console.log(`${worker.ready.testCount} tests reach ${tests.size} of ${all.length} mutants`);
+  return { imported: new Set(worker.ready.imported), reachedBy: tests };
 }
 
 function choose(mutants: readonly Mutant[]): readonly Mutant[] {
@@ -80,45 +92,64 @@ function choose(mutants: readonly Mutant[]): readonly Mutant[] {
   return wanted.toSorted((a, b) => rank(a) - rank(b)).slice(0, Number(options.sample));
 }
 
-/** The mutants that no test noticed. */
-async function campaign(mutants: readonly Mutant[]): Promise<readonly Mutant[]> {
-  const survivors = mutants.filter(({ id }) => !hitBy.has(id));
-  const waiting = mutants.filter(({ id }) => hitBy.has(id));
-  let done = survivors.length;
-  const work = async (index: number): Promise<void> => {
-    let worker: MutationWorker | undefined;
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      worker ??= await MutationWorker.start(join(folder, `alive-${index}`));
-      const verdict = await worker.try(mutant.id, hitBy.get(mutant.id)?.map(({ file }) => file) ?? []);
-      if (verdict === "survived") survivors.push(mutant);
-      if (verdict === "endless") worker = undefined;
-      if (++done % 25 === 0) console.log(`${done} of ${mutants.length}, ${survivors.length} survived`);
+async function campaign(mutants: readonly Mutant[]): Promise<Fates> {
+  const fates = new Map<number, Verdict["fate"]>();
+  let worker: MutationWorker | undefined;
+  let tried = 0;
+  for (const mutant of mutants) {
+    if (remembered.has(mutant.key)) {
+      fates.set(mutant.id, "killed");
+      continue;
     }
-    worker?.stop();
-  };
-  await Promise.all(Array.from({ length: Number(options.workers) }, (_, index) => work(index)));
-  return survivors.toSorted((a, b) => a.id - b.id);
-}
-
-function report(mutants: readonly Mutant[], alive: readonly Mutant[]): void {
-  const explained = alive.filter((each) => explanationOf(each) !== undefined);
-  for (const each of alive)
-    console.log(`survived: ${each.file}:${each.line}  ${each.change}${suffix(explanationOf(each))}`);
-  for (const file of new Set(mutants.map((each) => each.file))) {
-    const total = mutants.filter((each) => each.file === file).length;
-    const left = alive.filter((each) => each.file === file).length;
-    console.log(`${String(Math.round((100 * (total - left)) / total)).padStart(3)} % of ${total} killed in ${file}`);
+    if (tried++ % mutantsPerProcessMax === 0) worker = stopped(worker);
+    let { fate } = imported.has(mutant.id)
+      ? await tryFromStart(mutant)
+      : await tryWith((worker ??= await started()), mutant);
+    if (fate === "unsure") {
+      stopped(worker);
+      fate = (await tryWith((worker = await started()), mutant)).fate;
+    }
+    if (fate === "endless" || fate === "unsure") worker = stopped(worker);
+    fates.set(mutant.id, fate);
+    if (fate === "killed" && options.resume !== undefined) appendFileSync(options.resume, `${mutant.key}\n`);
+    if (fate !== "killed") console.log(`${tried} of ${mutants.length}, ${fate}: ${described(mutant)}`);
   }
-  const share = (100 * (mutants.length - alive.length)) / mutants.length;
-  console.log(
-    `${share.toFixed(1)} % of ${mutants.length} mutants killed, ${alive.length} survived, ${explained.length} of them explained`,
-  );
+  stopped(worker);
+  return fates;
 }
 
-function explanationOf({ file, change }: Mutant): string | undefined {
-  return explainedSurvivors.find((each) => file.endsWith(each.file) && each.change === change)?.why;
+function stopped(worker: MutationWorker | undefined): undefined {
+  worker?.stop();
 }
 
-function suffix(explanation: string | undefined): string {
-  return explanation === undefined ? "" : `\n          (${explanation})`;
+async function tryWith(worker: MutationWorker, { id, file }: Mutant): Promise<Verdict> {
+  const verdict = await worker.try(id, likeliestFirst(root + file, reachedBy.get(id) ?? []));
+  if (verdict.fate === "killed") kills.set(verdict.by, (kills.get(verdict.by) ?? 0) + 1);
+  return verdict;
+}
+
+/** The tests beside the mutant's file come first, then those of its folder, then what killed most. */
+function likeliestFirst(file: string, tests: readonly TimedTest[]): readonly TimedTest[] {
+  const distance = ({ index }: TimedTest): number => {
+    const testFile = fileOf.get(index) ?? "";
+    return testFile === file.replace(/\.ts$/, ".test.ts") ? 0 : dirname(testFile) === dirname(file) ? 1 : 2;
+  };
+  const rank = (a: TimedTest, b: TimedTest): number =>
+    distance(a) - distance(b) || (kills.get(b.index) ?? 0) - (kills.get(a.index) ?? 0) || a.durationMs - b.durationMs;
+  const near = tests.filter((each) => distance(each) === 0 || (distance(each) === 1 && each.durationMs <= nearMsMax));
+  const others = tests.filter((each) => distance(each) === 2 && each.durationMs <= elsewhereMsMax);
+  return [...near.toSorted(rank), ...others.toSorted(rank).slice(0, elsewhereTestsMax)];
+}
+
+/** What a module works out when it is imported needs a process of its own, and every test that uses the module. */
+async function tryFromStart(mutant: Mutant): Promise<Verdict> {
+  const worker = await MutationWorker.start(testFiles, mutant.id);
+  if (worker === undefined) return { fate: "killed" };
+  const tests = new Map<number, TimedTest>();
+  for (const { id } of all.filter(({ file }) => file === mutant.file))
+    for (const test of reachedBy.get(id) ?? []) tests.set(test.index, test);
+  const verdict = await worker.try(mutant.id, likeliestFirst(root + mutant.file, [...tests.values()]));
+  worker.stop();
+  // The module keeps what it worked out, so its tests go on failing without the mutant.
+  return verdict.fate === "unsure" ? { ...verdict, fate: "killed" } : verdict;
 }

@@ -2,7 +2,8 @@
  * Very many schedules of the twins, in rounds: a round runs every twin once, from seeds of its own, under all single faults and under
  * random ones. What is finished is written down, so that a further call goes on.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { TwinReport } from "./campaign.ts";
 
 /** Random schedules of a twin in one round, besides all single faults. */
@@ -70,7 +71,9 @@ export class TwinRounds {
   finish(run: FinishedTwin): void {
     this.#finished.push(run);
     const { progress } = this.#options;
-    if (progress !== undefined) appendFileSync(progress, `${JSON.stringify(run)}\n`);
+    if (progress === undefined) return;
+    mkdirSync(dirname(progress), { recursive: true });
+    appendFileSync(progress, `${JSON.stringify(run)}\n`);
   }
 
   get #schedules(): number {

@@ -1,23 +1,36 @@
 /**
  * A week of virtual time with 2,000 objects: random changes, cut and silent watches, restarts; every day ends with an hour of
- * rest, in which nothing may be written, nothing may be missed and the heap is measured after a full collection.
+ * rest, in which nothing may be written, nothing may be missed and the data on the heap are measured after a full collection.
  * Run: node --expose-gc --conditions=@setpoint/source bench/soak.ts [days] [objects]
  */
-import { getHeapStatistics } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { soak, type SoakDay } from "../packages/runtime/src/manager/soak.fixture.ts";
 
 const days = Number(process.argv[2] ?? "7");
 const objects = Number(process.argv[3] ?? "2000");
 const seed = Number(process.env["SEED"] ?? "1");
-/** Of the heap, from day to day: a leak of one object a change would be more. */
+/** Of the data, from day to day: a leak of one object a change would be more. */
 const toleranceMax = 0.02;
-/** The days at the end whose heaps are compared with each other. */
-const settledDays = 4;
+/** Machine code and bytecode are made when functions run and dropped when they have not for a while: neither is what a leak looks like. */
+const codeSpaces: ReadonlySet<string> = new Set([
+  "code_space",
+  "code_large_object_space",
+  "trusted_space",
+  "trusted_large_object_space",
+]);
 
+/**
+ * The data that are in use. Bytecode is dropped before they are counted, all of it and every day: V8 drops that of functions which
+ * have not run for a while, and with it what their text contains. Of Node's own type stripper, which reads these sources at the start
+ * and never again, that is one string of 3.6 MB; it went on the second day and looked as if the heap had shrunk by a tenth.
+ */
 function heapBytes(): number {
   if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");
+  setFlagsFromString("--stress-flush-code");
   for (let i = 0; i < 4; i++) globalThis.gc();
-  return getHeapStatistics().used_heap_size;
+  setFlagsFromString("--no-stress-flush-code");
+  const data = getHeapSpaceStatistics().filter(({ space_name }) => !codeSpaces.has(space_name));
+  return data.reduce((sum, { space_used_size }) => sum + space_used_size, 0);
 }
 
 function problemsOf(day: SoakDay): readonly string[] {
@@ -40,18 +53,17 @@ for await (const day of soak({ seed, days, objects, changeEveryMs: 30_000, heapB
   isWell &&= problems.length === 0;
   const { changes, writes, restarts, cuts, silences } = day;
   console.log(
-    `day ${day.day}: heap ${(day.heapBytes / 1_048_576).toFixed(2)} MB; ${changes} changes, ${writes} writes, ${restarts} restarts, ${cuts} cuts, ${silences} silences; at rest: ${problems.length === 0 ? "well" : problems.join(", ")}`,
+    `day ${day.day}: data ${(day.heapBytes / 1_048_576).toFixed(2)} MB; ${changes} changes, ${writes} writes, ${restarts} restarts, ${cuts} cuts, ${silences} silences; at rest: ${problems.length === 0 ? "well" : problems.join(", ")}`,
   );
 }
-// The heap of the first days is higher: V8 gives something of the start back in one step, on one of the first days.
-const levels = seen.map((day) => day.heapBytes);
-const settled = levels.slice(-settledDays);
-const mean = settled.reduce((sum, level) => sum + level, 0) / settled.length;
-const deviation = Math.max(...settled.map((level) => Math.abs(level / mean - 1)));
-const growth = (levels.at(-1) ?? 0) / (levels[1] ?? levels[0] ?? 1) - 1;
-isWell &&= deviation <= toleranceMax && growth <= toleranceMax;
+// The first day fills memories that have a limit: of writes, causes and events.
+const levels = seen.map((day) => day.heapBytes).slice(seen.length > 1 ? 1 : 0);
+const mean = levels.reduce((sum, level) => sum + level, 0) / levels.length;
+const deviation = Math.max(...levels.map((level) => Math.abs(level / mean - 1)));
+const growth = (levels.at(-1) ?? 0) / (levels[0] ?? 1) - 1;
+isWell &&= deviation <= toleranceMax && Math.abs(growth) <= toleranceMax;
 const percent = (part: number): string => `${(part * 100).toFixed(2)} %`;
 console.log(
-  `heap: ${percent(growth)} from day 2 to day ${days}; the last ${settled.length} days are within ${percent(deviation)} of their mean (allowed: ${percent(toleranceMax)}); ${((performance.now() - startedMs) / 1_000).toFixed(0)} s of real time`,
+  `data: ${percent(growth)} from day 2 to day ${days}; days 2 to ${days} are within ${percent(deviation)} of their mean (allowed: ${percent(toleranceMax)}); ${((performance.now() - startedMs) / 1_000).toFixed(0)} s of real time`,
 );
 process.exitCode = isWell ? 0 : 1;

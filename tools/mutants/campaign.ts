@@ -80,21 +80,26 @@ export interface TwinReport {
   readonly alarms: readonly string[];
 }
 
+export interface TwinOptions {
+  /** Random ones, after all single faults. */
+  readonly schedules: number;
+  readonly seconds: number;
+  readonly firstSeed?: number;
+  /** Virtual time after each run in which nothing may happen. */
+  readonly restMs?: number;
+}
+
 /** All single faults, then random schedules until there are so many, or the time is over. */
 export async function runTwin(
   mutant: Mutant,
-  {
-    schedules,
-    seconds,
-    firstSeed = seed,
-  }: { readonly schedules: number; readonly seconds: number; readonly firstSeed?: number },
+  { schedules, seconds, firstSeed = seed, restMs = quietMs }: TwinOptions,
 ): Promise<TwinReport> {
   const found = await explore({
     subject: subjectOf(mutant, "twin"),
     worlds: [mutant.twinStory ?? mutant.story],
     seed: firstSeed,
     seconds,
-    quietMs,
+    quietMs: restMs,
     oracles: oraclesFor(mutant),
     swarm: schedules,
   });

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { allMutants } from "./all-mutants.ts";
 import { findMutant, type Finding, runTwin } from "./campaign.ts";
 import { mutantsTable } from "./mutants-table.ts";
-import { type FinishedTwin, firstSeedOf, randomSchedules, TwinRounds } from "./twin-rounds.ts";
+import { type FinishedTwin, firstSeedOf, randomSchedules, restMsOf, TwinRounds } from "./twin-rounds.ts";
 
 type Task =
   | { readonly what: "mutant"; readonly id: string; readonly seconds: number }
@@ -106,7 +106,12 @@ async function work(task: Task): Promise<Answer> {
   if (mutant === undefined) throw new Error(`Cannot run "${id}": there is no such mutant`);
   if (what === "mutant") return { what, finding: await findMutant(mutant, task) };
   const { round } = task;
-  const options = { schedules: randomSchedules, seconds: Infinity, firstSeed: firstSeedOf(round) };
+  const options = {
+    schedules: randomSchedules,
+    seconds: Infinity,
+    firstSeed: firstSeedOf(round),
+    restMs: restMsOf(round),
+  };
   return { what, twin: { ...(await runTwin(mutant, options)), round } };
 }
 

@@ -15,6 +15,11 @@ export function firstSeedOf(round: number): number {
   return 1 + round * seedsOfRound;
 }
 
+/** After the first round as long as the explorer rests by itself; most of what a long rest costs is the renewal of leases. */
+export function restMsOf(round: number): number {
+  return round === 0 ? 600_000 : 180_000;
+}
+
 export interface TwinRun {
   readonly id: string;
   readonly round: number;

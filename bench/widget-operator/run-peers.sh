@@ -2,34 +2,43 @@
 # Measures the operator of this folder beside those of the comparison's folder, with its driver, on a real kube-apiserver.
 # Needs there: `build.sh` and `states.sh` done. Usage:
 #   PEERS_HOME=… PEERS_WORK=… KUBE_BIN=… ETCD_BIN=… bench/widget-operator/run-peers.sh [W2,W1w,W3,W5,W1]
-# PEERS: who takes part (default: all tuned ones); ROUNDS: how often, the peers interleaved (default 1).
+# PEERS: who takes part (default: all tuned ones); ROUNDS: how often, the peers interleaved (default 1); NODE_FLAGS: other ones.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 : "${PEERS_HOME:?the folder of the comparison}"
 . "$PEERS_HOME/env.sh"
 node=$root/node_modules/node/bin/node
+flags=${NODE_FLAGS:---max-semi-space-size=8}
 out=$PEERS_WORK/setpoint
 mkdir -p "$out"
 
 if [ -z "${SKIP_BUILD:-}" ]; then
   (cd "$root" && npx tsc -b packages/setpoint && npx tsc -p bench/widget-operator)
+  (cd "$here" && npx rolldown -c rolldown.config.mjs)
 fi
 
-# What docs/caches.md recommends to everybody: production, compiled code kept between starts, a small young generation.
-"$node" - "$PEERS_HOME/peers.json" "$here/dist/main.js" "$node" > "$out/peers.json" <<'JS'
-const [, , peersFile, main, node] = process.argv;
+# What docs/shipping.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
+# one arena of malloc.
+"$node" - "$PEERS_HOME/peers.json" "$here/dist/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
+const [, , peersFile, main, node, flags] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
 const setpoint = {
   name: "setpoint",
-  cmd: [node, "--max-semi-space-size=8", main],
-  env: { NODE_ENV: "production", NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled" },
+  cmd: [node, ...flags.split(" "), main],
+  env: {
+    NODE_ENV: "production",
+    NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled",
+    MALLOC_ARENA_MAX: "1",
+  },
 };
 console.log(JSON.stringify([setpoint, ...peers], undefined, 2));
 JS
 
-# One start without a cluster, so that compiled code is on disk as in an image that has been built.
-KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" "$here/dist/main.js" > /dev/null 2>&1 || true
+# One start without a cluster, so that compiled code is on disk as in an image that has been built. Code compiled under other flags is of no use.
+rm -rf "$out/compiled"
+# shellcheck disable=SC2086
+KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" $flags "$here/dist/operator.mjs" > /dev/null 2>&1 || true
 
 for round in $(seq 1 "${ROUNDS:-1}"); do
   echo "round $round"

@@ -1,0 +1,6 @@
+// One small file, as docs/shipping.md recommends for an image.
+export default {
+  input: "dist/main.js",
+  platform: "node",
+  output: { file: "dist/operator.mjs", format: "esm", codeSplitting: false, minify: true },
+};

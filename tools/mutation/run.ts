@@ -23,7 +23,7 @@ const mutantsPerProcessMax = 200;
 
 const { values: options } = parseArgs({
   options: {
-    /** Parts of file names, separated by commas. */
+    /** Parts of file names, separated by commas, in the order in which they are tried. */
     files: { type: "string", default: "" },
     /** How many mutants, chosen at random; all when absent. */
     sample: { type: "string" },
@@ -85,7 +85,8 @@ async function survey(): Promise<Coverage> {
 
 function choose(mutants: readonly Mutant[]): readonly Mutant[] {
   const names = options.files.split(",").filter((each) => each !== "");
-  const wanted = mutants.filter(({ file }) => names.length === 0 || names.some((name) => file.includes(name)));
+  const named = (name: string): readonly Mutant[] => mutants.filter(({ file }) => file.includes(name));
+  const wanted = names.length === 0 ? mutants : [...new Set(names.flatMap(named))];
   if (options.sample === undefined) return wanted;
   // A multiplicative order: the same for a seed, and spread over all files.
   const rank = ({ id }: Mutant): number => ((id + Number(options.seed)) * 2_654_435_761) % 4_294_967_296;

@@ -32,7 +32,9 @@ async function pack(): Promise<readonly string[]> {
 
 /** Installs the packages; why that is not possible on this machine: what they depend on comes from a registry. */
 async function installReason(directory: string): Promise<string | undefined> {
-  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Without a registry that shall be known soon.
+  const retries = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+  const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", ...retries];
   const { code, text } = await runProgram("npm", ["install", ...flags, ...tarballs], directory);
   if (code === 0) return undefined;
   const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/.exec(text);

@@ -15,6 +15,15 @@ export interface Reply {
   cut(): void;
 }
 
+/** Node writes a character of a header as one byte; warnings may have any characters, and clients read them as UTF-8. */
+function inBytes(headers: ReplyHeaders): Record<string, string | string[]> {
+  const { warning } = headers;
+  const written = headers as Record<string, string | string[]>;
+  return typeof warning === "string"
+    ? { ...written, warning: Buffer.from(warning, "utf8").toString("latin1") }
+    : written;
+}
+
 export class Http2Reply implements Reply {
   readonly out: ServerHttp2Stream;
 
@@ -28,7 +37,7 @@ export class Http2Reply implements Reply {
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.out.closed || this.out.destroyed || this.out.headersSent) return;
-    this.out.respond({ ":status": status, ...headers });
+    this.out.respond({ ":status": status, ...inBytes(headers) });
   }
 
   cut(): void {
@@ -50,8 +59,10 @@ export class Http1Reply implements Reply {
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.out.destroyed || this.out.headersSent) return;
-    this.out.writeHead(status, headers as Record<string, string | string[]>);
-    this.out.flushHeaders();
+    const written = inBytes(headers);
+    this.out.writeHead(status, written);
+    // Alone, a head is written as UTF-8, whose bytes some of these characters are already; together with the body it is not.
+    if (written["warning"] === headers["warning"]) this.out.flushHeaders();
   }
 
   cut(): void {

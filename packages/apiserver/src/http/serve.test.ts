@@ -16,6 +16,7 @@ import { afterAll, expect, test } from "vitest";
 import { createAuthenticator } from "../auth/authenticator.ts";
 import { createCertificateAuthority } from "@setpoint/host/certificates";
 import { type ListeningServer, serve } from "./serve.ts";
+import { Warnings } from "../response/warnings.ts";
 import { encodeFrame } from "./write-response.ts";
 
 const host = { clock: systemClock, random: systemRandom, log: silentLogger, metrics: noMetrics };
@@ -234,3 +235,32 @@ test("a frozen object is encoded once, however many watch it", () => {
   expect(encodeFrame({ type: "ADDED", object: pod })).toBe(encodeFrame({ type: "ADDED", object: pod }));
   expect(encodeFrame({ type: "DELETED", object: pod }).toString()).toContain('"DELETED"');
 });
+
+test.each(["naïve → 日本 😀", "two\nlines\r\u0000\u0007\u007f"])(
+  "a warning whose text no header can hold as it is arrives, over both protocols: %j",
+  async (text) => {
+    const warnings = new Warnings();
+    warnings.add(text);
+    const warning = warnings.header() ?? "";
+    const server = await start(async () => ({ kind: "object", status: 201, headers: { warning }, object: { a: 1 } }));
+    const { status, headers } = await ask(server, { headers: bearer });
+    const first = await askOverHttp1(server);
+    const shown = [headers["warning"], first.warning].map((each) => Buffer.from(String(each), "latin1").toString());
+    const kept = text.startsWith("na") ? text : "two lines    ";
+    expect([status, first.status, ...shown]).toEqual([201, 201, ...Array.from({ length: 2 }, () => `299 - "${kept}"`)]);
+  },
+);
+
+const bearer = { authorization: "Bearer t" };
+
+function askOverHttp1(server: ListeningServer): Promise<{ readonly status: number; readonly warning: unknown }> {
+  return new Promise((resolve, reject) => {
+    const options = { ca: authority.certificate, headers: bearer, agent: false, ALPNProtocols: ["http/1.1"] };
+    const outgoing = requestHttps(`${server.url}/api`, options, (answer) => {
+      answer.resume();
+      resolve({ status: answer.statusCode ?? 0, warning: answer.headers["warning"] });
+    });
+    outgoing.once("error", reject);
+    outgoing.end();
+  });
+}

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { startControlPlane } from "@setpoint/controlplane";
+import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import { silentLogger } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -12,7 +12,6 @@ import { Kubectl } from "./kubectl/kubectl.ts";
 
 const bin = new URL("../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const example = new URL("../examples/chart/", import.meta.url).pathname;
-const folder = mkdtempSync(join(tmpdir(), "setpoint-engine-"));
 const helm = helmOrReason();
 if ("reason" in helm) console.warn(`skipped: a chart as an operator: ${helm.reason}`);
 
@@ -25,13 +24,17 @@ function helmOrReason(): { readonly path: string } | { readonly reason: string }
 }
 
 const host = { ...systemHost(), log: silentLogger };
-const plane = await startControlPlane({ host, https: {} });
-const kubectl = new Kubectl(plane.kubeconfig());
+let folder = "";
+let plane: ControlPlane | undefined;
+let kubectl: Kubectl;
 let said = "";
 let stop: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   if ("reason" in helm) return;
+  folder = mkdtempSync(join(tmpdir(), "setpoint-engine-"));
+  plane = await startControlPlane({ host, https: {} });
+  kubectl = new Kubectl(plane.kubeconfig());
   cpSync(example, folder, { recursive: true });
   writeFileSync(join(folder, "kubeconfig"), plane.kubeconfig(), { mode: 0o600 });
   const child = spawn(process.execPath, [bin, "run", "engine.yaml", "--kubeconfig", "kubeconfig"], {
@@ -50,9 +53,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stop?.();
-  kubectl[Symbol.dispose]();
-  await plane[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
+  kubectl?.[Symbol.dispose]();
+  await plane?.[Symbol.asyncDispose]();
+  if (folder !== "") rmSync(folder, { recursive: true });
 });
 
 const until = (command: string, wanted: unknown): Promise<void> =>

@@ -17,8 +17,9 @@ export interface ServicePort {
 /** Resolves a Service to somebody who answers. Throws with the words of a real server. */
 export type ResolveService = (service: ServicePort) => Endpoint;
 
-/** The first ready endpoint of the Service. */
+/** The ready endpoints of the Service in turn, so that one that hangs does not get all calls. */
 export function serviceEndpoints(reader: ObjectReader): ResolveService {
+  let calls = 0;
   return ({ namespace, name, port }) => {
     const service = reader.get("", "services", namespace, name);
     if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`);
@@ -29,7 +30,8 @@ export function serviceEndpoints(reader: ObjectReader): ResolveService {
     const slices = reader
       .list("discovery.k8s.io", "endpointslices", namespace)
       .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === name);
-    const found = slices.map((slice) => readyEndpoint(slice, portName)).find((each) => each !== undefined);
+    const ready = slices.flatMap((slice) => readyEndpoints(slice, portName));
+    const found = ready[calls++ % ready.length];
     if (found === undefined) throw new Error(`no endpoints available for service ${JSON.stringify(name)}`);
     return found;
   };
@@ -41,11 +43,14 @@ function nameOfPort(service: UnstructuredObject, name: string, port: number): st
   return stringAt(found, "name");
 }
 
-function readyEndpoint(slice: UnstructuredObject, portName: string): Endpoint | undefined {
-  const port = objectsAt(slice, "ports").find((each) => stringAt(each, "name") === portName);
-  const number = port === undefined ? undefined : numberAt(port, "port");
-  const ready = objectsAt(slice, "endpoints").find((each) => valueAt(each, "conditions", "ready") !== false);
-  const addresses = ready?.["addresses"];
-  const address: unknown = Array.isArray(addresses) ? addresses[0] : undefined;
-  return number === undefined || typeof address !== "string" ? undefined : { address, port: number };
+function readyEndpoints(slice: UnstructuredObject, portName: string): readonly Endpoint[] {
+  const found = objectsAt(slice, "ports").find((each) => stringAt(each, "name") === portName);
+  const port = found === undefined ? undefined : numberAt(found, "port");
+  if (port === undefined) return [];
+  return objectsAt(slice, "endpoints").flatMap((endpoint) => {
+    const { addresses } = endpoint;
+    const address: unknown = Array.isArray(addresses) ? addresses[0] : undefined;
+    const isReady = valueAt(endpoint, "conditions", "ready") !== false;
+    return isReady && typeof address === "string" ? [{ address, port }] : [];
+  });
 }

@@ -98,6 +98,7 @@ test.each([
   ["the header", answer(503, "later", {}, "7"), 7_000],
   ["the Status", answer(503, "later", { details: { retryAfterSeconds: 3 } }), 3_000],
   ["the header before the Status", answer(429, "later", { details: { retryAfterSeconds: 3 } }, "7"), 7_000],
+  ["the Status where the header says 0", answer(429, "later", { details: { retryAfterSeconds: 3 } }, "0"), 3_000],
   ["nothing, with 429", answer(429), 1_000],
   ["0, with 429", answer(429, "later", {}, "0"), 1_000],
   ["0 in the Status, with 429", answer(429, "later", { details: { retryAfterSeconds: 0 } }), 1_000],
@@ -185,16 +186,30 @@ test("a signal that is aborted already sends nothing, and one that aborts ends t
   expect(sentMs).toEqual([0]);
 });
 
-test("a read that is aborted under way ends with the reason, although its connection broke of it", async () => {
-  const { host } = sender([]);
-  const controller = new AbortController();
-  const transport: Transport = {
-    async send() {
-      controller.abort("enough");
-      throw new Error("socket closed");
-    },
-  };
-  await expect(new RetryingSender(transport, host).send(read, controller.signal)).rejects.toBe("enough");
+test.each([1, 5])(
+  "a read that is aborted under way in %i attempts ends with the reason, although its connection broke of it",
+  async (attemptsMax) => {
+    const { host } = sender([]);
+    const aborter = new AbortController();
+    const transport: Transport = {
+      async send() {
+        aborter.abort("enough");
+        throw new Error("socket closed");
+      },
+    };
+    const sending = new RetryingSender(transport, { ...host, attemptsMax });
+    await expect(sending.send(read, aborter.signal)).rejects.toBe("enough");
+  },
+);
+
+test("a foreign error page is read whole, wherever its characters are cut", async () => {
+  const [first, ...rest] = new TextEncoder().encode("ä!");
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Uint8Array.of(first ?? 0);
+    yield Uint8Array.from(rest);
+  }
+  const page: ApiResponse = { kind: "bytes", status: 404, headers: {}, bytes: bytes() };
+  expect((await fate(read, [page])).error).toMatchObject({ status: { message: "ä!" } });
 });
 
 test("an error that only looks like a refusal on this side is one only of a write", async () => {

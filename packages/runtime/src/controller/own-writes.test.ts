@@ -132,6 +132,8 @@ test("answers that are no objects, or of kinds that nobody caches, are not waite
     writes.answered("POST", answer);
   writes.answered("POST", { ...box("a", 1), metadata: { name: "a" } });
   writes.answered("POST", { ...box("a", 1), metadata: { resourceVersion: "1" } });
+  writes.answered("POST", { ...box("a", 1), apiVersion: undefined });
+  writes.answered("POST", { ...box("a", 1), kind: undefined });
   writes.answered("POST", { ...box("a", 3), kind: "Bag" });
   expect(writes.isEmpty).toBe(true);
   expect([writes.isEcho(box("x", 1)), writes.isEcho(box("x", 3))]).toEqual([false, true]);

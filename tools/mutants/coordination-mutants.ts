@@ -30,7 +30,7 @@ export const oldLeader: Mutant = {
 };
 
 function oldLeaderSetting(variant: Variant): Setting {
-  const factory = new OrderService();
+  const factory = new OrderService({ idempotent: true });
   const operator = operatorOf((process) => [
     {
       ledger: true,
@@ -38,17 +38,20 @@ function oldLeaderSetting(variant: Variant): Setting {
         if (store.status?.phase === "Ordered") return;
         await context.status({ phase: "Ordering" });
         const reference = store.metadata.uid;
-        const order = (): Promise<unknown> =>
-          process.call("factory order", "write", () => factory.order({ reference, flavor: "mint" }));
+        const order = (idempotencyKey?: string): Promise<unknown> =>
+          process.call("factory order", "write", () =>
+            factory.order({ reference, flavor: "mint", ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }),
+          );
         const find = async (): Promise<boolean> =>
           (await process.call("factory find", "look", () => factory.find(reference))).length > 0;
         if (variant === "mutant") await order();
         else
           await context.effect("order", {
-            find: async () => ((await find()) ? "found" : undefined),
-            do: async () => {
-              await order();
-              return "done";
+            find: async () => ((await find()) ? "ordered" : undefined),
+            // The factory is told which order it is: one that was given up may still be on its way.
+            do: async (key) => {
+              await order(key);
+              return "ordered";
             },
           });
         await context.status({ phase: "Ordered" });

@@ -34,7 +34,7 @@ export { apply, happens, patch, remove, run, story } from "./explore/story.ts";
 export { worldFrom } from "./explore/world-from.ts";
 
 // exploring
-export type { Exploration, ExploreOptions, Failure, FinishedRun, PairCounts } from "./explore/explore.ts";
+export type { Exploration, ExploreOptions, Failure, FinishedRun, PairCounts } from "./explore/exploration.ts";
 export { explore } from "./explore/explore.ts";
 export type { KindCoverage, StoryCoverage } from "./explore/coverage.ts";
 export { coverageOf, coverageTable } from "./explore/coverage.ts";

@@ -6,97 +6,15 @@ import { systemClock } from "@setpoint/host/system";
 import type { Fault, FaultKind } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
-import type { KindCoverage, StoryCoverage } from "./coverage.ts";
+import type { KindCoverage } from "./coverage.ts";
 import { chancePaths } from "./end-state.ts";
 import { faultMenu, type MenuOptions } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
+import type { Exploration, ExploreOptions, Failure, PairCounts } from "./exploration.ts";
 import { PairSearch } from "./pair-search.ts";
 import { sentencePattern, shrink } from "./shrink.ts";
-import { describeStep, settingOf, type Story, type StoryInit, type StoryStep, storyOf, type Subject } from "./story.ts";
-
-export interface ExploreOptions {
-  /** What is explored: an operator, or what makes a setting anew for each run. */
-  readonly subject: Subject;
-  readonly worlds: readonly StoryInit[];
-  /** Everything follows from it. */
-  readonly seed: number;
-  /** Real time after which no new run begins; default: none. */
-  readonly seconds?: number;
-  /** Which faults strike; default: all that a conforming cluster may show. */
-  readonly faults?: readonly FaultKind[];
-  /** Default: `allOracles`. The setting's own are always asked too. */
-  readonly oracles?: readonly Oracle[];
-  /** Whether each fault strikes alone first; default true. */
-  readonly singles?: boolean;
-  /** So many pairs of faults at most, after all single ones; those that lead to nothing new are not counted. Default 0. */
-  readonly pairs?: number;
-  /** So many random schedules with several faults, after that; the worlds take turns. Default 0. */
-  readonly swarm?: number;
-  /** How long a world may take to settle, in milliseconds of virtual time; default five minutes. */
-  readonly withinMs?: number;
-  /** How long it must be quiet after each run; default three minutes. The first world must be quiet for a day without faults. */
-  readonly quietMs?: number;
-  /** Every detail of every kind at every site (each status of B5, each child of E1), instead of one after the other. */
-  readonly thorough?: boolean;
-  /** Changes of the spec that are made and taken back at each step (E6). */
-  readonly flips?: readonly Readonly<Record<string, unknown>>[];
-  /** Fields that may end otherwise than without faults, as `Pod.spec.containers.*.args`; `*` is any element of a list. */
-  readonly mayDiffer?: readonly string[];
-  /** Different failures after which it ends; default 3. */
-  readonly failuresMax?: number;
-  /** Of all schedules, only each `of`-th from `index` on: for several processes. */
-  readonly shard?: { readonly index: number; readonly of: number };
-  /** What need not be run again, by the names that `onDone` was called with. */
-  readonly visited?: { has(name: string): boolean };
-  /** Called after each run. */
-  readonly onRun?: (run: FinishedRun) => void;
-  /** Called when something is done and has broken no rule, with a name for `visited`. */
-  readonly onDone?: (name: string) => void;
-  /** Called when a failure is found and shrunk; `name` is what `onDone` is called with when it is mended. */
-  readonly onFailure?: (failure: Failure, name: string) => void;
-  /** Only for the time budget. */
-  readonly clock?: Clock;
-}
-
-export interface FinishedRun {
-  readonly story: string;
-  readonly cell: string;
-  readonly broken: readonly BrokenRule[];
-}
-
-export interface Failure {
-  /** The smallest schedule that still breaks the rule. */
-  readonly report: RunReport;
-  readonly rule: BrokenRule;
-  /** Faults before shrinking. */
-  readonly faultsBefore: number;
-  /** What was said before shrinking, without numbers and names. */
-  readonly sentence?: string;
-  /** Runs that broke the same rule in the same way. */
-  alike: number;
-}
-
-export interface Exploration {
-  readonly schedules: number;
-  readonly failures: readonly Failure[];
-  readonly coverage: readonly StoryCoverage[];
-  readonly pairs: PairCounts;
-  /** Whether everything that was asked for was run, and nothing was cut off by the time. */
-  readonly isComplete: boolean;
-  /** Real time, in milliseconds. */
-  readonly tookMs: number;
-}
-
-export interface PairCounts {
-  /** Pairs that were run now. */
-  readonly run: number;
-  /** Pairs that would have led to a state that was seen before. */
-  readonly skipped: number;
-  /** Of so many faults that can be the first of a pair, so many have been followed by all that can come after them. */
-  readonly firsts: number;
-  readonly firstsDone: number;
-}
+import { describeStep, settingOf, type Story, type StoryStep, storyOf } from "./story.ts";
 
 const withinDefaultMs = 300_000;
 const quietDefaultMs = 180_000;

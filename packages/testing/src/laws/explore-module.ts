@@ -4,16 +4,10 @@ import { Worker } from "node:worker_threads";
 import type { Clock } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import type { KindCoverage, StoryCoverage } from "../explore/coverage.ts";
-import type { PairCounts } from "../explore/explore.ts";
+import type { PairCounts } from "../explore/exploration.ts";
 import type { StoryInit, Subject } from "../explore/story.ts";
-import {
-  type OpenFailure,
-  type Progress,
-  type ProgressCounts,
-  type ProgressData,
-  readProgress,
-  writeProgress,
-} from "./progress.ts";
+import type { OpenFailure, ProgressCounts, ProgressData } from "./progress.ts";
+import { ExplorationLog } from "./exploration-log.ts";
 import type { LawOptions } from "./reconciler-laws.ts";
 
 /** What a module exports that is explored. */
@@ -91,9 +85,6 @@ export type WorkerWord =
 const workersDefault = 2;
 /** A run takes milliseconds; even the first ones, which rest for a day, are far shorter on a busy machine. */
 const silenceMsMax = 300_000;
-/** How often the file is written at most. */
-const saveMs = 5_000;
-const progressMs = 10_000;
 /**
  * Mostly short-lived objects: with more room for them they are collected less often, and what a run needs is not moved about before it
  * ends. The room of a new thread begins at a megabyte and grows slowly, unless V8 is told otherwise before the thread is there; V8
@@ -115,64 +106,6 @@ export async function exploreModule(module: URL, options: ModuleOptions = {}): P
   ).finally(() => log.save());
   const { failures, counts: total } = log.progress;
   return { ...merged(shares), failures: distinct(failures), total, tookMs: clock.monotonic() - startedMs };
-}
-
-interface LogOptions {
-  readonly onProgress: ModuleOptions["onProgress"] | undefined;
-  readonly onFailure: ModuleOptions["onFailure"] | undefined;
-  readonly workers: number;
-  readonly resume: string | undefined;
-  readonly clock: Clock;
-}
-
-/** Hears what all threads say. */
-class ExplorationLog {
-  readonly progress: Progress;
-  readonly #options: LogOptions;
-  readonly #startedMs: number;
-  /** How many threads have ended their share of what all of them have a share in. */
-  readonly #shared = new Map<string, number>();
-  #savedMs: number;
-  #toldMs: number;
-  #runs = 0;
-
-  constructor(options: LogOptions) {
-    this.#options = options;
-    this.progress = readProgress(options.resume);
-    this.#startedMs = options.clock.monotonic();
-    this.#savedMs = this.#startedMs;
-    this.#toldMs = this.#startedMs;
-  }
-
-  ran(what: string): void {
-    this.#runs++;
-    const nowMs = this.#options.clock.monotonic();
-    if (nowMs - this.#toldMs < progressMs) return;
-    this.#toldMs = nowMs;
-    const failures = this.progress.failures.length;
-    const moment = { ...this.progress.counts, tookMs: nowMs - this.#startedMs, runs: this.#runs, failures, last: what };
-    this.#options.onProgress?.(moment);
-  }
-
-  done(name: string): void {
-    // Each thread has a share of the pairs of each first fault.
-    const threads = name.includes(" pairs of ") ? (this.#shared.get(name) ?? 0) + 1 : this.#options.workers;
-    this.#shared.set(name, threads);
-    if (threads >= this.#options.workers) this.progress.add(name);
-    if (this.#options.clock.monotonic() - this.#savedMs >= saveMs) this.save();
-  }
-
-  failed(failure: OpenFailure): void {
-    this.progress.fail(failure);
-    this.#options.onFailure?.(failure.text);
-    this.save();
-  }
-
-  save(): void {
-    const { resume, clock } = this.#options;
-    if (resume !== undefined) writeProgress(resume, this.progress);
-    this.#savedMs = clock.monotonic();
-  }
 }
 
 function distinct(failures: readonly OpenFailure[]): readonly OpenFailure[] {

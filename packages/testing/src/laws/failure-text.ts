@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Failure } from "../explore/explore.ts";
+import type { Failure } from "../explore/exploration.ts";
 import { runPage } from "../explore/run-page.ts";
 import type { RunReport } from "../explore/run-schedule.ts";
 import { runText } from "../explore/run-text.ts";

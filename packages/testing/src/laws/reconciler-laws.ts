@@ -1,7 +1,8 @@
 /** All laws of a reconciler as one test, under any test runner: it returns a promise, and needs nothing else of it. */
 import { SetpointError } from "@setpoint/apimachinery";
 import { coverageOf, coverageTable } from "../explore/coverage.ts";
-import { type Exploration, explore, type ExploreOptions } from "../explore/explore.ts";
+import { explore } from "../explore/explore.ts";
+import type { Exploration, ExploreOptions } from "../explore/exploration.ts";
 import { runSchedule, type RunReport } from "../explore/run-schedule.ts";
 import { storyOf, type Subject } from "../explore/story.ts";
 import type { Fault } from "../faults/fault.ts";

@@ -26,7 +26,7 @@ const boxes = Array.from({ length: count }, (_, i) => ({
 }));
 
 function run(key: string): ReturnType<ControllerSupervisor["begin"]> {
-  const supervised = supervisor.begin(key, "an id");
+  const supervised = supervisor.begin(key, "an id", () => {});
   supervised.ended({ end: "success", result: undefined });
   return supervised;
 }

@@ -56,4 +56,19 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
       "no value begins where managed fields end: there is a comma, a brace or a key",
     "scan.hasOwners ? 1 : 0 → 1": shortcut,
   }),
+  ...ofOne("cache/watchdog.ts", {
+    "true → false": "virtual time has no process that a timer could keep alive",
+  }),
+  ...ofOne("objects/applied-mark.ts", {
+    "isRead ? JSON.stringify(asAuthored(copy)) : text → JSON.stringify(asAuthored(copy))":
+      "another fingerprint of the same content, equally telling",
+  }),
+  ...ofOne("client/src/retry.ts", {
+    'status.details?.causes?.some((cause) => cause.reason === "Di… → status.details?.causes?.some((cause) => cause.reason === "Di…':
+      "for the type alone: undefined is as false as false",
+    "retryAfterMs === undefined ? {} : { retryAfterMs } → { retryAfterMs }":
+      "for the type alone: an absent time and an undefined one are read alike",
+    "false → true": "an aborted signal ends the wait before the next attempt with the same reason",
+    "text.length > messageLengthMax → text.length >= messageLengthMax": "what one more piece would add is cut off",
+  }),
 ];

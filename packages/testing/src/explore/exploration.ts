@@ -40,6 +40,8 @@ export interface ExploreOptions {
   readonly shard?: { readonly index: number; readonly of: number };
   /** What need not be run again, by the names that `onDone` was called with. */
   readonly visited?: { has(name: string): boolean };
+  /** Called before each run, those too that others are compared to, and those that make a failure smaller. */
+  readonly onBegin?: () => void;
   /** Called after each run. */
   readonly onRun?: (run: FinishedRun) => void;
   /** Called when something is done and has broken no rule, with a name for `visited`. */

@@ -219,6 +219,7 @@ class Explorer {
 
   #run(schedule: Schedule, { reference, quietMs, namesStates = false }: RunNeeds = {}): Promise<RunReport> {
     this.#schedules++;
+    this.#options.onBegin?.();
     return runSchedule(this.#options.subject, schedule, {
       oracles: this.#oracles,
       withinMs: this.#options.withinMs ?? withinDefaultMs,

@@ -77,6 +77,7 @@ export interface WorkerTask extends Omit<ModuleOptions, "clock" | "resume" | "wo
 
 /** What a thread says. */
 export type WorkerWord =
+  | { readonly kind: "begins" }
   | { readonly kind: "ran"; readonly what: string }
   | { readonly kind: "done"; readonly name: string }
   | { readonly kind: "failed"; readonly failure: OpenFailure }
@@ -134,6 +135,7 @@ function work(task: WorkerTask, clock: Clock, log: ExplorationLog): Promise<Shar
       timer.cancel();
       if (word.kind === "over") return resolve(word.share);
       timer = clock.setTimer(silent, silenceMsMax);
+      if (word.kind === "begins") return;
       if (word.kind === "done") return log.done(word.name);
       if (word.kind === "failed") return log.failed(word.failure);
       last = word.what;

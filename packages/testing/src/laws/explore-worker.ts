@@ -22,6 +22,7 @@ const found = await explore({
   subject,
   worlds: worlds.map(storyOf).filter(({ name }) => world === undefined || name.includes(world)),
   visited: new Progress(done),
+  onBegin: () => say({ kind: "begins" }),
   onRun: ({ story, cell }) => say({ kind: "ran", what: `${story} ${cell}` }),
   onDone: (name) => say({ kind: "done", name }),
   onFailure(failure, name) {

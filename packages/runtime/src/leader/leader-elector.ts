@@ -93,8 +93,6 @@ export class LeaderElector implements Tenure {
       if (signal.aborted) return "stopped";
       if (!this.isHeld) return "lost";
       await this.#tryOnce(signal);
-      if (signal.aborted) return "stopped";
-      if (!this.isHeld) return "lost";
     }
   }
 

@@ -1,6 +1,7 @@
 /** All children of an object as one set: what is wanted is applied, what is no longer wanted is deleted. */
 import { groupResource, isApiError, isSetpointError, parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
+import { storeKey } from "../cache/store.ts";
 import { errNotOwned, TerminalError } from "../errors.ts";
 import { appliedAnnotation, isAppliedBy, withAppliedMark } from "../objects/applied-mark.ts";
 import type { ChildWriter } from "./child-writer.ts";
@@ -39,7 +40,7 @@ export class ChildSet {
     for (const child of children) this.want(child);
     // Chosen before the first write, so that what this run makes is no candidate.
     const surplus = this.#surplus();
-    const errors: unknown[] = [];
+    const errors: Error[] = [];
     for (const child of children) await this.#applyOne(child, update?.(child) ?? "InPlace").catch(collect(errors));
     if (errors.length > 0) throw asOne(errors, children.length);
     return this.#delete(surplus);
@@ -106,20 +107,20 @@ export class ChildSet {
 
 function idOf(object: KubeObject, namespace: string | undefined): string {
   const group = groupResource({ group: parseApiVersion(object.apiVersion).group, resource: object.kind });
-  return `${group}/${namespace ?? ""}/${object.metadata.name ?? ""}`;
+  return `${group}/${storeKey({ namespace, name: object.metadata.name })}`;
 }
 
 /** A refusal of one child says nothing about the others; anything else ends the run. */
-function collect(errors: unknown[]): (error: unknown) => void {
+function collect(errors: Error[]): (error: unknown) => void {
   return (error) => {
     if (!isApiError(error) && !isSetpointError(error, errNotOwned)) throw error;
     errors.push(error);
   };
 }
 
-function asOne(errors: readonly unknown[], count: number): unknown {
+function asOne(errors: readonly Error[], count: number): Error | undefined {
   const [first] = errors;
   if (errors.length === 1) return first;
-  const texts = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+  const texts = errors.map(({ message }) => message);
   return new AggregateError(errors, `Cannot apply ${errors.length} of ${count} children: ${texts.join("; ")}`);
 }

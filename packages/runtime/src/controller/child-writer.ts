@@ -1,6 +1,7 @@
 /** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
 import { isAlreadyExists, isApiError, isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
+import { storeKey } from "../cache/store.ts";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { TemporaryError, TerminalError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
@@ -29,8 +30,6 @@ export class ChildWriter {
   readonly #reader: RunReader;
   /** Refusals by the server of what this run wanted to write; other errors of the API are none. */
   readonly refusals: WeakSet<object> = new WeakSet();
-  /** Writes that were sent. */
-  sentCount = 0;
   /** The kinds of which earlier runs have written children, as of the first question. */
   #earlier: ReadonlySet<string> | undefined;
   #parentLives: Promise<void> | undefined;
@@ -148,50 +147,52 @@ export class ChildWriter {
     );
   }
 
-  async patch<T extends KubeObject>(target: T, change: unknown, options: PatchOptions = {}): Promise<Stored<T>> {
+  async patch<T extends KubeObject>(
+    target: T,
+    change: unknown,
+    { unchanged = false, once = false }: PatchOptions = {},
+  ): Promise<Stored<T>> {
     const { cache, client, definition, signal } = this.#ports;
     const kind = cache.ofObject(target).kind as KindRef<T>;
     const meant = (await this.#identified(kind, target)) ?? target;
     const { uid, resourceVersion } = meant.metadata;
     const fields = change as { readonly metadata?: object };
-    const metadata = { ...fields.metadata, uid, ...(options.unchanged === true ? { resourceVersion } : {}) };
+    const metadata = { ...fields.metadata, uid, ...(unchanged ? { resourceVersion } : {}) };
     const send = (): Promise<Stored<T>> =>
       client.patch<T>(
         kind,
         keyOf(meant),
         { ...fields, metadata },
-        { fieldManager: definition.fieldManager, signal, once: options.once ?? false },
+        { fieldManager: definition.fieldManager, signal, once },
       );
     return this.#track({ verb: "patch", kind, object: meant, isNew: false, parent: this.#parent.object, send });
   }
 
-  async delete(named: KubeObject, options: DeleteOptions = {}): Promise<void> {
+  async delete(
+    named: KubeObject,
+    { unchanged = false, once = false, gracePeriodSeconds, propagation }: DeleteOptions = {},
+  ): Promise<void> {
     const { cache, client, signal, writes } = this.#ports;
     const { kind } = cache.ofObject(named);
     const target = await this.#identified(kind, named);
     if (target === undefined) return;
     const { uid, resourceVersion } = target.metadata;
-    const preconditions = {
-      ...(uid === undefined ? {} : { uid }),
-      ...(options.unchanged === true && resourceVersion !== undefined ? { resourceVersion } : {}),
-    };
-    const { gracePeriodSeconds, propagation } = options;
+    const preconditions = { uid, ...(unchanged ? { resourceVersion } : {}) };
     this.#ports.guard?.check({ verb: "delete", kind, object: target, isNew: false, parent: this.#parent.object });
-    this.sentCount++;
     try {
       const answer = await client.delete(kind, keyOf(target), {
         preconditions,
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
         ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
         signal,
-        once: options.once ?? false,
+        once,
       });
       this.#forget(kind, target);
       if (isMarkedOnly(answer)) writes.written(kind, answer);
       else writes.deleted(kind, target);
     } catch (error) {
       // Without a resourceVersion a conflict can only mean that this UID is gone.
-      const isGone = isNotFound(error) || (isConflict(error) && options.unchanged !== true);
+      const isGone = isNotFound(error) || (isConflict(error) && !unchanged);
       if (!isGone) throw this.#noted(error, kind, target);
       this.#forget(kind, target);
       writes.deleted(kind, target);
@@ -202,8 +203,8 @@ export class ChildWriter {
    * What a write is about names its UID, so that it never meets a namesake that came meanwhile. An object that the author has built by
    * name is the one that the cache shows under it, or else the server; undefined when there is none.
    */
-  async #identified<T extends KubeObject>(kind: KindRef<T>, target: T): Promise<T | undefined> {
-    if (target.metadata.uid !== undefined) return target;
+  async #identified<T extends KubeObject>(kind: KindRef<T>, target: T): Promise<Stored<T> | undefined> {
+    if (isRead(target)) return target;
     const { namespace } = target.metadata;
     const name = nameOf(target);
     return this.#reader.get<T>(kind, name, namespace) ?? (await this.#reader.fresh<T>(kind, name, namespace));
@@ -216,7 +217,6 @@ export class ChildWriter {
   /** Sends a write and notes what became of it. */
   async #track<T extends KubeObject>({ send, ...write }: Write<T>): Promise<Stored<T>> {
     this.#ports.guard?.check(write);
-    this.sentCount++;
     try {
       const written = await send();
       this.#ports.guard?.written(write);
@@ -236,7 +236,12 @@ export class ChildWriter {
 
 /** How children of one owner are told apart. */
 function placeOf(kind: KindRef, object: KubeObject): string {
-  return `${kind.plural}/${object.metadata.namespace ?? ""}/${nameOf(object)}`;
+  return `${kind.plural}/${storeKey(object.metadata)}`;
+}
+
+/** Nobody but the server gives UIDs. */
+function isRead<T extends KubeObject>(object: T): object is Stored<T> {
+  return object.metadata.uid !== undefined;
 }
 
 /** With a name that the server chooses nobody can ask what became of a write whose answer was lost: the next try makes two. */
@@ -261,6 +266,6 @@ function contentOf(object: KubeObject): string {
 
 /** Whether a deletion answered the object, still there with its mark, instead of a Status. */
 function isMarkedOnly(answer: { readonly metadata?: object }): answer is Stored<KubeObject> {
-  const { deletionTimestamp, resourceVersion } = (answer.metadata ?? {}) as KubeObject["metadata"];
-  return deletionTimestamp !== undefined && resourceVersion !== undefined;
+  // Of a Status nothing is asked but what its metadata does not have.
+  return (answer as Partial<KubeObject>).metadata?.deletionTimestamp !== undefined;
 }

@@ -52,7 +52,7 @@ function ownerReference(
   if (kind.namespaced && namespace !== object.metadata.namespace)
     throw new SetpointError(
       errNotOwned,
-      `Cannot own ${what}: it is in namespace "${namespace ?? ""}" and its owner in "${object.metadata.namespace ?? ""}"; ${advice}`,
+      `Cannot own ${what}: it is in namespace "${namespace}" and its owner in "${object.metadata.namespace}"; ${advice}`,
     );
   const { name, uid } = object.metadata;
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };

@@ -6,6 +6,7 @@ import { isDeepEqual } from "../objects/deep-equal.ts";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
 import { ownStatusOf, type OwnStatus } from "./own-status.ts";
+import { keyOf } from "./place-child.ts";
 import type { ConditionInit } from "./reconcile-context.ts";
 import type { ReconcileMemory } from "./reconcile-memory.ts";
 import { isRefused } from "./stalled.ts";
@@ -57,7 +58,6 @@ interface Wanted {
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
-  #isDirty = false;
   #isConcluded = false;
   /** As the server has told it last; unlike the cache it says who owns what. */
   #told: Stored<KubeObject> | undefined;
@@ -68,7 +68,6 @@ export class StatusWriter {
 
   condition(condition: ConditionInit): void {
     this.#conditions.set(condition.type, condition);
-    this.#isDirty = true;
   }
 
   /** The run has ended well: what an earlier one was refused is over. */
@@ -95,7 +94,8 @@ export class StatusWriter {
 
   /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
-    if (this.#isDirty || this.#ports.health !== undefined) await this.#settle(() => this.#completed(undefined, false));
+    if (this.#conditions.size > 0 || this.#ports.health !== undefined)
+      await this.#settle(() => this.#completed(undefined, false));
   }
 
   /**
@@ -139,7 +139,6 @@ export class StatusWriter {
   }
 
   async #write(make: () => Draft): Promise<void> {
-    this.#isDirty = false;
     let wanted = this.#wanted(make());
     if (this.#isThere(wanted)) return;
     if (this.#needsOwner(wanted.draft) && this.#own() === undefined) {
@@ -172,9 +171,9 @@ export class StatusWriter {
     const object = this.#ports.current();
     const present = statusOf(object);
     return (
-      isDeepEqual(present ?? {}, whole) ||
+      isDeepEqual(present, whole) ||
       // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
-      isDeepEqual(present ?? {}, JSON.parse(text)) ||
+      isDeepEqual(present, JSON.parse(text)) ||
       this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
     );
   }
@@ -182,7 +181,7 @@ export class StatusWriter {
   /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
   #needsOwner({ fields, kept }: Draft): boolean {
     if (kept.length > 0) return true;
-    const { conditions: _, observedGeneration: __, ...others } = { ...statusOf(this.#ports.current()) } as Fields;
+    const { conditions: _, observedGeneration: __, ...others } = statusOf(this.#ports.current());
     return fields === undefined && Object.keys(others).length > 0;
   }
 
@@ -194,8 +193,7 @@ export class StatusWriter {
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    const sent = mine === wanted.whole ? text : JSON.stringify(mine);
-    if (!hasTaken(statusOf(answer), JSON.parse(sent) as Fields))
+    if (!hasTaken(statusOf(answer), JSON.parse(text) as Fields))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });
@@ -204,12 +202,12 @@ export class StatusWriter {
   /** The status as the object is to have it. */
   #whole({ fields, said, kept }: Draft): Fields {
     const present = statusOf(this.#ports.current());
-    return this.#assembled(fields ?? { ...present }, [...said, ...kept], conditionsOf(present));
+    return this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
   }
 
   /** Of it what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
   #mine({ draft, whole }: Wanted): Fields {
-    const own = this.#needsOwner(draft) ? this.#own() : undefined;
+    const own = this.#own();
     if (own === undefined) return whole;
     const kept = own.conditions.filter(({ type }) => draft.kept.some((each) => each.type === type));
     const before = conditionsOf(statusOf(this.#ports.current()));
@@ -230,19 +228,19 @@ export class StatusWriter {
 
   #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {
     const { client, kind, fieldManager, signal } = this.#ports;
-    const { name, namespace, uid, resourceVersion } = object.metadata;
-    const metadata = { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion };
+    const { uid, resourceVersion } = object.metadata;
+    const metadata = { ...keyOf(object), uid, resourceVersion };
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
   }
 }
 
-function statusOf(object: KubeObject): object | undefined {
-  return (object as { readonly status?: object }).status;
+function statusOf(object: KubeObject): Fields {
+  return (object as { readonly status?: Fields }).status ?? {};
 }
 
 /** Whether the server has kept what was sent; the order of conditions is its own. */
-function hasTaken(answer: object | undefined, sent: Fields): boolean {
+function hasTaken(answer: Fields, sent: Fields): boolean {
   const { conditions: _, ...fields } = sent;
   const taken = conditionsOf(answer);
   return (
@@ -262,5 +260,6 @@ function inOrder<C extends { readonly type: string }>(
   before: readonly { readonly type: string }[],
 ): readonly C[] {
   const place = new Map(before.map((each, index) => [each.type, index]));
-  return conditions.toSorted((a, b) => (place.get(a.type) ?? before.length) - (place.get(b.type) ?? before.length));
+  const placeOf = ({ type }: C): number => place.get(type) ?? before.length;
+  return conditions.toSorted((a, b) => placeOf(a) - placeOf(b));
 }

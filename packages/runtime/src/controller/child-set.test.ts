@@ -1,0 +1,76 @@
+import { isApiError } from "@setpoint/apimachinery";
+import { expect, test } from "vitest";
+import {
+  candy,
+  Candy,
+  createControllerWorld,
+  refusal,
+  Wrapper,
+  type ControllerWorld,
+} from "./controller-world.fixture.ts";
+import { runsByHand } from "./run-by-hand.fixture.ts";
+
+const wrapper = (flavor: string): Wrapper =>
+  Wrapper({ name: `lolly-${flavor}`, namespace: "default", data: { flavor } });
+const names = async (world: ControllerWorld): Promise<readonly string[]> =>
+  (await world.client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name);
+const lolly = { name: "lolly", namespace: "default" };
+
+test("nothing is deleted for an object that has changed meanwhile, or has become another one", async () => {
+  for (const meanwhile of ["nothing", "changed", "exchanged", "gone"]) {
+    await using world = createControllerWorld();
+    const parent = await world.client.create(Candy, candy("mint"));
+    const hand = runsByHand(world);
+    hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
+    if (meanwhile === "changed") await world.client.patch(Candy, lolly, { spec: { flavors: ["lime"] } });
+    if (meanwhile === "exchanged" || meanwhile === "gone") await world.client.delete(Candy, lolly);
+    if (meanwhile === "exchanged") await world.client.create(Candy, candy("mint"));
+    const isDone = meanwhile === "nothing";
+    expect(await hand.begin(parent).context.prune()).toEqual(
+      isDone ? { kind: "done", deleted: 1 } : { kind: "postponed", reason: 'Candy "lolly" has changed meanwhile' },
+    );
+    expect(await names(world)).toEqual(isDone ? [] : ["lolly-mint"]);
+  }
+});
+
+test("a child that the server refuses keeps no other from being applied, but every deletion from being done", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const hand = runsByHand(world);
+  hand.show(await hand.begin(parent).context.apply(wrapper("old")));
+  world.refuse = ({ method, path }) =>
+    method === "PATCH" && /soap|tar/.test(path) ? refusal(422, "Invalid", `${path.slice(-4)} is no flavor`) : undefined;
+  const set = (...flavors: readonly string[]): Promise<unknown> =>
+    hand
+      .begin(parent)
+      .context.applySet(flavors.map(wrapper))
+      .catch((error: unknown) => error);
+  const one = await set("soap", "mint");
+  expect(isApiError(one) && one.message).toContain("soap is no flavor");
+  const two = await set("soap", "lime", "tar");
+  expect(two).toBeInstanceOf(AggregateError);
+  expect(String(two)).toMatch(/Cannot apply 2 of 3 children: .*soap is no flavor.*; .*-tar is no flavor/);
+  expect(await names(world)).toEqual(["lolly-lime", "lolly-mint", "lolly-old"]);
+});
+
+test("a write without an answer ends the run: what follows may rest on it", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const hand = runsByHand(world);
+  world.faults.plan = ({ request }) => (request.path.endsWith("lolly-mint") ? { kind: "drop" } : undefined);
+  const applied = hand.begin(parent).context.applySet([wrapper("mint"), wrapper("lime")]);
+  await expect(world.wait(applied)).rejects.toMatchObject({ code: "ERR_OUTCOME_UNKNOWN" });
+  expect(await names(world)).toEqual([]);
+});
+
+test("two children of one name are refused before anything is sent, also two without a name", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const { context } = runsByHand(world).begin(parent);
+  const nameless = { ...wrapper("mint"), metadata: {} };
+  await expect(context.applySet([wrapper("mint"), Wrapper({ name: "lolly-mint", data: {} })])).rejects.toThrow(
+    'Cannot apply ConfigMap "lolly-mint": it is wanted twice',
+  );
+  await expect(context.applySet([nameless, nameless])).rejects.toThrow('Cannot apply ConfigMap "": it is wanted twice');
+  expect(world.writes()).toEqual([]);
+});

@@ -7,8 +7,7 @@ import {
   type FieldsTree,
   isJsonObject,
 } from "@setpoint/apimachinery";
-import type { StructuralSchema } from "@setpoint/schema";
-import { type Atom, type ListAtom, type MapAtom, rootAtomOf } from "./atom.ts";
+import { type Atom, type ListAtom, type MapAtom } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
 
 type MutableTree = { [element: FieldPathElement]: FieldsTree };
@@ -34,14 +33,9 @@ export const neverOwned: FieldSet = FieldSet.of(
 );
 
 /**
- * The fields of an applied object. Leaves, items of associative lists and keys of free maps are members; named fields in
- * between are not. Errors: `TypedError` for list items without a key.
+ * The fields of an applied object, with those that nobody owns. Leaves, items of associative lists and keys of free maps are
+ * members; named fields in between are not. Errors: `TypedError` for list items without a key.
  */
-export function fieldSetOf(schema: StructuralSchema, object: unknown): FieldSet {
-  return fieldSetOfAtom(rootAtomOf(schema), object).difference(neverOwned);
-}
-
-/** Like `fieldSetOf` for an atom, with the fields that nobody owns. */
 export function fieldSetOfAtom(atom: Atom, object: unknown): FieldSet {
   return FieldSet.ofTree(nodeOf(atom, object) ?? {});
 }

@@ -77,7 +77,7 @@ test("a watch of a shard shows what is in it", async () => {
     for await (const { object } of answer.frames)
       if (names.push((object as UnstructuredObject).metadata.name) === expected.length) break;
   abort.abort();
-  expect(names.toSorted()).toEqual(expected.map(({ metadata: { name } }) => name).toSorted());
+  expect(new Set(names)).toEqual(new Set(expected.map(({ metadata: { name } }) => name)));
 });
 
 test("what is no shard selector is refused as by a real server, and without the feature it says nothing", async () => {

@@ -322,7 +322,7 @@ test("two Services that wait for a webhook at the same time do not get the same 
     ...["a", "b"].map((name) => create(name, { ports })),
     ...["c", "d"].map((name) => create(name, sameAddress)),
   ]);
-  expect(answers.map(({ code }) => code).toSorted()).toEqual([201, 201, 422, 422]);
+  expect(answers.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([201, 201, 422, 422]);
   expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided port is already allocated/);
   expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided IP is already allocated/);
 });

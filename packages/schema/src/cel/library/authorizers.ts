@@ -34,7 +34,7 @@ export interface CelDecision {
 export interface CelAuthorizer {
   /** What the request is about: `authorizer.requestResource`. */
   readonly requestResource: CelResource;
-  check(access: CelAccess): CelDecision;
+  readonly check: (access: CelAccess) => CelDecision;
 }
 
 type Check = (access: CelAccess) => CelDecision;

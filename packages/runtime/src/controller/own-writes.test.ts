@@ -1,7 +1,16 @@
-import { createKind, failure, type ApiResponse, type KubeObject, type Transport } from "@setpoint/apimachinery";
+import {
+  createKind,
+  failure,
+  type ApiResponse,
+  type KubeObject,
+  type StatusReason,
+  type Transport,
+} from "@setpoint/apimachinery";
 import { createClient, type Stored } from "@setpoint/client";
+import type { Clock } from "@setpoint/host";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
+import type { CacheOptions } from "../cache/cache-options.ts";
 import { InformerFactory } from "../cache/informer-factory.ts";
 import { controller } from "./controller.ts";
 import { ControllerCache } from "./controller-cache.ts";
@@ -10,6 +19,7 @@ import { OwnWrites } from "./own-writes.ts";
 const Chest = createKind({ group: "example.com", version: "v1", kind: "Chest", plural: "chests", namespaced: true });
 const Box = createKind({ group: "example.com", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
 const Lid = createKind({ group: "example.com", version: "v1", kind: "Lid", plural: "lids", namespaced: true });
+const Room = createKind({ group: "example.com", version: "v1", kind: "Room", plural: "rooms", namespaced: false });
 
 const box = (name: string, revision: number, uid = `uid-of-${name}`): Stored<KubeObject> => ({
   apiVersion: "example.com/v1",
@@ -24,27 +34,49 @@ const box = (name: string, revision: number, uid = `uid-of-${name}`): Stored<Kub
 });
 const key = { name: "a", namespace: "default" };
 
-/** A cache that is filled by hand, of a server that has one Box or none. */
-function world(serverHas: KubeObject | undefined = undefined) {
+interface Surroundings {
+  readonly caches?: CacheOptions;
+  readonly namespaces?: readonly string[];
+}
+
+/** A cache that is filled by hand, of a server that has one Box or none, or refuses to say. */
+function world(serverHas?: KubeObject, { caches, namespaces }: Surroundings = {}) {
   const host = simulatedHost(1);
+  const server = { has: serverHas, refuses: false, asked: [] as string[] };
+  const refusal = (status: number, reason: StatusReason): ApiResponse => ({
+    ...{ kind: "object", status, headers: {} },
+    object: failure(status, reason, "no box"),
+  });
   const transport: Transport = {
-    async send(): Promise<ApiResponse> {
-      return serverHas === undefined
-        ? { kind: "object", status: 404, headers: {}, object: failure(404, "NotFound", "no box") }
-        : { kind: "object", status: 200, headers: {}, object: serverHas };
+    async send({ path }): Promise<ApiResponse> {
+      server.asked.push(`${host.clock.monotonic()} ${path}`);
+      if (server.refuses) return refusal(403, "Forbidden");
+      if (server.has === undefined) return refusal(404, "NotFound");
+      return { kind: "object", status: 200, headers: {}, object: server.has };
     },
   };
   const client = createClient(transport, host);
-  const factory = new InformerFactory(client, host);
-  const definition = controller(Chest, { owns: [Box, Lid], reconcile: async () => {} });
-  const cache = new ControllerCache(definition, factory, undefined);
+  const factory = new InformerFactory(client, host, caches);
+  const definition = controller(Chest, { owns: [Box, Lid, Room], reconcile: async () => {} });
+  const cache = new ControllerCache(definition, factory, namespaces);
   const informer = cache.informerOf(Box, "default");
   if (informer === undefined) throw new Error("boxes are cached");
   const stopper = new AbortController();
   const ports = { client, clock: host.clock, log: host.log, signal: stopper.signal };
   const writes = new OwnWrites(cache);
   const shown = (object: Stored<KubeObject>): void => informer.store.set(`default/${object.metadata.name}`, object);
-  return { host, informer, ports, stopper, writes, shown };
+  /** How often the informer was asked to list anew. */
+  let refreshed = 0;
+  informer.refresh = () => void refreshed++;
+  /** What comes of it within a minute of this world's time. */
+  const soon = async <T>(promise: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const end = (): void => void (isOver = true);
+    promise.then(end, end);
+    if (!(await host.clock.run(60_000, () => isOver))) throw new Error("nothing came of it within a minute");
+    return promise;
+  };
+  return { host, informer, ports, refreshed: () => refreshed, server, shown, soon, stopper, writes };
 }
 
 test("a read gives what the run has written until the cache has it or something newer", () => {
@@ -140,15 +172,15 @@ test("answers that are no objects, or of kinds that nobody caches, are not waite
 });
 
 test("a barrier is passed at once when the cache shows everything, and says what is there no more", async () => {
-  const { host, ports, writes, shown } = world();
+  const { host, ports, soon, writes, shown } = world();
   shown(box("a", 5));
   shown(box("c", 9, "another"));
   writes.written(Box, box("a", 4));
   writes.deleted(Box, box("b", 2));
   writes.deleted(Box, box("c", 2));
-  expect(await writes.settled(ports)).toBe(false);
+  expect(await soon(writes.settled(ports))).toBe(false);
   writes.written(Box, box("c", 8));
-  expect(await writes.settled(ports)).toBe(true);
+  expect(await soon(writes.settled(ports))).toBe(true);
   expect(host.clock.monotonic()).toBe(0);
 });
 
@@ -161,22 +193,123 @@ test("a write without an answer is asked for: it is waited for when it was done,
   await done.host.clock.run(1_000);
   expect(isOver).toBe(false);
   done.stopper.abort();
-  expect(await settled).toBe(false);
+  expect(await done.soon(settled)).toBe(false);
   const undone = world();
   undone.writes.unknown(Box, box("a", 1));
-  expect(await undone.writes.settled(undone.ports)).toBe(false);
+  expect(await undone.soon(undone.writes.settled(undone.ports))).toBe(false);
   expect(undone.host.clock.monotonic()).toBe(0);
 });
 
 test("a cache that does not show a write in ten seconds is listed anew, and the wait goes on until it does", async () => {
-  const { host, ports, writes, shown } = world();
+  const { host, ports, refreshed, soon, writes, shown } = world();
   writes.written(Box, box("a", 5));
   let isOver = false;
   const settled = writes.settled(ports).finally(() => (isOver = true));
   await host.clock.run(9_999);
+  expect(refreshed()).toBe(0);
+  await host.clock.run(10_000);
+  expect([isOver, refreshed()]).toEqual([false, 1]);
   shown(box("a", 5));
   await host.clock.settle();
   expect(isOver).toBe(false);
   await host.clock.run(1);
-  expect(await settled).toBe(false);
+  expect([await soon(settled), refreshed()]).toEqual([false, 2]);
+  expect(host.lines.map(({ message, fields }) => [message, fields["object"], fields["waitedMs"]])).toEqual(
+    [1, 2].map(() => ["Cache does not show an own write; listing anew", "default/a", 10_000]),
+  );
+});
+
+test("a write that was not done when the server was asked is asked for again after ten seconds, for it may come late", async () => {
+  const { host, ports, server, soon, writes, shown } = world();
+  shown(box("a", 4));
+  writes.unknown(Box, box("a", 1));
+  let isOver = false;
+  const settled = writes.settled(ports).finally(() => (isOver = true));
+  await host.clock.run(5_000);
+  server.has = box("a", 7);
+  shown(box("a", 5));
+  await host.clock.run(14_000);
+  expect(server.asked).toHaveLength(2);
+  expect(isOver).toBe(false);
+  shown(box("a", 7));
+  expect(await soon(settled)).toBe(false);
+  expect(host.clock.monotonic()).toBe(20_000);
+  // From now on it is known.
+  expect(server.asked).toHaveLength(2);
+});
+
+test("a server that does not say what became of a write is asked every second, where the object is", async () => {
+  const { host, ports, server, soon, writes } = world();
+  server.refuses = true;
+  writes.unknown(Box, box("a", 1));
+  writes.unknown(Room, { apiVersion: "example.com/v1", kind: "Room", metadata: { name: "r" } });
+  const settled = writes.settled(ports);
+  await host.clock.run(1_500);
+  server.refuses = false;
+  expect(await soon(settled)).toBe(false);
+  const [ofBox, ofRoom] = ["/apis/example.com/v1/namespaces/default/boxes/a", "/apis/example.com/v1/rooms/r"];
+  expect(server.asked.toSorted()).toEqual([0, 1_000, 2_000].flatMap((ms) => [`${ms} ${ofBox}`, `${ms} ${ofRoom}`]));
+});
+
+test("a cache that holds a part of its kind is waited for only where it shows the object already", async () => {
+  const { ports, soon, writes, shown } = world(undefined, {
+    caches: { kinds: [{ kind: Box, labelSelector: "size=large" }] },
+  });
+  shown(box("b", 2));
+  writes.answered("POST", box("a", 5));
+  expect([writes.isEmpty, writes.isEcho(box("a", 5))]).toEqual([true, true]);
+  writes.answered("PATCH", box("b", 6));
+  expect(writes.isEmpty).toBe(false);
+  // The write may have taken it out of the selection: that it is not there is no news.
+  writes.written(Box, box("c", 1));
+  shown(box("b", 6));
+  shown(box("c", 1, "another"));
+  expect(await soon(writes.settled(ports))).toBe(false);
+});
+
+test("what was written to a namespace that nobody caches is not waited for", async () => {
+  const { ports, soon, writes, host } = world(undefined, { namespaces: ["default", "more"] });
+  const elsewhere = { ...box("a", 5), metadata: { ...box("a", 5).metadata, namespace: "elsewhere" } };
+  writes.answered("POST", elsewhere);
+  expect(writes.isEmpty).toBe(true);
+  writes.written(Box, elsewhere);
+  expect(await soon(writes.settled(ports))).toBe(false);
+  expect(host.clock.monotonic()).toBe(0);
+});
+
+test("a barrier ends as soon as the run is stopped, and leaves no listener and no timer behind", async () => {
+  const { host, informer, ports, refreshed, soon, stopper, writes } = world();
+  let [timers, listeners, aborts] = [0, 0, 0];
+  const clock: Clock = {
+    now: () => host.clock.now(),
+    monotonic: () => host.clock.monotonic(),
+    defer: (callback) => host.clock.defer(callback),
+    setTimer(callback, delayMs) {
+      const timer = host.clock.setTimer(callback, delayMs);
+      timers++;
+      const cancel = (): void => {
+        timers--;
+        timer.cancel();
+      };
+      return { ...timer, cancel };
+    },
+  };
+  const { signal } = stopper;
+  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+  signal.addEventListener = (...of: Parameters<typeof add>) => (aborts++, add(...of));
+  signal.removeEventListener = (...of: Parameters<typeof remove>) => (aborts--, remove(...of));
+  const listen = informer.onProgress.bind(informer);
+  informer.onProgress = (callback) => {
+    const end = listen(callback);
+    listeners++;
+    return () => (listeners--, end());
+  };
+  writes.written(Box, box("a", 5));
+  const settled = writes.settled({ ...ports, clock });
+  await host.clock.run(3_000);
+  expect([timers, listeners, aborts]).toEqual([1, 1, 1]);
+  stopper.abort();
+  expect(await soon(settled)).toBe(false);
+  expect([timers, listeners, aborts]).toEqual([0, 0, 0]);
+  expect([host.clock.monotonic(), refreshed()]).toEqual([3_000, 0]);
 });

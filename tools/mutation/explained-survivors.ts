@@ -59,6 +59,14 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   ...ofOne("cache/watchdog.ts", {
     "true → false": "virtual time has no process that a timer could keep alive",
   }),
+  ...ofOne("controller/child-writer.ts", {
+    'wanted.metadata.annotations?.[appliedAnnotation] ?? "" → wanted.metadata.annotations?.[appliedAnnotation]':
+      "for the type alone: what is applied was given its mark just before",
+    "gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds… → { gracePeriodSeconds }":
+      "for the type alone: the client leaves out what is undefined",
+    "propagation === undefined ? {} : { propagationPolicy: propag… → { propagationPolicy: propagation }":
+      "for the type alone: the client leaves out what is undefined",
+  }),
   ...ofOne("objects/applied-mark.ts", {
     "isRead ? JSON.stringify(asAuthored(copy)) : text → JSON.stringify(asAuthored(copy))":
       "another fingerprint of the same content, equally telling",

@@ -77,6 +77,17 @@ test("a child that waits for a finalizer after its deletion is still read, with 
   expect(context.get(Wrapper, key.name)?.metadata.deletionTimestamp).toBeDefined();
 });
 
+test("an object that was read is meant itself, also where the cache shows a namesake already", async () => {
+  await using world = createControllerWorld();
+  const { hand, parent, child } = await afterFirstRun(world);
+  const namesake = hand.show(await exchanged(world, child));
+  const { context } = hand.begin(parent);
+  await expect(context.patch(child, { data: { stirred: "yes" } })).rejects.toThrow();
+  await context.delete(child);
+  expect(context.get(Wrapper, key.name)).toEqual(namesake);
+  expect((await stored(world, Wrapper, key.name)).data).toEqual({ other: "yes" });
+});
+
 test("a deletion is done also where the server answers a Status without metadata", async () => {
   await using world = createControllerWorld();
   const { parent, child } = await afterFirstRun(world);

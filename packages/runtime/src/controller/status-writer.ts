@@ -58,6 +58,7 @@ interface Wanted {
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
+  #isDirty = false;
   #isConcluded = false;
   /** As the server has told it last; unlike the cache it says who owns what. */
   #told: Stored<KubeObject> | undefined;
@@ -68,6 +69,7 @@ export class StatusWriter {
 
   condition(condition: ConditionInit): void {
     this.#conditions.set(condition.type, condition);
+    this.#isDirty = true;
   }
 
   /** The run has ended well: what an earlier one was refused is over. */
@@ -94,8 +96,7 @@ export class StatusWriter {
 
   /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
-    if (this.#conditions.size > 0 || this.#ports.health !== undefined)
-      await this.#settle(() => this.#completed(undefined, false));
+    if (this.#isDirty || this.#ports.health !== undefined) await this.#settle(() => this.#completed(undefined, false));
   }
 
   /**
@@ -139,6 +140,8 @@ export class StatusWriter {
   }
 
   async #write(make: () => Draft): Promise<void> {
+    // Also when it fails: a status that met a new generation must not be written after all when the run ends.
+    this.#isDirty = false;
     let wanted = this.#wanted(make());
     if (this.#isThere(wanted)) return;
     if (this.#needsOwner(wanted.draft) && this.#own() === undefined) {

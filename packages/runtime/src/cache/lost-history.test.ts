@@ -6,7 +6,7 @@ import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy } from "../controller/controller-world.fixture.ts";
-import { LostHistory } from "./lost-history.ts";
+import { LostHistory, lostHistoryProblem } from "./lost-history.ts";
 
 function served(kind: KindRef): ResourceDefinition {
   const { group, version, plural, kind: name } = kind;
@@ -114,4 +114,38 @@ test("a server that lags for a while, or now and then, is not believed", () => {
   for (let i = 0; i < 10; i++) expect(history.isProvenBy("90", "100")).toBe(false);
   expect(history.isProvenBy("100", "100")).toBe(false);
   expect(history.isSuspected).toBe(false);
+});
+
+test("a server is believed when it has said so four times, over a whole minute", async () => {
+  const { clock } = simulatedHost(1, 500_000);
+  const history = new LostHistory(clock);
+  const says = (): boolean => history.isProvenBy("90", "100");
+  expect([says(), says(), says()]).toEqual([false, false, false]);
+  await clock.run(59_999);
+  expect(says()).toBe(false);
+  await clock.run(1);
+  expect([says(), history.isSuspected]).toEqual([true, true]);
+  history.accept();
+  expect(history.isSuspected).toBe(false);
+  // The next time is counted from its own beginning.
+  expect([says(), says(), says(), says()]).toEqual([false, false, false, false]);
+  await clock.run(60_000);
+  expect(says()).toBe(true);
+});
+
+test("a minute alone is not enough: the fourth answer decides", async () => {
+  const { clock } = simulatedHost(1);
+  const history = new LostHistory(clock);
+  const answers: boolean[] = [];
+  for (let i = 0; i < 4; i++) {
+    answers.push(history.isProvenBy("90", "100"));
+    await clock.run(60_000);
+  }
+  expect(answers).toEqual([false, false, false, true]);
+});
+
+test("whoever looks while it is not certain yet reads what was seen, what is there and how long it takes", () => {
+  const text = lostHistoryProblem("candies", "90", "100");
+  for (const part of ["Cannot list candies", "newest revision is 90, older than 100", "for 60 s"])
+    expect(text).toContain(part);
 });

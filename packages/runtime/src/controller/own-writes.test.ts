@@ -219,6 +219,27 @@ test("a cache that does not show a write in ten seconds is listed anew, and the 
   );
 });
 
+test("a barrier looks at the cache again whenever that has changed, and ends when it shows the write", async () => {
+  const { host, informer, ports, shown, soon, writes } = world();
+  const told = new Set<() => void>();
+  informer.onProgress = (callback) => {
+    told.add(callback);
+    return () => void told.delete(callback);
+  };
+  writes.written(Box, box("a", 5));
+  let isOver = false;
+  const settled = writes.settled(ports).finally(() => (isOver = true));
+  await host.clock.run(3_000);
+  for (const revision of [3, 5]) {
+    expect(isOver).toBe(false);
+    shown(box("a", revision));
+    for (const callback of told) callback();
+    await host.clock.settle();
+  }
+  expect(isOver).toBe(true);
+  expect([await soon(settled), host.clock.monotonic()]).toEqual([false, 3_000]);
+});
+
 test("a write that was not done when the server was asked is asked for again after ten seconds, for it may come late", async () => {
   const { host, ports, server, soon, writes, shown } = world();
   shown(box("a", 4));
@@ -241,13 +262,13 @@ test("a write that was not done when the server was asked is asked for again aft
 test("a server that does not say what became of a write is asked every second, where the object is", async () => {
   const { host, ports, server, soon, writes } = world();
   server.refuses = true;
-  writes.unknown(Box, box("a", 1));
+  writes.unknown(Box, { ...box("a", 1), metadata: { name: "a", namespace: "more" } });
   writes.unknown(Room, { apiVersion: "example.com/v1", kind: "Room", metadata: { name: "r" } });
   const settled = writes.settled(ports);
   await host.clock.run(1_500);
   server.refuses = false;
   expect(await soon(settled)).toBe(false);
-  const [ofBox, ofRoom] = ["/apis/example.com/v1/namespaces/default/boxes/a", "/apis/example.com/v1/rooms/r"];
+  const [ofBox, ofRoom] = ["/apis/example.com/v1/namespaces/more/boxes/a", "/apis/example.com/v1/rooms/r"];
   expect(server.asked.toSorted()).toEqual([0, 1_000, 2_000].flatMap((ms) => [`${ms} ${ofBox}`, `${ms} ${ofRoom}`]));
 });
 

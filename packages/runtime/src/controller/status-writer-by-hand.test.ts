@@ -146,9 +146,9 @@ test("conditions keep their order, and new ones come after them", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const hand = runsByHand(world);
-  const { context } = hand.begin(parent);
-  await context.status({ conditions: [isTrue("Washed"), isTrue("Packed")] });
-  await context.status({ conditions: [isTrue("Tasted"), isTrue("Packed"), isTrue("Washed")] });
+  await hand.begin(parent).context.status({ conditions: [isTrue("Washed"), isTrue("Packed")] });
+  hand.show(await world.client.get(Candy, key));
+  await hand.begin(parent).context.status({ conditions: [isTrue("Tasted"), isTrue("Packed"), isTrue("Washed")] });
   const [, body] = world.faults.writes.map(({ request }) => request.body as Candy);
   expect(body === undefined ? undefined : types(body)).toEqual(["Washed", "Packed", "Tasted"]);
 });

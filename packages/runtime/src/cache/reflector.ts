@@ -77,7 +77,6 @@ export class Reflector {
   #listBegunMs: number = Number.NEGATIVE_INFINITY;
   /** Streaming lists that were begun and have not come to their end, in a row. */
   #vainLists = 0;
-  #doubtedMs: number = Number.NEGATIVE_INFINITY;
   /** Changes and bookmarks that streams have told, lists not counted. */
   #toldCount = 0;
 
@@ -362,9 +361,7 @@ export class Reflector {
 
   /** No stream stands where its server has not come yet, but one that lags, or one that has gone back: a list tells. */
   #doubt(): void {
-    const { clock } = this.#host;
-    if (clock.monotonic() - Math.max(this.#listBegunMs, this.#doubtedMs) < doubtMs) return;
-    this.#doubtedMs = clock.monotonic();
+    if (this.#host.clock.monotonic() - this.#listBegunMs < doubtMs) return;
     this.#relist = true;
     this.#stream?.abort(new Error("the stream is older than what was seen"));
   }

@@ -220,7 +220,7 @@ test("a cache that does not show a write in ten seconds is listed anew, and the 
 });
 
 test("a barrier looks at the cache again whenever that has changed, and ends when it shows the write", async () => {
-  const { host, informer, ports, shown, soon, writes } = world();
+  const { host, informer, ports, refreshed, shown, soon, writes } = world();
   const told = new Set<() => void>();
   informer.onProgress = (callback) => {
     told.add(callback);
@@ -237,7 +237,7 @@ test("a barrier looks at the cache again whenever that has changed, and ends whe
     await host.clock.settle();
   }
   expect(isOver).toBe(true);
-  expect([await soon(settled), host.clock.monotonic()]).toEqual([false, 3_000]);
+  expect([await soon(settled), host.clock.monotonic(), refreshed()]).toEqual([false, 3_000, 0]);
 });
 
 test("a write that was not done when the server was asked is asked for again after ten seconds, for it may come late", async () => {

@@ -10,7 +10,7 @@ import {
 import { createClient, type Stored } from "@setpoint/client";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { Informer } from "./informer.ts";
+import { Informer, type InformerOptions } from "./informer.ts";
 
 const Box = createKind<KubeObject>({ group: "", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
 
@@ -56,9 +56,9 @@ function scripted(
   };
 }
 
-function start(transport: Transport) {
+function start(transport: Transport, options: InformerOptions = {}) {
   const host = simulatedHost(1);
-  const informer = new Informer(createClient(transport, host), host, Box, {});
+  const informer = new Informer(createClient(transport, host), host, Box, options);
   const log: string[] = [];
   const say = (what: string, { metadata }: Stored<KubeObject>): void =>
     void log.push(`${what} ${metadata.name}@${metadata.resourceVersion}`);
@@ -194,5 +194,90 @@ test("a server that stays silent turns the informer stale", async () => {
   expect(informer.isFresh).toBe(true);
   await host.clock.run(20_000);
   expect(informer.isFresh).toBe(false);
+  await stop();
+});
+
+test("a server is fresh until it has been silent for 400 s, and not before it has said anything", async () => {
+  const { host, informer, stop } = start(scripted([[bookmark(5, true)]]));
+  expect(informer.isFresh).toBe(false);
+  await host.clock.run(399_999);
+  expect(informer.isFresh).toBe(true);
+  await host.clock.run(1);
+  expect(informer.isFresh).toBe(false);
+  await stop();
+});
+
+test.each([
+  ["frozen, so that who changes one hears of it", {}, true],
+  ["left as they are where that is asked for", { freeze: false }, false],
+])("objects are %s", async (_, options, isFrozen) => {
+  const { host, informer, stop } = start(scripted([[frame("ADDED", box("a", 3)), bookmark(5, true)]]), options);
+  await host.clock.settle();
+  const object = informer.store.get("default/a");
+  expect([Object.isFrozen(object), Object.isFrozen(object?.metadata)]).toEqual([isFrozen, isFrozen]);
+  await stop();
+});
+
+test("an informer says which part of its kind it holds", () => {
+  const of = (options: InformerOptions) => {
+    const host = simulatedHost(1);
+    const { namespace, isSelective } = new Informer(createClient(scripted([]), host), host, Box, options);
+    return [namespace, isSelective];
+  };
+  expect(of({})).toEqual([undefined, false]);
+  expect(of({ namespace: "default" })).toEqual(["default", false]);
+  expect(of({ labelSelector: "app=web" })).toEqual([undefined, true]);
+  expect(of({ fieldSelector: "metadata.name=a" })).toEqual([undefined, true]);
+});
+
+test("a handler that comes late is told of what is there, and one that does not ask for it is not", async () => {
+  const { host, informer, stop } = start(
+    scripted([[frame("ADDED", box("a", 3)), bookmark(5, true), frame("DELETED", box("a", 6))]]),
+  );
+  await host.clock.settle();
+  const told: string[] = [];
+  informer.store.set("default/b", {
+    ...box("b", 7),
+    metadata: { ...box("b", 7).metadata, creationTimestamp: "" },
+  } as Stored<KubeObject>);
+  informer.addHandler({ onDelete: () => void told.push("never") });
+  informer.addHandler({ onAdd: ({ metadata }) => void told.push(`add ${metadata.name}`) });
+  expect(told).toEqual(["add b"]);
+  await stop();
+});
+
+test("a cache has seen every revision up to its newest, and none before its first list", async () => {
+  const { host, informer, stop } = start(scripted([[bookmark(5, true)]]));
+  expect(informer.hasSeen("0")).toBe(false);
+  await host.clock.settle();
+  expect(["4", "5", "6"].map((revision) => informer.hasSeen(revision))).toEqual([true, true, false]);
+  await stop();
+});
+
+test("what a handler throws at a deletion is said once, and the others are told", async () => {
+  const deleted = frame("DELETED", box("a", 6));
+  const { host, informer, log, stop } = start(
+    scripted([
+      [
+        frame("ADDED", box("a", 3)),
+        bookmark(5, true),
+        deleted,
+        frame("ADDED", box("a", 7)),
+        frame("DELETED", box("a", 8)),
+      ],
+    ]),
+  );
+  informer.addHandler({
+    onDelete() {
+      throw new Error("an author's mistake");
+    },
+  });
+  const later: string[] = [];
+  informer.addHandler({ onDelete: ({ metadata }) => void later.push(metadata.name) });
+  await host.clock.settle();
+  expect(log).toEqual(["add a@3", "delete a@3", "add a@7", "delete a@7"]);
+  expect(later).toEqual(["a", "a"]);
+  const errors = host.lines.filter(({ level }) => level === "error");
+  expect(errors.map(({ message }) => message)).toEqual(["Handler of an informer threw, which is said once"]);
   await stop();
 });

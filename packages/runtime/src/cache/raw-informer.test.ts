@@ -230,6 +230,31 @@ test("a transform says what is kept", async () => {
   const object = informer.store.get("default/a");
   expect(object?.metadata.resourceVersion).toBe("10");
   expect(object).not.toHaveProperty("data");
+  expect(informer.store.versionOf("default/a")).toEqual({ uid: "a", resourceVersion: "10" });
+  await stop();
+});
+
+test("a cache of metadata alone holds objects of that type", async () => {
+  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }], { metadataOnly: true });
+  await host.clock.settle();
+  expect(informer.store.get("default/a")).toMatchObject({
+    apiVersion: "meta.k8s.io/v1",
+    kind: "PartialObjectMetadata",
+  });
+  await stop();
+});
+
+test("a list that shows an older namesake of what is there changes nothing and takes no memory", async () => {
+  const { host, informer, log, stop } = start([
+    { list: [box("a", 8)], at: 9 },
+    { frames: [] },
+    { list: [box("a", 3, {}, "x")], at: 12 },
+  ]);
+  await host.clock.run(10_000);
+  const { bytes } = informer.store;
+  informer.refresh();
+  await host.clock.run(1_000);
+  expect([log, informer.store.bytes - bytes, informer.hasSeen("12")]).toEqual([["add a@8"], 0, true]);
   await stop();
 });
 
@@ -344,7 +369,14 @@ test("a cluster that has gone back in time is listed anew, whatever the revision
     { frames: [expired] },
     ...[gone, gone, gone, gone, gone, gone, gone, gone],
     { list: [box("a", 50, { labels: { other: "yes" } }), box("b", 40)], at: 101 },
+    { frames: [frame("MODIFIED", box("b", 102)), frame("MODIFIED", box("b", 103))] },
   ]);
+  const restored: string[] = [];
+  informer.addHandler({
+    onRestored: (_, { metadata }) => void restored.push(`${metadata.name} as it was`),
+    onUpdate: (_, { metadata }) => void restored.push(`${metadata.name} changed`),
+  });
+  expect(informer.history).toBe(0);
   await host.clock.run(40_000);
   expect([...informer.store.keys()]).toEqual(["default/a", "default/b", "default/c"]);
   expect(informer.isDoubtful).toBe(true);
@@ -353,7 +385,9 @@ test("a cluster that has gone back in time is listed anew, whatever the revision
   expect(ways().filter((way) => way === "list").length).toBe(10);
   expect(informer.isDoubtful).toBe(false);
   expect(informer.problem).toBeUndefined();
-  expect(log.slice(3)).toEqual(["50 to a@50", "200 to b@40", "delete c@180"]);
+  expect(log.slice(3)).toEqual(["50 to a@50", "200 to b@40", "delete c@180", "40 to b@102", "102 to b@103"]);
+  expect(informer.history).toBe(1);
+  expect(restored).toEqual(["a as it was", "b as it was", "b changed", "b changed"]);
   expect(informer.store.get("default/a")?.metadata.labels).toEqual({ other: "yes" });
   await stop();
 });

@@ -119,3 +119,44 @@ test("only what is used of a slab is packed", () => {
   for (let i = 0; i < slabsMax; i++) filled(slabs, 64 * kib, 1);
   expect(packer.packed[0]?.length).toBe(Math.ceil((8 * kib - 500) / 10));
 });
+
+test("of slabs that are packed two buffers are kept for the next ones, which are no smaller and no larger", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), slabsMax);
+  const buffers = filledSlabs.slice(0, 3).map(({ bytes }) => bytes);
+  const next = () => filled(slabs, 64 * kib, 9).bytes;
+  const first = next();
+  expect(first).not.toBe(undefined);
+  // The buffer of the slab that was packed for the first is the second one's.
+  expect(next()).toBe(buffers[0]);
+  expect(filled(slabs, 100 * kib, 9).bytes).toHaveLength(100 * kib);
+  // Its 100 KiB took two slabs of 64.
+  expect([next(), next()].every((bytes) => bytes !== undefined && bytes.length === 64 * kib)).toBe(true);
+});
+
+test("no more than two buffers wait, however many slabs are packed at once", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), slabsMax);
+  const buffers = new Set(filledSlabs.map(({ bytes }) => bytes));
+  // So large that five slabs must be packed for it.
+  filled(slabs, 5 * 64 * kib, 1);
+  // A dropped slab makes room, so that the next three pack nothing.
+  for (const slab of filledSlabs.slice(20, 24)) slabs.drop(slab);
+  const next = Array.from({ length: 3 }, () => filled(slabs, 64 * kib, 1).bytes);
+  expect(next.map((bytes) => buffers.has(bytes))).toEqual([true, true, false]);
+});
+
+test("a slab that was packed and lost what it was packed to cannot be read, which is an error", () => {
+  const slab: Slab = { size: 64, used: 64, live: 64, bytes: undefined, packed: new Uint8Array(6) };
+  expect(() => new Slabs(undefined).read(slab)).toThrow("a slab has lost its bytes");
+  expect(() => new Slabs(tenthPacker()).read({ ...slab, packed: undefined })).toThrow("a slab has lost its bytes");
+});
+
+test("what is read and what is being filled is not packed to make room for it", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), slabsMax);
+  filled(slabs, 5 * 64 * kib, 1);
+  const [first] = filledSlabs;
+  if (first === undefined) throw new Error("there are slabs");
+  expect(first.bytes).toBeUndefined();
+  const current = slabs.withRoomFor(64 * kib);
+  expect(slabs.read(first)[0]).toBe(0);
+  expect([first.bytes === undefined, current.bytes === undefined]).toEqual([false, false]);
+});

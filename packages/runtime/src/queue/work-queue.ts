@@ -12,7 +12,7 @@ const retryDelayMsMax = 1_000_000;
  * Ageing. Less urgent keys are passed over so often and then have a turn; the longer the oldest of them has waited the sooner, until
  * they have one turn in three. So a change after a restart goes first, and what was there before it never stands still.
  */
-const passesMax = 8;
+const passesBeforeClaim = 8;
 const agedMs = 60_000;
 /** Keys that are kept only because their rate limit remembers them are looked for when there are more than so many keys. */
 const sweepSizeMin = 1_000;
@@ -319,9 +319,9 @@ export class WorkQueue {
   }
 }
 
-/** How often keys that have waited so long are still passed over. */
+/** Keys that have waited so long have a turn when they have been passed over more often than this. */
 function allowedPasses(waitedMs: number): number {
-  return Math.max(1, Math.ceil(passesMax * (1 - waitedMs / agedMs)));
+  return Math.max(1, Math.ceil(passesBeforeClaim * (1 - waitedMs / agedMs)));
 }
 
 function moreUrgent(a: Priority, b: Priority): Priority {

@@ -81,13 +81,14 @@ export interface WorldOptions extends ReflectorOptions {
   readonly isRaw?: boolean;
   readonly kind?: typeof Box;
   readonly clock?: (inner: Clock) => Clock;
+  readonly whenShown?: () => void;
 }
 
 /** `chance` is what randomness always says. Time begins at `startMs`, so that it is never 0. */
 export const startMs = 700_000;
 
 export function world(scripts: readonly Script[], options: WorldOptions = {}, chance = 0.5) {
-  const { isRaw = false, kind = Box, clock: madeOf = (inner) => inner, ...reflectorOptions } = options;
+  const { isRaw = false, kind = Box, clock: madeOf = (inner) => inner, whenShown, ...reflectorOptions } = options;
   const simulated = simulatedHost(1, startMs);
   const random = { ...simulated.random, next: () => chance, int: (below: number) => Math.floor(below * chance) };
   const host: Host = { ...simulated, random, clock: madeOf(simulated.clock) };
@@ -134,6 +135,7 @@ export function world(scripts: readonly Script[], options: WorldOptions = {}, ch
   const reflector = new Reflector(createClient(transport, host), host, kind, reflectorOptions, {
     replace(objects) {
       shown.push(...objects);
+      whenShown?.();
       told.push(`replace ${objects.map(({ metadata }) => metadata.name).join()}`);
     },
     set: (object) => say("set", object),

@@ -150,11 +150,12 @@ test("a server that does not know the revision yet is asked for its newest one; 
 test("a cluster that has gone back in time is believed after a minute, and begun anew at once from nothing", async () => {
   const back: Script = { list: [], at: 40 };
   const lost = Array.from({ length: 20 }, (): Script[] => [[tooLarge], back]).flat();
-  const { asked, clock, reflector, told } = world([[complete(100), "cut"], ...lost]);
+  const { asked, clock, metrics, reflector, told } = world([[complete(100), "cut"], ...lost]);
   await clock.run(50_000);
   expect([told.includes("restored"), reflector.isDoubtful]).toEqual([false, true]);
   await clock.run(150_000, () => told.includes("restored"));
   expect([told.includes("restored"), reflector.isDoubtful]).toEqual([true, false]);
+  expect(metrics.expose()).toContain('setpoint_cache_restores_total{kind="boxes"} 1');
   const anew = asked.length;
   await clock.run(375);
   expect(asked.slice(anew).map((each) => each.split(" ")[1])).toEqual(["watchList"]);
@@ -223,7 +224,17 @@ test("a stream that was cut does not count as silent later on", async () => {
 });
 
 test("a bookmark of an older revision leads to a list, at most once a minute; a change of one is only left out", async () => {
-  const begin: Script = [complete(100), 59_999, bookmark(90), 10_000, modified("a", 90), 10_000, bookmark(95)];
+  const begin: Script = [
+    complete(100),
+    59_999,
+    bookmark(90),
+    10_000,
+    modified("a", 90),
+    1_000,
+    bookmark(100),
+    9_000,
+    bookmark(95),
+  ];
   const { asked, clock, told } = world([begin, [complete(101), 60_000, bookmark(95)], [complete(102)]]);
   await clock.run(200_000);
   expect(asked.slice(0, 3)).toEqual(["0 watchList", "79999 watchList@100", "139999 watchList@101"]);
@@ -297,4 +308,49 @@ test("a long list of bytes is read in slices, between which others have their tu
   await clock.settle();
   expect(told.at(-1)).toBe("progress 9");
   expect(turns).toBeGreaterThan(0);
+});
+
+test("a list that breaks before its first object is tried again as it is", async () => {
+  const { clock, ways } = world(
+    [
+      { list: [], at: 9, ends: "cut" },
+      { list: [], at: 9 },
+    ],
+    { isRaw: true },
+  );
+  await clock.run(1_000);
+  expect(ways()).toEqual(["list", "list", "watch@9"]);
+});
+
+test("what a person has to do is said once, however often it is met, and that it is done too", async () => {
+  const forbidden = refused(403, "Forbidden");
+  const broken: Script = { list: [], at: 9, ends: "cut" };
+  const { clock, lines, reflector } = world([forbidden, broken, forbidden, { list: [], at: 9 }], { isRaw: true });
+  await clock.run(2_000);
+  expect(reflector.problem).toContain("Cannot list boxes in all namespaces");
+  await clock.run(10_000);
+  expect(reflector.problem).toBeUndefined();
+  const said = lines.filter(({ level }) => level === "error" || level === "info").map(({ message }) => message);
+  expect(said).toEqual(["Cannot fill a cache", "Can fill a cache again"]);
+});
+
+test("how long a server has been silent counts from its last word, and is not known before its first", async () => {
+  const { clock, reflector } = world([[1_000, complete(5)]]);
+  await clock.settle();
+  expect(reflector.silentForMs()).toBeUndefined();
+  await clock.run(5_000);
+  expect(reflector.silentForMs()).toBe(4_000);
+});
+
+test("a reflector that is stopped when its list is shown opens no watch any more", async () => {
+  const made = world([{ list: [], at: 9 }], { sync: "list", whenShown: () => made.stop() });
+  await made.clock.settle();
+  expect([made.ways(), made.isOver()]).toEqual([["list"], true]);
+});
+
+test("a cache that is not filled from bytes says so too when it can be filled again", async () => {
+  const { clock, lines, reflector } = world([refused(403, "Forbidden"), [complete(5)]]);
+  await clock.run(2_000);
+  expect(reflector.problem).toBeUndefined();
+  expect(lines.at(-1)?.message).toBe("Can fill a cache again");
 });

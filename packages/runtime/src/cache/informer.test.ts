@@ -281,3 +281,32 @@ test("what a handler throws at a deletion is said once, and the others are told"
   expect(errors.map(({ message }) => message)).toEqual(["Handler of an informer threw, which is said once"]);
   await stop();
 });
+
+test("whoever waits for a cache hears when its first list is complete, and then of each change until he has enough", async () => {
+  const { host, informer, stop } = start(
+    scripted([
+      [frame("ADDED", box("a", 3)), "cut"],
+      [bookmark(5, true), frame("ADDED", box("b", 6)), bookmark(7)],
+    ]),
+  );
+  let isSynced = false;
+  void informer.synced.then(() => (isSynced = true));
+  const heard: boolean[] = [];
+  const end = informer.onProgress(() => {
+    heard.push(informer.hasSeen("6"));
+    if (heard.length === 2) end();
+  });
+  await host.clock.settle();
+  expect([isSynced, heard]).toEqual([false, []]);
+  await host.clock.run(2_000);
+  expect([isSynced, heard]).toEqual([true, [false, true]]);
+  await stop();
+});
+
+test("managed fields, which are half of an object and which nobody reads, are not kept", async () => {
+  const managed = { ...box("a", 3), metadata: { ...box("a", 3).metadata, managedFields: [{ manager: "somebody" }] } };
+  const { host, informer, stop } = start(scripted([[frame("ADDED", managed), bookmark(5, true)]]));
+  await host.clock.settle();
+  expect(informer.store.get("default/a")).toEqual(box("a", 3));
+  await stop();
+});

@@ -223,7 +223,10 @@ test("a transform says what is kept", async () => {
   const { host, informer, stop } = start(
     [{ list: [box("a", 3)], at: 9 }, { frames: [frame("MODIFIED", box("a", 10))] }],
     {
-      transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+      transform: ({ apiVersion, kind, metadata }) => ({
+        ...{ apiVersion, kind },
+        metadata: { labels: { kept: "in part" }, ...metadata },
+      }),
     },
   );
   await host.clock.settle();

@@ -133,3 +133,22 @@ test("the table of the objects counts as memory that they take", () => {
   for (let i = 0; i < 1_000; i++) added(objects, `box-${i}`, "");
   expect(objects.keptBytes - before).toBeGreaterThan(objects.liveBytes + 20_000);
 });
+
+test("what is released is gone for whoever asks by its number, and the number is given to another", () => {
+  const objects = new RawObjects(type, undefined);
+  const slot = added(objects, "a", "x");
+  objects.release(slot);
+  expect(() => objects.place(slot)).toThrow(`the bytes of slot ${slot} have been given up`);
+  expect(() => objects.release(slot)).toThrow("wanted a slot in use");
+  const before = objects.keptBytes;
+  for (let i = 0; i < 10_000; i++) objects.release(added(objects, "a", "x"));
+  expect(objects.keptBytes).toBeLessThan(before + 64 * 1024);
+});
+
+test("a slab of which most is in use stays when one of its objects goes", () => {
+  const objects = new RawObjects(type, undefined);
+  const slots = Array.from({ length: 12 }, (_, i) => added(objects, `box-${i}`, "x".repeat(1_000)));
+  const before = objects.keptBytes;
+  objects.release(slots[0] ?? -1);
+  expect(objects.keptBytes).toBe(before);
+});

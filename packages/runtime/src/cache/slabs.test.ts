@@ -94,6 +94,9 @@ test("what is read stays as it is, rather than what nobody reads", () => {
   slabs.read(first);
   filled(slabs, 64 * kib, 1);
   expect([first.bytes === undefined, second.bytes === undefined]).toEqual([false, true]);
+  // Until others have been used since.
+  for (let i = 0; i < slabsMax; i++) filled(slabs, 64 * kib, 1);
+  expect(first.bytes).toBeUndefined();
 });
 
 test("a slab is packed once, for it never changes, and unpacked it counts as both until it is dropped", () => {
@@ -159,4 +162,11 @@ test("what is read and what is being filled is not packed to make room for it", 
   const current = slabs.withRoomFor(64 * kib);
   expect(slabs.read(first)[0]).toBe(0);
   expect([first.bytes === undefined, current.bytes === undefined]).toEqual([false, false]);
+});
+
+test("a slab that is larger than what stays unpacked is not packed while it is filled, whatever is read", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), 3);
+  const large = filled(slabs, unpackedBytes + 1, 1);
+  for (const [i, slab] of filledSlabs.entries()) expect(slabs.read(slab)[0]).toBe(i);
+  expect(large.bytes).toBeDefined();
 });

@@ -551,3 +551,14 @@ test("WorkQueue.oldestWaitMs forgets a key that became more urgent between other
   expect([queue.take(), queue.take()]).toEqual(["a/2", "a/1"]);
   expect(queue.oldestWaitMs).toBe(10);
 });
+
+test("whoever works on a queue hears of each key that becomes ready, not of one that must wait", async () => {
+  const { host, queue } = createQueue();
+  let heard = 0;
+  queue.onReady(() => heard++);
+  queue.add("a/x");
+  queue.addAfter("a/y", 1_000);
+  expect(heard).toBe(1);
+  await host.clock.run(1_000);
+  expect(heard).toBe(2);
+});

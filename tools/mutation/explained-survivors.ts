@@ -56,6 +56,38 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
       "no value begins where managed fields end: there is a comma, a brace or a key",
     "scan.hasOwners ? 1 : 0 → 1": shortcut,
   }),
+  ...ofOne("cache/informer.ts", {
+    "false → true": "before the first complete list there is nothing that could be newer or older than what comes",
+    "this.#reflector.silentForMs() ?? Number.POSITIVE_INFINITY → this.#reflector.silentForMs()":
+      "for the type alone: undefined is not less than any time either",
+  }),
+  ...ofOne("cache/reflector.ts", {
+    "false → true": "of #relist: the first thing that is done is a list",
+    'this.#plan.method === "list" && !signal.aborted → this.#plan.method === "list" || !signal.aborted':
+      "pages, the other way to list, are the last one: there is nothing to fall back to",
+    "page.continue === undefined ? {} : { continue: page.continue… → { continue: page.continue }":
+      "for the type alone: an absent token and an undefined one are sent alike",
+    'page.resourceVersion ?? "" → page.resourceVersion': "for the type alone: every list has a revision",
+    "true → false": "of the listener for the end: it is removed with the stream",
+    "this.#stream = undefined; → (nothing)": "only memory: to end a stream that is over does nothing",
+    "isApiError(error) && error.code >= 400 → isApiError(error) || error.code >= 400":
+      "for the type alone: the codes of errors that the server answers begin with 400",
+  }),
+  ...ofOne("cache/staged-list.ts", {
+    "this.#scan.scan(bytes) ? this.#scan.key() : storeKey(this.#p… → storeKey(this.#ports.decode(bytes).metadata)":
+      "only a shortcut: the same key, read without decoding the object",
+    "this.#staged.clear(); → (nothing)": "only memory: what was shown is the store's, and is not given up again",
+  }),
+  ...ofOne("cache/watch-frames.ts", {
+    'object.metadata.namespace ?? "" → object.metadata.namespace':
+      "any text stands for no namespace, as long as it is the same each time",
+  }),
+  ...ofOne("controller/own-writes.ts", {
+    "namespace === undefined ? { name } : { name, namespace } → { name, namespace }":
+      "for the type alone: an absent namespace and an undefined one are asked for alike",
+    "false → true": "of the stopped run: that it is stopped ends the wait as well",
+    "true → false": "of the listener for the stop: it is removed when the wait ends",
+  }),
   ...ofOne("cache/watchdog.ts", {
     "true → false": "virtual time has no process that a timer could keep alive",
   }),

@@ -41,6 +41,24 @@ const found: readonly Found[] = [
     ],
   },
   {
+    name: "a process that is to die on a node that is lost at the moment has died already: another one dies",
+    story: "a member is replaced",
+    seed: 268,
+    faults: [
+      { kind: "E9", at: write(status, 10), rank: 0, backMs: 120_000 },
+      { kind: "D3", at: write(told, 9), forMs: 5_000 },
+    ],
+  },
+  {
+    name: "a member is not restarted for an upgrade when another one has gone while the status before it had to wait",
+    story: "a cluster is upgraded",
+    seed: 536,
+    faults: [
+      { kind: "B5", at: write(status, 19), status: 429, times: 2 },
+      { kind: "E9", at: write(status, 19), rank: 2, backMs: 120_000 },
+    ],
+  },
+  {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
     story: "a cluster is upgraded",
     seed: 7,

@@ -54,11 +54,19 @@ export class NodeModel {
 
   /** As `kill -9` on the processes of a pod; throws when it does not run. */
   kill(namespace: string, name: string): void {
-    const found = [...this.#running.values()].find(
-      ({ run }) => run.pod.metadata.name === name && run.pod.metadata.namespace === namespace,
-    );
+    const found = this.#find(namespace, name);
     if (found === undefined) throw new Error(`Cannot kill pod "${name}": it does not run on any node`);
     found.run.kill();
+  }
+
+  runs(namespace: string, name: string): boolean {
+    return this.#find(namespace, name) !== undefined;
+  }
+
+  #find(namespace: string, name: string): Running | undefined {
+    return [...this.#running.values()].find(
+      ({ run }) => run.pod.metadata.name === name && run.pod.metadata.namespace === namespace,
+    );
   }
 
   /** As `kill -9` on everything at one moment. */

@@ -166,6 +166,11 @@ export class RunningWorld implements World {
       );
   }
 
+  runs(pod: ObjectName): boolean {
+    const { namespace = "default", name } = typeof pod === "string" ? { name: pod } : pod;
+    return this.#parts.nodes.runs(namespace, name);
+  }
+
   kill(pod: ObjectName): void {
     const { namespace = "default", name } = typeof pod === "string" ? { name: pod } : pod;
     this.#parts.nodes.kill(namespace, name);

@@ -44,7 +44,9 @@ export interface World extends AsyncDisposable {
   /** Lets hours pass in which nobody may do more than watch, renew leases and look at operands. */
   expectQuiet(options?: QuietOptions): Promise<void>;
 
-  /** As `kill -9` on the processes of a pod. */
+  /** Whether a node runs processes of this pod, whatever its status says. */
+  runs(pod: ObjectName): boolean;
+  /** As `kill -9` on the processes of a pod; throws when none run. */
   kill(pod: ObjectName): void;
   /** As a power cut of all nodes: every process of every pod dies at one moment. */
   killAll(): void;

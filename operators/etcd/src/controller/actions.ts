@@ -89,6 +89,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (pod === undefined) return;
       const leaving = await leavingBeside(seen, member, context);
       if (leaving !== undefined) return context.requeueAfter(membershipRetryMs, `the pod of ${leaving} is stopping`);
+      const silent = await silentBeside(seen, member, gateway, context);
+      if (silent !== undefined) return context.requeueAfter(membershipRetryMs, `${silent} does not answer any more`);
       const image = memberImage(seen.cluster, version);
       // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
       const containers = pod.spec?.containers.map((container) =>
@@ -124,6 +126,27 @@ async function leavingBeside(seen: Seen, member: string, context: ReconcileConte
   const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
   const pods = await Promise.all(others.map(({ name }) => context.fresh(Pod, name, namespace)));
   return others.find((_, index) => podState(pods[index]) !== "running")?.name;
+}
+
+/**
+ * Another member that answered when the step was planned and does not now: a busy server may have put off what was written before the
+ * step for seconds.
+ */
+async function silentBeside(
+  seen: Seen,
+  member: string,
+  gateway: EtcdGateway,
+  { signal }: ReconcileContext,
+): Promise<string | undefined> {
+  const others = seen.members.filter((each) => each.name !== member && each.listed !== undefined);
+  const answers = await Promise.all(
+    others.map(async (each) => {
+      const endpoint = endpointOf(each);
+      return endpoint !== undefined && (await gateway.status(endpoint, signal).catch(() => undefined)) !== undefined;
+    }),
+  );
+  signal.throwIfAborted();
+  return others.find((_, index) => answers[index] !== true)?.name;
 }
 
 function find(seen: Seen, name: string): SeenMember {

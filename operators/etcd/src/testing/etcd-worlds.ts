@@ -23,8 +23,9 @@ export const worlds: readonly StoryInit[] = [
     "a member is replaced",
     cluster(),
     happens("the process of a member dies", async (world) => {
-      const [pod] = await world.list(Pod);
-      world.kill(pod?.metadata.name ?? "");
+      // A node that is lost at this moment has taken its processes along.
+      const pod = (await world.list(Pod)).find(({ metadata }) => world.runs(metadata.name));
+      if (pod !== undefined) world.kill(pod.metadata.name);
     }),
   ),
   story("a cluster is deleted", cluster(), remove(EtcdCluster, "orders")),

@@ -155,6 +155,8 @@ function without(value: Json, at: string, paths: ReadonlySet<string>): Json {
 function canonical(value: unknown, key: string, generation: number | undefined): Json {
   if (Array.isArray(value)) return sortedIfNamed(value.map((each) => canonical(each, key, generation)));
   if (key === "nodeName") return "(node)";
+  // A fingerprint of what was applied, the owner's UID with it; what came of it is compared itself.
+  if (key === "setpoint.dev/applied" && typeof value === "string") return value.slice(0, value.lastIndexOf("/"));
   // How often a spec was changed on the way is not a matter of the end.
   if (key === "observedGeneration" && value === generation) return "(current)";
   if (typeof value === "object" && value !== null)

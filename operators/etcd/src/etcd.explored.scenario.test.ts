@@ -59,6 +59,15 @@ const found: readonly Found[] = [
     ],
   },
   {
+    name: "a member is not restarted for an upgrade when another one has gone while the operator stood still",
+    story: "a cluster is upgraded",
+    seed: 785,
+    faults: [
+      { kind: "E1", at: write(told, 6), child: pod(6) },
+      { kind: "D3", at: write(told, 6), forMs: 5_000 },
+    ],
+  },
+  {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
     story: "a cluster is upgraded",
     seed: 7,

@@ -55,6 +55,18 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "at >= managedFields.end → at > managedFields.end":
       "no value begins where managed fields end: there is a comma, a brace or a key",
     "scan.hasOwners ? 1 : 0 → 1": shortcut,
+    "slab.live < slab.size * liveShareMin → slab.live <= slab.size * liveShareMin":
+      "a slab of which exactly half is in use may stay or go",
+    "(object.kind as string | undefined) === undefined ? { ...thi… → { ...this.#type, ...object }":
+      "only a shortcut: an object's own type goes over that of its kind",
+    "this.#slabs.read(slab).slice() → this.#slabs.read(slab)":
+      "what was just read is packed last, so its buffer is not another's yet; the copy does not depend on that",
+    "slot < this.#slabOf.length → slot <= this.#slabOf.length": "behind the last slot there is no slab",
+    "(slot + 1) * columns <= this.#table.length → (slot + 1) * columns < this.#table.length":
+      "only how often the table grows",
+    "slot + 1 → slot - 1": "of the grown table: only how much it grows",
+    "this.#table[slot * columns + column] ?? 0 → this.#table[slot * columns + column]":
+      "for the type alone: only rows of the table are read",
   }),
   ...ofOne("cache/informer.ts", {
     "false → true": "before the first complete list there is nothing that could be newer or older than what comes",
@@ -72,6 +84,9 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "this.#stream = undefined; → (nothing)": "only memory: to end a stream that is over does nothing",
     "isApiError(error) && error.code >= 400 → isApiError(error) || error.code >= 400":
       "for the type alone: the codes of errors that the server answers begin with 400",
+  }),
+  ...ofOne("cache/store-index.ts", {
+    "this.#keys.delete(value); → (nothing)": "of an empty set, only memory: no key is found in it either",
   }),
   ...ofOne("cache/staged-list.ts", {
     "this.#scan.scan(bytes) ? this.#scan.key() : storeKey(this.#p… → storeKey(this.#ports.decode(bytes).metadata)":

@@ -152,3 +152,13 @@ test("a slab of which most is in use stays when one of its objects goes", () => 
   objects.release(slots[0] ?? -1);
   expect(objects.keptBytes).toBe(before);
 });
+
+test("what is left of a slab of which most has gone moves to another, so that nothing holds its memory", () => {
+  const objects = new RawObjects(type, undefined);
+  const slots = Array.from({ length: 12 }, (_, i) => added(objects, `box-${i}`, `${i}`.repeat(1_000)));
+  const left = slots[6] ?? -1;
+  const { slab } = objects.place(left);
+  for (const slot of slots.slice(0, 6)) objects.release(slot);
+  expect(objects.place(left).slab).not.toBe(slab);
+  expect(objects.decode(objects.place(left))).toMatchObject({ data: { text: "6".repeat(1_000) } });
+});

@@ -166,7 +166,7 @@ export function world(scripts: readonly Script[], options: WorldOptions = {}, ch
 
 /** How objects are asked for: `list`, `page`, `newest`, or a `watch` from a revision, a `watchList` when it begins with all. */
 function wayOf({ query }: ApiRequest): string {
-  const revision = query?.["resourceVersion"] === undefined ? "" : `@${query["resourceVersion"]}`;
+  const revision = query?.["resourceVersion"] === undefined ? "" : `@${String(query["resourceVersion"])}`;
   if (query?.["watch"] !== undefined)
     return `${query["sendInitialEvents"] === "true" ? "watchList" : "watch"}${revision}`;
   const limit = query?.["limit"];

@@ -13,7 +13,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: monotonicMs,
   setTimer(callback, delayMs, options) {
-    const timer = setTimeout(callback, delayMs);
+    // A moment that has passed is now; Node would warn of it.
+    const timer = setTimeout(callback, Math.max(0, delayMs));
     if (options?.unref) timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },

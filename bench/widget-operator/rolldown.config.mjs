@@ -1,4 +1,4 @@
-// One small file, as docs/shipping.md recommends for an image.
+// One small file, as docs/small-and-quick.md recommends for an image.
 export default {
   input: "dist/main.js",
   platform: "node",

@@ -18,7 +18,7 @@ if [ -z "${SKIP_BUILD:-}" ]; then
   (cd "$here" && npx rolldown -c rolldown.config.mjs)
 fi
 
-# What docs/shipping.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
+# What docs/small-and-quick.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
 # one arena of malloc.
 "$node" - "$PEERS_HOME/peers.json" "$here/dist/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
 const [, , peersFile, main, node, flags] = process.argv;

@@ -1,6 +1,6 @@
 /** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
-import { isNotFound } from "@setpoint/apimachinery";
+import { isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { InformerFactory } from "@setpoint/runtime";
@@ -53,17 +53,17 @@ export class NodeModel {
   }
 
   /** As `kill -9` on the processes of a pod; throws when it does not run. */
-  kill(namespace: string, name: string): void {
-    const found = this.#find(namespace, name);
-    if (found === undefined) throw new Error(`Cannot kill pod "${name}": it does not run on any node`);
+  kill(pod: NamespacedName): void {
+    const found = this.#find(pod);
+    if (found === undefined) throw new Error(`Cannot kill pod "${pod.name}": it does not run on any node`);
     found.run.kill();
   }
 
-  runs(namespace: string, name: string): boolean {
-    return this.#find(namespace, name) !== undefined;
+  runs(pod: NamespacedName): boolean {
+    return this.#find(pod) !== undefined;
   }
 
-  #find(namespace: string, name: string): Running | undefined {
+  #find({ namespace, name }: NamespacedName): Running | undefined {
     return [...this.#running.values()].find(
       ({ run }) => run.pod.metadata.name === name && run.pod.metadata.namespace === namespace,
     );

@@ -1,4 +1,4 @@
-import { PersistentVolumeClaim } from "@setpoint/api";
+import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { Client, KindRef, RestMapper, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
@@ -167,13 +167,11 @@ export class RunningWorld implements World {
   }
 
   runs(pod: ObjectName): boolean {
-    const { namespace = "default", name } = typeof pod === "string" ? { name: pod } : pod;
-    return this.#parts.nodes.runs(namespace, name);
+    return this.#parts.nodes.runs(keyOf(Pod, pod));
   }
 
   kill(pod: ObjectName): void {
-    const { namespace = "default", name } = typeof pod === "string" ? { name: pod } : pod;
-    this.#parts.nodes.kill(namespace, name);
+    this.#parts.nodes.kill(keyOf(Pod, pod));
   }
 
   killAll(): void {

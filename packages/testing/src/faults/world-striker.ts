@@ -163,13 +163,9 @@ export class WorldStriker {
 
   async #killPod(rank: number): Promise<void> {
     const pod = await this.#child("pods", rank);
-    const { name = "", namespace = "default" } = pod?.metadata ?? {};
+    const { nodes } = this.#options;
     this.#surprise();
-    try {
-      if (pod !== undefined) this.#options.nodes.kill(namespace, name);
-    } catch {
-      // It does not run yet, or no more.
-    }
+    if (pod !== undefined && nodes.runs(keyOf(pod))) nodes.kill(keyOf(pod));
   }
 
   async #loseNode({ rank, backMs }: FaultOf<"E9">): Promise<void> {

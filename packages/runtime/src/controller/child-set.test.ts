@@ -5,13 +5,12 @@ import {
   Candy,
   createControllerWorld,
   refusal,
+  wrapper,
   Wrapper,
   type ControllerWorld,
 } from "./controller-world.fixture.ts";
 import { runsByHand } from "./run-by-hand.fixture.ts";
 
-const wrapper = (flavor: string): Wrapper =>
-  Wrapper({ name: `lolly-${flavor}`, namespace: "default", data: { flavor } });
 const names = async (world: ControllerWorld): Promise<readonly string[]> =>
   (await world.client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name);
 const lolly = { name: "lolly", namespace: "default" };
@@ -43,7 +42,7 @@ test("a child that the server refuses keeps no other from being applied, but eve
   const set = (...flavors: readonly string[]): Promise<unknown> =>
     hand
       .begin(parent)
-      .context.applySet(flavors.map(wrapper))
+      .context.applySet(flavors.map((flavor) => wrapper(flavor)))
       .catch((error: unknown) => error);
   const one = await set("soap", "mint");
   expect(isApiError(one) && one.message).toContain("soap is no flavor");

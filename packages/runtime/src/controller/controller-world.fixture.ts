@@ -4,7 +4,7 @@ import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@
 import { createClient, type Client, type KindRef } from "@setpoint/client";
 import { FaultyTransport } from "@setpoint/client/simulated";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
-import { startManager, type ControllerDefinition, type Manager } from "@setpoint/runtime";
+import { controller, startManager, type ControllerDefinition, type Manager } from "@setpoint/runtime";
 
 export interface Candy extends KubeObject {
   readonly spec: { readonly flavors: readonly string[] };
@@ -165,6 +165,19 @@ export function createControllerWorld(seed = 1): ControllerWorld {
 export function candy(...flavors: string[]): Candy {
   return Candy({ name: "lolly", namespace: "default", spec: { flavors } });
 }
+
+export function wrapper(flavor: string, data: Wrapper["data"] = { flavor }): Wrapper {
+  return Wrapper({ name: `lolly-${flavor}`, namespace: "default", data });
+}
+
+/** One wrapper a flavor, and none besides. */
+export const wrapping: ControllerDefinition = controller(Candy, {
+  owns: [Wrapper],
+  async reconcile({ spec }, { applySet, status }) {
+    await applySet(spec.flavors.map((flavor) => wrapper(flavor)));
+    await status({ wrappers: spec.flavors.length });
+  },
+});
 
 /** One condition of a candy, as `True Reason: message`. */
 export function said({ status }: Candy, type: string): string | undefined {

@@ -1,12 +1,12 @@
 /** Single runs whose cache shows what the test puts into it and nothing else, so that it may lag as far as it likes. */
 import type { KubeObject, Transport } from "@setpoint/apimachinery";
 import { createClient, type KindRef, type Stored } from "@setpoint/client";
-import { controller, type ControllerDefinition } from "@setpoint/runtime";
+import type { ControllerDefinition } from "@setpoint/runtime";
 import { InformerFactory } from "../cache/informer-factory.ts";
 import { storeKey } from "../cache/store.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { ControllerCache } from "./controller-cache.ts";
-import { Candy, Wrapper, type ControllerWorld } from "./controller-world.fixture.ts";
+import { wrapping, type ControllerWorld } from "./controller-world.fixture.ts";
 import { createRun, type Run } from "./create-context.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { ReconcileMemory } from "./reconcile-memory.ts";
@@ -24,8 +24,6 @@ export interface RunsByHand {
   /** Requests so far, as `PATCH candies/lolly/status`. */
   sent(): readonly string[];
 }
-
-const wrapping: ControllerDefinition = controller(Candy, { owns: [Wrapper], reconcile: async () => {} });
 
 export function runsByHand(
   world: ControllerWorld,

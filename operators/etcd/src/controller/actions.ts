@@ -87,10 +87,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     async upgradeMember({ member, version }, context, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;
-      const leaving = await leavingBeside(seen, member, context);
-      if (leaving !== undefined) return context.requeueAfter(membershipRetryMs, `the pod of ${leaving} is stopping`);
-      const silent = await silentBeside(seen, member, gateway, context);
-      if (silent !== undefined) return context.requeueAfter(membershipRetryMs, `${silent} does not answer any more`);
+      const risk = await riskBeside(seen, member, gateway, context);
+      if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
       const image = memberImage(seen.cluster, version);
       // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
       const containers = pod.spec?.containers.map((container) =>
@@ -105,6 +103,9 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
 /** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */
 const membershipRetryMs = 250;
 
+/** How old answers may be upon which a member is stopped. */
+const answersMsMax = 2_000;
+
 /** A refusal that time mends is no failure: it is asked again soon, without a growing back-off. */
 async function unlessNotYet(change: Promise<void>, context: ReconcileContext): Promise<Result | void> {
   try {
@@ -118,35 +119,41 @@ async function unlessNotYet(change: Promise<void>, context: ReconcileContext): P
 }
 
 /**
- * Another member that is on its way out. The server is asked: a member that stops still answers, and what the cache shows of its pod
- * may be old, but two members at once are never without risk.
+ * Why another member cannot be spared at this moment. All are asked: a member that stops still answers, what the cache shows of its pod
+ * may be old, and a busy server may have put off for seconds what was written before this step; but two members at once are never
+ * without risk.
  */
-async function leavingBeside(seen: Seen, member: string, context: ReconcileContext): Promise<string | undefined> {
-  const { namespace } = seen.cluster.metadata;
-  const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
-  const pods = await Promise.all(others.map(({ name }) => context.fresh(Pod, name, namespace)));
-  return others.find((_, index) => podState(pods[index]) !== "running")?.name;
-}
-
-/**
- * Another member that answered when the step was planned and does not now: a busy server may have put off what was written before the
- * step for seconds.
- */
-async function silentBeside(
+async function riskBeside(
   seen: Seen,
   member: string,
   gateway: EtcdGateway,
-  { signal }: ReconcileContext,
+  context: ReconcileContext,
 ): Promise<string | undefined> {
-  const others = seen.members.filter((each) => each.name !== member && each.listed !== undefined);
-  const answers = await Promise.all(
-    others.map(async (each) => {
-      const endpoint = endpointOf(each);
-      return endpoint !== undefined && (await gateway.status(endpoint, signal).catch(() => undefined)) !== undefined;
-    }),
-  );
+  const { clock, signal } = context;
+  const askedMs = clock.monotonic();
+  const others = seen.members.filter(({ name, listed }) => name !== member && listed !== undefined);
+  const risks = await Promise.all(others.map((each) => riskOf(each, seen, gateway, context)));
   signal.throwIfAborted();
-  return others.find((_, index) => answers[index] !== true)?.name;
+  const tookMs = clock.monotonic() - askedMs;
+  // A process that stood still holds answers that were true before.
+  if (tookMs > answersMsMax) return `the other members answered no sooner than after ${Math.round(tookMs)} ms`;
+  return risks.find((risk) => risk !== undefined);
+}
+
+async function riskOf(
+  member: SeenMember,
+  { cluster }: Seen,
+  gateway: EtcdGateway,
+  { fresh, signal }: ReconcileContext,
+): Promise<string | undefined> {
+  const { name } = member;
+  const endpoint = endpointOf(member);
+  const [pod, status] = await Promise.all([
+    fresh(Pod, name, cluster.metadata.namespace),
+    endpoint === undefined ? undefined : gateway.status(endpoint, signal).catch(() => undefined),
+  ]);
+  if (podState(pod) !== "running") return `the pod of ${name} is stopping`;
+  return status === undefined ? `${name} does not answer any more` : undefined;
 }
 
 function find(seen: Seen, name: string): SeenMember {

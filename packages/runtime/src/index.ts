@@ -79,6 +79,7 @@ export { act, rest, wait } from "./controller/step.ts";
 export type { WriteOutcome } from "./controller/outcome.ts";
 export { outcome } from "./controller/outcome.ts";
 export type { RefusalReason } from "./controller/refusal.ts";
+export { appliedAnnotation } from "./objects/applied-mark.ts";
 
 // conditions
 export type {

@@ -25,6 +25,8 @@ export type {
 export { allOf, annotationsChanged, anyOf, changed, generationChanged, labelsChanged, not } from "@setpoint/runtime";
 export { cron, every, fromIterable, keyOf, nextCronRun, onChange, pushSource, timer } from "@setpoint/runtime";
 export { requeueAfter, TemporaryError } from "@setpoint/runtime";
+// what it writes on children
+export { appliedAnnotation } from "@setpoint/runtime";
 export type { Random } from "@setpoint/host";
 export { randomSuffix } from "@setpoint/host";
 

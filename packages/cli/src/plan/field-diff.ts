@@ -1,5 +1,6 @@
 /** What is different between two states of an object, a line for each field. */
 import { deepEqual, isJsonObject } from "@setpoint/apimachinery";
+import { appliedAnnotation } from "setpoint";
 
 export interface FieldChange {
   /** `spec.template.spec.containers[web].image`. */
@@ -22,7 +23,7 @@ const bookkeeping: ReadonlySet<string> = new Set([
   "metadata.uid",
   "metadata.creationTimestamp",
   "metadata.selfLink",
-  'metadata.annotations."setpoint.dev/applied"',
+  `metadata.annotations."${appliedAnnotation}"`,
 ]);
 
 /** The fields that differ, in the order of the object; items of lists are matched by their name where they have one. */

@@ -100,3 +100,17 @@ test("what is to be written once is decided anew when the server is busy, not se
   await world.host.clock.run(60_000);
   expect(seen).toEqual([0, 1]);
 });
+
+test("a child of a kind that is not declared is a rejection that the author can catch, not a throw", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const met: unknown[] = [];
+  const careless = controller(Candy, {
+    reconcile: async (_parent, { apply }) => {
+      const answer = apply(wrapper("mint"));
+      await answer.catch((error: unknown) => met.push(error));
+    },
+  });
+  await world.settle(world.start([careless]));
+  expect(met).toEqual([expect.objectContaining({ code: "ERR_NOT_DECLARED" })]);
+});

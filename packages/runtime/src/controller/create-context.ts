@@ -66,7 +66,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     list: (kind, options) => reader.list(kind, options),
     owned: (kind) => reader.owned(kind),
     fresh: (kind, name, namespace) => reader.fresh(kind, name, namespace),
-    apply: (child, options) => {
+    apply: async (child, options) => {
       if (options?.owner !== false) children.want(child);
       return writer.apply(child, options);
     },

@@ -65,26 +65,36 @@ test("a status is written over a change that the cache does not show yet, after 
 });
 
 test.each([
-  [
-    "meets a new generation",
-    (world: ControllerWorld) => world.client.patch(Candy, key, { spec: { flavors: [] } }),
-    409,
-  ],
-  ["is of an object that is gone", (world: ControllerWorld) => world.client.delete(Candy, key), 409],
-  ["is refused", () => Promise.resolve(), 422],
-])("a status that %s is not tried again, neither at the end of the run", async (_what, meanwhile, code) => {
+  ["meets a new generation", (world: ControllerWorld) => world.client.patch(Candy, key, { spec: { flavors: [] } })],
+  ["is of an object that is gone", (world: ControllerWorld) => world.client.delete(Candy, key)],
+])("a status that %s is not tried again, neither at the end of the run", async (_what, meanwhile) => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const hand = runsByHand(world);
   const run = hand.begin(hand.show(parent));
   run.context.condition(isTrue("Tasted"));
   await meanwhile(world);
-  world.refuse = ({ method }) =>
-    method === "PATCH" ? refusal(code, code === 409 ? "Conflict" : "Invalid", "no") : undefined;
-  await expect(run.context.status({ wrappers: 1 })).rejects.toMatchObject({ code });
+  world.refuse = ({ method }) => (method === "PATCH" ? refusal(409, "Conflict", "no") : undefined);
+  await expect(run.context.status({ wrappers: 1 })).rejects.toMatchObject({ code: 409 });
   world.refuse = () => undefined;
   await run.flush();
   expect(world.writes()).toEqual([statusWrite]);
+});
+
+test("conditions that were said before a status that is refused are written when the run ends", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const run = runsByHand(world).begin(parent);
+  run.context.condition(isTrue("Tasted"));
+  world.refuse = ({ method }) => (method === "PATCH" ? refusal(422, "Invalid", "no") : undefined);
+  await expect(run.context.status({ wrappers: 1 })).rejects.toMatchObject({ code: 422 });
+  world.refuse = () => undefined;
+  await run.flush();
+  await run.flush();
+  expect(world.writes()).toEqual([statusWrite, statusWrite]);
+  const { status } = await world.candy();
+  expect(status).toMatchObject({ conditions: [{ type: "Tasted", status: "True" }] });
+  expect(status).not.toHaveProperty("wrappers");
 });
 
 test("conditions that bring their own times are written as they come, all others get theirs", async () => {

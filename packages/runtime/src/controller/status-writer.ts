@@ -46,11 +46,11 @@ interface Draft {
   readonly kept: readonly Condition[];
 }
 
-/** What the object's status is to be as a whole, of which not everything needs to be ours. */
+/** A status that the object does not have yet. */
 interface Wanted {
   readonly draft: Draft;
+  /** The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is undefined does not exist. */
   readonly whole: Fields;
-  /** As JSON: what a field that is undefined does not have. */
   readonly text: string;
 }
 
@@ -60,6 +60,8 @@ export class StatusWriter {
   readonly #conditions = new Map<string, ConditionInit>();
   #isDirty = false;
   #isConcluded = false;
+  /** The object has become another one than this run looks at: what is to be said of that, the next run says. */
+  #isOutdated = false;
   /** As the server has told it last; unlike the cache it says who owns what. */
   #told: Stored<KubeObject> | undefined;
 
@@ -96,7 +98,8 @@ export class StatusWriter {
 
   /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
   async flush(): Promise<void> {
-    if (this.#isDirty || this.#ports.health !== undefined) await this.#settle(() => this.#completed(undefined, false));
+    if (this.#isOutdated || (!this.#isDirty && this.#ports.health === undefined)) return;
+    await this.#settle(() => this.#completed(undefined, false));
   }
 
   /**
@@ -105,14 +108,17 @@ export class StatusWriter {
    * write made anew; a new generation is for the next run.
    */
   async #settle(draft: () => Draft): Promise<void> {
-    const { generation } = this.#ports;
+    const wasDirty = this.#isDirty;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#write(draft);
       } catch (error) {
+        // An author who goes on without this status has said his conditions all the same.
+        this.#isDirty ||= wasDirty;
         if (!isConflict(error) || attempt >= attemptsMax) throw error;
         const now = await this.#ask();
-        if (now === undefined || now.metadata.generation !== generation) throw error;
+        this.#isOutdated = now === undefined || now.metadata.generation !== this.#ports.generation;
+        if (this.#isOutdated) throw error;
       }
     }
   }
@@ -140,21 +146,27 @@ export class StatusWriter {
   }
 
   async #write(make: () => Draft): Promise<void> {
-    // Also when it fails: a status that met a new generation must not be written after all when the run ends.
     this.#isDirty = false;
-    let wanted = this.#wanted(make());
-    if (this.#isThere(wanted)) return;
-    if (this.#needsOwner(wanted.draft) && this.#own() === undefined) {
+    let wanted = this.#missing(make());
+    if (wanted !== undefined && this.#needsOwner(wanted.draft) && this.#own() === undefined) {
       await this.#ask();
-      wanted = this.#wanted(make());
-      if (this.#isThere(wanted)) return;
+      wanted = this.#missing(make());
     }
-    await this.#send(wanted);
+    if (wanted !== undefined) await this.#send(wanted);
   }
 
-  #wanted(draft: Draft): Wanted {
-    const whole = this.#whole(draft);
-    return { draft, whole, text: JSON.stringify(whole) };
+  /** Undefined when the object has this status, or the server has made of it what the object has. */
+  #missing(draft: Draft): Wanted | undefined {
+    const object = this.#ports.current();
+    const present = statusOf(object);
+    const { fields, said, kept } = draft;
+    const assembled = this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
+    if (isDeepEqual(present, assembled)) return undefined;
+    const text = JSON.stringify(assembled);
+    const whole = JSON.parse(text) as Fields;
+    if (isDeepEqual(present, whole)) return undefined;
+    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present));
+    return isKnown ? undefined : { draft, whole, text };
   }
 
   async #ask(): Promise<Stored<KubeObject> | undefined> {
@@ -169,18 +181,6 @@ export class StatusWriter {
     return ownStatusOf(told, this.#ports.fieldManager);
   }
 
-  /** Whether the object has this status, or the server has made of it what the object has. */
-  #isThere({ whole, text }: Wanted): boolean {
-    const object = this.#ports.current();
-    const present = statusOf(object);
-    return (
-      isDeepEqual(present, whole) ||
-      // Through JSON, so that what is compared is what is sent: fields that are undefined do not exist.
-      isDeepEqual(present, JSON.parse(text)) ||
-      this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present))
-    );
-  }
-
   /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
   #needsOwner({ fields, kept }: Draft): boolean {
     if (kept.length > 0) return true;
@@ -190,25 +190,19 @@ export class StatusWriter {
 
   async #send(wanted: Wanted): Promise<void> {
     const { memory, log, kind } = this.#ports;
-    const { text } = wanted;
+    const { whole, text } = wanted;
     const object = this.#ports.current();
     const mine = this.#mine(wanted);
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
     memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    if (!hasTaken(statusOf(answer), JSON.parse(text) as Fields))
+    if (!hasTaken(statusOf(answer), whole))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });
   }
 
-  /** The status as the object is to have it. */
-  #whole({ fields, said, kept }: Draft): Fields {
-    const present = statusOf(this.#ports.current());
-    return this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
-  }
-
-  /** Of it what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
+  /** Of the status what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
   #mine({ draft, whole }: Wanted): Fields {
     const own = this.#own();
     if (own === undefined) return whole;

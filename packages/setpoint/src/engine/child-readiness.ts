@@ -1,5 +1,5 @@
 /** Whether a child is as its own spec wants it, as kstatus reads objects of any kind. */
-import type { Condition, KubeObject } from "@setpoint/apimachinery";
+import { findCondition, isConditionTrue, type Condition, type KubeObject } from "@setpoint/apimachinery";
 
 export interface Readiness {
   readonly kind: "ready" | "waiting" | "failed";
@@ -16,43 +16,44 @@ interface Facts {
 const ready: Readiness = { kind: "ready", why: "" };
 
 export function readinessOf(child: KubeObject): Readiness {
-  const { metadata } = child;
+  const { metadata, apiVersion, kind } = child;
   const { spec = {}, status = {} } = child as Facts;
   if (metadata.deletionTimestamp !== undefined) return waiting("it is being deleted");
   const seen = status["observedGeneration"];
   if (typeof seen === "number" && metadata.generation !== undefined && seen < metadata.generation)
     return waiting("its controller has not seen its newest spec");
-  const rule = ruleOf[child.kind];
-  const byKind = rule?.(spec, status);
-  if (byKind !== undefined) return byKind;
-  return rule === undefined ? byConditions(status.conditions ?? []) : ready;
+  const rule = ruleOf.get(`${apiVersion} ${kind}`);
+  return rule === undefined ? byConditions(status.conditions ?? []) : (rule(spec, status) ?? ready);
 }
 
 type Rule = (spec: NonNullable<Facts["spec"]>, status: NonNullable<Facts["status"]>) => Readiness | undefined;
 
-/** Undefined: nothing speaks against it. */
-const ruleOf: Readonly<Record<string, Rule>> = {
-  Deployment: (spec, status) => ofReplicas(spec, status, "updatedReplicas", "availableReplicas"),
-  StatefulSet: (spec, status) => ofReplicas(spec, status, "updatedReplicas", "readyReplicas"),
-  ReplicaSet: (spec, status) => ofReplicas(spec, status, "readyReplicas"),
-  DaemonSet: (_spec, status) => {
-    const wanted = numberOf(status["desiredNumberScheduled"]);
-    const there = numberOf(status["numberAvailable"]);
-    return there < wanted ? waiting(`${there} of ${wanted} pods are available`) : undefined;
-  },
-  Job: (_spec, status) => {
-    const failure = status.conditions?.find(({ type, status }) => type === "Failed" && status === "True");
-    if (failure !== undefined) return { kind: "failed", why: failure.message };
-    return isTrue(status.conditions, "Complete") ? undefined : waiting("it has not completed");
-  },
-  Pod: (_spec, status) => {
-    if (status["phase"] === "Failed") return { kind: "failed", why: "it has failed" };
-    return status["phase"] === "Succeeded" || isTrue(status.conditions, "Ready")
-      ? undefined
-      : waiting("it is not ready");
-  },
-  PersistentVolumeClaim: (_spec, status) => (status["phase"] === "Bound" ? undefined : waiting("it is not bound")),
-};
+/** Undefined: nothing speaks against it. With their versions: kinds of others have the same names. */
+const ruleOf: ReadonlyMap<string, Rule> = new Map<string, Rule>(
+  Object.entries({
+    "apps/v1 Deployment": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "availableReplicas"),
+    "apps/v1 StatefulSet": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "readyReplicas"),
+    "apps/v1 ReplicaSet": (spec, status) => ofReplicas(spec, status, "readyReplicas"),
+    "apps/v1 DaemonSet": (_spec, status) => {
+      const wanted = numberOf(status["desiredNumberScheduled"]);
+      const there = numberOf(status["numberAvailable"]);
+      return there < wanted ? waiting(`${there} of ${wanted} pods are available`) : undefined;
+    },
+    "batch/v1 Job": (_spec, status) => {
+      const failure = findCondition(status.conditions, "Failed");
+      if (failure?.status === "True") return { kind: "failed", why: failure.message };
+      return isConditionTrue(status.conditions, "Complete") ? undefined : waiting("it has not completed");
+    },
+    "v1 Pod": (_spec, status) => {
+      if (status["phase"] === "Failed") return { kind: "failed", why: "it has failed" };
+      return status["phase"] === "Succeeded" || isConditionTrue(status.conditions, "Ready")
+        ? undefined
+        : waiting("it is not ready");
+    },
+    "v1 PersistentVolumeClaim": (_spec, status) =>
+      status["phase"] === "Bound" ? undefined : waiting("it is not bound"),
+  } satisfies Readonly<Record<string, Rule>>),
+);
 
 function ofReplicas(
   { replicas = 1 }: { readonly replicas?: number },
@@ -65,16 +66,12 @@ function ofReplicas(
 
 /** Kinds of others say it in conditions; a kind without any is ready when it is there. */
 function byConditions(conditions: readonly Condition[]): Readiness {
-  const stalled = conditions.find(({ type, status }) => type === "Stalled" && status === "True");
-  if (stalled !== undefined) return { kind: "failed", why: stalled.message };
-  const busy = conditions.find(({ type, status }) => type === "Reconciling" && status === "True");
-  if (busy !== undefined) return waiting(busy.message);
-  const unready = conditions.find(({ type, status }) => type === "Ready" && status !== "True");
-  return unready === undefined ? ready : waiting(unready.message);
-}
-
-function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
-  return conditions?.some((each) => each.type === type && each.status === "True") ?? false;
+  const stalled = findCondition(conditions, "Stalled");
+  if (stalled?.status === "True") return { kind: "failed", why: stalled.message };
+  const busy = findCondition(conditions, "Reconciling");
+  if (busy?.status === "True") return waiting(busy.message);
+  const answer = findCondition(conditions, "Ready");
+  return answer === undefined || answer.status === "True" ? ready : waiting(answer.message);
 }
 
 function numberOf(value: unknown): number {

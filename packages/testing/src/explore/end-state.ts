@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { StorageContents } from "@setpoint/apiserver";
+import { appliedAnnotation } from "@setpoint/runtime";
 import { foreignKey } from "../faults/foreign-key.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
 
@@ -156,7 +157,7 @@ function canonical(value: unknown, key: string, generation: number | undefined):
   if (Array.isArray(value)) return sortedIfNamed(value.map((each) => canonical(each, key, generation)));
   if (key === "nodeName") return "(node)";
   // A fingerprint of what was applied, the owner's UID with it; what came of it is compared itself.
-  if (key === "setpoint.dev/applied" && typeof value === "string") return value.slice(0, value.lastIndexOf("/"));
+  if (key === appliedAnnotation && typeof value === "string") return value.slice(0, value.lastIndexOf("/"));
   // How often a spec was changed on the way is not a matter of the end.
   if (key === "observedGeneration" && value === generation) return "(current)";
   if (typeof value === "object" && value !== null)

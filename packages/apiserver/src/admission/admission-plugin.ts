@@ -42,6 +42,8 @@ export interface AdmissionPass {
 export interface AdmissionPlugin {
   readonly name: string;
   admit?(request: AdmissionRequest): void | Promise<void>;
+  /** Gives what nobody else may have, once, when all have changed the object: what was given before a wait may be taken after it. */
+  allot?(request: AdmissionRequest): void;
   validate?(request: AdmissionRequest): void | Promise<void>;
   /** Asked in the moment of storing after a write has waited: whether what was decided by others' objects still holds. */
   holds?(request: AdmissionRequest): boolean;

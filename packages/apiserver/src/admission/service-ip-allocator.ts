@@ -46,7 +46,7 @@ export function serviceIpAllocator(cidr: string = defaultServiceCidr): Admission
   const range = parseRange(cidr);
   return {
     name: "ServiceIpAllocator",
-    admit(request) {
+    allot(request) {
       if (!isServiceWrite(request)) return;
       allocate(request, ensureObject(request.object as unknown as JsonObject, "spec"), range);
     },

@@ -5,7 +5,7 @@ import type { ServedRequest } from "../request/served-request.ts";
 import { alreadyExists, badRequest, plainError } from "../response/api-errors.ts";
 import { decideWrite, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
-import { decodeObject } from "./object-codec.ts";
+import { decodeObjects } from "./object-codec.ts";
 import { storageKey } from "./object-key.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { RegistryContext } from "./registry-context.ts";
@@ -30,32 +30,31 @@ export async function createObject(
 ): Promise<UnstructuredObject> {
   const { definition, request, attributes, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "CreateOptions");
-  const object = decodeObject(definition, body, { fieldValidation: options.fieldValidation, warnings, duplicates });
-  checkNamespace(definition, object, attributes.namespace);
-  const generates = (object.metadata.name ?? "") === "" && (object.metadata.generateName ?? "") !== "";
+  const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
+  const { first, take } = decodeObjects(definition, body, settings);
+  checkNamespace(definition, first, attributes.namespace);
+  const { name = "", generateName = "" } = first.metadata;
+  const generates = name === "" && generateName !== "";
   for (let attempt = 1; ; attempt++) {
-    if (generates) object.metadata.name = generatedName(context, object.metadata.generateName ?? "");
-    // The last attempt may use up the object; earlier ones must leave it for the next.
-    const candidate = generates ? structuredClone(object) : object;
+    const wanted = generates ? generatedName(context, generateName) : name;
     try {
-      return await createNamed(context, served, options, candidate);
+      return await createNamed(context, served, options, wanted, take);
     } catch (error) {
-      if (!generates || !(error instanceof NameTaken))
-        throw error instanceof NameTaken ? error.asApiError(false) : error;
-      if (attempt === generateNameAttemptsMax) throw error.asApiError(true);
+      if (!(error instanceof NameTaken)) throw error;
+      if (!generates || attempt === generateNameAttemptsMax) throw error.asApiError(generates);
     }
   }
 }
 
-/** Creates an object whose name is known; takes it over. */
+/** Creates an object whose name is known, or that has none. */
 async function createNamed(
   context: RegistryContext,
   served: ServedRequest,
   options: WriteOptions,
-  object: MutableObject,
+  name: string,
+  take: () => MutableObject,
 ): Promise<UnstructuredObject> {
   const { definition, attributes } = served;
-  const name = object.metadata.name ?? "";
   const key = storageKey(definition, attributes.namespace, name);
   const view = context.view(definition);
   const holds = (created: UnstructuredObject): boolean => {
@@ -66,6 +65,8 @@ async function createNamed(
     context,
     { definition, key, name, dryRun: options.dryRun, holds },
     function* (current) {
+      const object = take();
+      if (name !== "") object.metadata.name = name;
       const prepared = yield* prepareCreate(context, served, options, object);
       // Last, as upstream: who is refused for another reason does not learn that the name is taken.
       if (current !== undefined) throw new NameTaken(definition, current);

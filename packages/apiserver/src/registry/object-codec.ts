@@ -30,6 +30,25 @@ export function decodeObject(definition: ResourceDefinition, body: unknown, sett
   return fillDefaults(definition, object);
 }
 
+/** The objects of one body: a write that begins again needs one that nobody has changed yet. */
+export interface DecodedObjects {
+  /** For checks; the first one that is taken. */
+  readonly first: MutableObject;
+  take(this: void): MutableObject;
+}
+
+/** Decodes now; later ones are only decoded when they are taken. */
+export function decodeObjects(definition: ResourceDefinition, body: unknown, settings: DecodeSettings): DecodedObjects {
+  const first = decodeObject(definition, body, settings);
+  let unused: MutableObject | undefined = first;
+  const take = (): MutableObject => {
+    const taken = unused ?? decodeObject(definition, body, settings);
+    unused = undefined;
+    return taken;
+  };
+  return { first, take };
+}
+
 /** Prunes and defaults an object that was stored under an earlier schema of its kind. */
 export function refreshObject(definition: ResourceDefinition, stored: UnstructuredObject): MutableObject {
   const { value } = decode(definition.schema, stored, { unknown: "prune", wrongTypes: "keep" });

@@ -2,8 +2,7 @@ import { type UnstructuredObject } from "@setpoint/apimachinery";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
-import type { MutableObject } from "./mutable-object.ts";
-import { decodeObject } from "./object-codec.ts";
+import { decodeObjects } from "./object-codec.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import { type Change, type UpdateAnswer, updateObject } from "./update-object.ts";
 import { parseWriteOptions } from "./write-options.ts";
@@ -18,17 +17,11 @@ export async function putObject(
   const { definition, attributes, request, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "UpdateOptions");
   const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
-  const object = decodeObject(definition, body, settings);
-  checkName(object, attributes.name);
-  checkNamespace(definition, object, attributes.namespace);
+  const { first, take } = decodeObjects(definition, body, settings);
+  checkName(first, attributes.name);
+  checkNamespace(definition, first, attributes.namespace);
   const mayCreate = definition.strategy.allowsCreateOnUpdate === true && attributes.subresource === "";
-  let unused: MutableObject | undefined = object;
-  // A write that begins again needs an object that nobody has changed yet.
-  const change = (): Change => {
-    const taken = unused ?? decodeObject(definition, body, settings);
-    unused = undefined;
-    return { object: taken };
-  };
+  const change = (): Change => ({ object: take() });
   const create = (): Change => {
     context.authorize({ ...attributes, verb: "create" });
     return change();

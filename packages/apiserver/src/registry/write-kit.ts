@@ -36,9 +36,11 @@ export function admissionRequest(
 
 export function* admit(context: RegistryContext, request: AdmissionRequest): Waits<void> {
   yield* admitOnce(context, request);
-  if (!request.pass.isNeededAgain) return;
-  request.pass.isRepeated = true;
-  yield* admitOnce(context, request);
+  if (request.pass.isNeededAgain) {
+    request.pass.isRepeated = true;
+    yield* admitOnce(context, request);
+  }
+  for (const plugin of context.admission) plugin.allot?.(request);
 }
 
 function* admitOnce(context: RegistryContext, request: AdmissionRequest): Waits<void> {

@@ -1,6 +1,7 @@
 import type { ApiResponse, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
+import type { AdmissionPlugin } from "../admission/admission-plugin.ts";
 import { serviceIpAllocator } from "../admission/service-ip-allocator.ts";
 import { createApiServer, type ApiServer } from "../api-server.ts";
 import { builtinResources } from "../builtin/builtin-resources.ts";
@@ -26,10 +27,10 @@ interface Review {
 type Hook = (review: Review, call: WebhookCall) => object | Promise<object>;
 
 /** A server whose webhooks are functions, by the host of their URL. */
-function world(hooks: Readonly<Record<string, Hook>>) {
+function world(hooks: Readonly<Record<string, Hook>>, admission: readonly AdmissionPlugin[] = []) {
   const host = simulatedHost(1);
   const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const server = createApiServer({ host, storage, builtin: builtinResources(), admission });
   const asked: string[] = [];
   const caller: WebhookCaller = {
     async call(call, signal) {
@@ -55,6 +56,7 @@ interface Body {
   readonly code?: number;
   readonly message?: string;
   readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: { readonly clusterIP?: string; readonly ports?: readonly object[] };
   readonly metadata: { readonly resourceVersion?: string };
 }
 
@@ -291,38 +293,43 @@ test("who creates an object whose name is taken is refused for what is wrong wit
   expect(asked).toEqual(["check", "check"]);
 });
 
-test("two Services that wait for a webhook at the same time do not get the same address or port", async () => {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const admission = [serviceIpAllocator()];
-  const server = createApiServer({ host, storage, builtin: builtinResources(), admission });
-  const caller: WebhookCaller = {
-    async call({ body }) {
-      await new Promise((resolve) => setImmediate(resolve));
-      const { request } = body as unknown as Review;
-      const response = { uid: request.uid, allowed: true };
-      const answer = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response };
-      return { status: 200, text: JSON.stringify(answer) };
-    },
-  };
-  serveWebhooks(server, { caller });
-  const send = sender(server);
+/** A server that gives Services addresses of a range, with a webhook for all Services. */
+async function servicesWorld(hook: Hook, cidr?: string) {
+  const { send } = world({ hook }, [serviceIpAllocator(cidr)]);
   const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["services"] }];
-  await send("POST", validating, configuration("Validating", ["check"], { rules }));
-  const create = (name: string, spec: object) =>
-    send("POST", "/api/v1/namespaces/default/services", {
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { name },
-      spec: { type: "NodePort", ...spec },
-    });
+  await send("POST", mutating, configuration("Mutating", ["hook"], { rules }));
+  return (name: string, spec: object) => {
+    const object = { apiVersion: "v1", kind: "Service", metadata: { name }, spec };
+    return send("POST", "/api/v1/namespaces/default/services", object);
+  };
+}
+
+const slowly: Hook = async (review, call) => {
+  await new Promise((resolve) => setImmediate(resolve));
+  return allow(review, call);
+};
+
+test("two Services that wait for a webhook at the same time do not get the same address or port", async () => {
+  const create = await servicesWorld(slowly);
   const ports = [{ port: 80, nodePort: 30_080 }];
   const sameAddress = { clusterIP: "127.96.0.77", ports: [{ port: 80 }] };
   const answers = await Promise.all([
-    ...["a", "b"].map((name) => create(name, { ports })),
-    ...["c", "d"].map((name) => create(name, sameAddress)),
+    ...["a", "b"].map((name) => create(name, { type: "NodePort", ports })),
+    ...["c", "d"].map((name) => create(name, { type: "NodePort", ...sameAddress })),
   ]);
   expect(answers.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([201, 201, 422, 422]);
   expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided port is already allocated/);
   expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided IP is already allocated/);
+});
+
+test("a Service whose address was taken while it waited for a webhook gets another one, and its webhooks see it anew", async () => {
+  const create = await servicesWorld(async (review, call) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return patching({ op: "add", path: "/spec/ports/-", value: { name: "b", port: 81 } })(review, call);
+  }, "10.0.0.0/29");
+  const ports = [{ name: "a", port: 80 }];
+  const answers = await Promise.all(["a", "b", "c", "d"].map((name) => create(name, { ports })));
+  expect(answers.map(({ code }) => code)).toEqual([201, 201, 201, 201]);
+  expect(new Set(answers.map(({ body }) => body.spec?.clusterIP)).size).toBe(4);
+  for (const { body } of answers) expect(body.spec?.ports).toHaveLength(2);
 });

@@ -1,17 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { main } from "./main.ts";
-
-async function setpoint(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const written = { out: "", err: "" };
-  const code = await main(args, {
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-  });
-  return { code, ...written };
-}
+import { setpoint } from "./setpoint.fixture.ts";
 
 const commands = [
   "up",

@@ -4,29 +4,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { bundle } from "../commands/bundle.ts";
+import { setpoint } from "../setpoint.fixture.ts";
 import { sampleOf } from "./sample-object.ts";
 
 const candy = fileURLToPath(new URL("../../../../examples/candy/candy.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "setpoint-bundle-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function run(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const written = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (written.out += text),
-    err: (text: string) => void (written.err += text),
-  };
-  return { code: await bundle.run(args, output), ...written };
-}
-
 const csvPath = join(folder, "manifests/candy-operator.clusterserviceversion.yaml");
 
 test("an operator becomes a bundle that its own check finds fit", async () => {
-  expect(await run(candy, folder, "--version", "1.2.3", "--replaces", "1.2.2")).toMatchObject({ code: 0, err: "" });
-  expect((await run("--check", folder)).out).toContain("is fit");
+  expect(await setpoint("bundle", candy, folder, "--version", "1.2.3", "--replaces", "1.2.2")).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  expect((await setpoint("bundle", "--check", folder)).out).toContain("is fit");
   const csv = parse(readFileSync(csvPath, "utf8")) as {
     readonly metadata: { readonly name: string };
     readonly spec: {
@@ -42,7 +34,7 @@ test("an operator becomes a bundle that its own check finds fit", async () => {
 test("the check names the file and the field of what is wrong", async () => {
   const text = readFileSync(csvPath, "utf8");
   writeFileSync(csvPath, text.replace("version: 1.2.3", "version: new"));
-  const { code, err } = await run("--check", folder);
+  const { code, err } = await setpoint("bundle", "--check", folder);
   writeFileSync(csvPath, text);
   expect(code).toBe(1);
   expect(err).toContain('candy-operator.clusterserviceversion.yaml spec.version: "new" is not a semantic version');

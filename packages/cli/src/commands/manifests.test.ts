@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { main } from "../main.ts";
+import { setpoint } from "../setpoint.fixture.ts";
 
 const candy = fileURLToPath(new URL("../../../../examples/candy/candy.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "setpoint-manifests-"));
@@ -19,18 +19,6 @@ interface Manifest {
     readonly apiGroups: readonly string[];
   }[];
   readonly spec?: unknown;
-}
-
-async function manifests(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const written = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (written.out += text),
-    err: (text: string) => void (written.err += text),
-  };
-  const code = await main(["manifests", ...args], output);
-  return { code, ...written };
 }
 
 function objects(text: string): readonly Manifest[] {
@@ -49,17 +37,26 @@ const kinds = [
 ];
 
 test("what installs an operator is printed in the order in which it has to be applied, always the same", async () => {
-  const { code, out } = await manifests(candy, "--image", "registry.example.com/candy:1", "--namespace", "sweets");
+  const { code, out } = await setpoint(
+    "manifests",
+    candy,
+    "--image",
+    "registry.example.com/candy:1",
+    "--namespace",
+    "sweets",
+  );
   expect(code).toBe(0);
   expect(objects(out).map(({ kind }) => kind)).toEqual(kinds);
   expect(objects(out).at(-1)?.metadata).toMatchObject({ name: "candy-operator", namespace: "sweets" });
   expect(out).toContain("image: registry.example.com/candy:1\n");
-  expect((await manifests(candy, "--image", "registry.example.com/candy:1", "--namespace", "sweets")).out).toBe(out);
+  expect(
+    (await setpoint("manifests", candy, "--image", "registry.example.com/candy:1", "--namespace", "sweets")).out,
+  ).toBe(out);
   expect(out).not.toMatch(/^\s*(- )?[&*]a\d/m);
 });
 
 test("rights are those that the controllers declare, without a wildcard", async () => {
-  const { out } = await manifests(candy);
+  const { out } = await setpoint("manifests", candy);
   const rules = objects(out).flatMap((each) => each.rules ?? []);
   expect(rules.length).toBeGreaterThan(3);
   for (const { verbs, resources, apiGroups } of rules)
@@ -67,7 +64,7 @@ test("rights are those that the controllers declare, without a wildcard", async 
 });
 
 test("the Deployment is probed and restricted", async () => {
-  const { out } = await manifests(candy);
+  const { out } = await setpoint("manifests", candy);
   for (const text of [
     "path: /healthz",
     "path: /readyz",
@@ -81,7 +78,7 @@ test("the Deployment is probed and restricted", async () => {
 });
 
 test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () => {
-  const { out } = await manifests(candy, "--with", "pdb,networkpolicy");
+  const { out } = await setpoint("manifests", candy, "--with", "pdb,networkpolicy");
   const [policy, budget] = objects(out).slice(kinds.length);
   const labels = { matchLabels: { "app.kubernetes.io/name": "candy-operator" } };
   expect(policy).toMatchObject({
@@ -89,7 +86,7 @@ test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () =
     spec: { podSelector: labels, policyTypes: ["Ingress"], ingress: [{ ports: [{ port: 8080, protocol: "TCP" }] }] },
   });
   expect(budget).toMatchObject({ kind: "PodDisruptionBudget", spec: { maxUnavailable: 1, selector: labels } });
-  const { code, err } = await manifests(candy, "--with", "helm");
+  const { code, err } = await setpoint("manifests", candy, "--with", "helm");
   expect(code).toBe(2);
   expect(err).toMatch(
     /^Cannot use --with helm: wanted some of networkpolicy, pdb, metrics, servicemonitor\nUsage: setpoint manifests FILE/,
@@ -97,7 +94,7 @@ test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () =
 });
 
 test("a ServiceMonitor comes with the metrics Service that it finds", async () => {
-  const { out } = await manifests(candy, "--with", "servicemonitor");
+  const { out } = await setpoint("manifests", candy, "--with", "servicemonitor");
   const [service, monitor] = objects(out).slice(kinds.length);
   const labels = { "app.kubernetes.io/name": "candy-operator" };
   expect(service).toMatchObject({
@@ -129,12 +126,12 @@ test("rights follow from a recording too: what was used is added, and what was n
     answer(3, 403),
   ];
   writeFileSync(recording, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  const { out, err } = await manifests(candy, "--from-recording", recording);
+  const { out, err } = await setpoint("manifests", candy, "--from-recording", recording);
   const [role] = objects(out).filter(({ kind }) => kind === "ClusterRole");
   expect(role?.rules).toContainEqual({ apiGroups: [""], resources: ["pods"], verbs: ["get"] });
   expect(JSON.stringify(role?.rules)).not.toContain("nodes");
   expect(err).toContain("Kept, though the recording did not need it: delete configmaps\n");
-  const least = objects((await manifests(candy, "--from-recording", recording, "--only-used")).out);
+  const least = objects((await setpoint("manifests", candy, "--from-recording", recording, "--only-used")).out);
   expect(least.find(({ kind }) => kind === "ClusterRole")?.rules).toEqual([
     // Who lists may have to watch elsewhere, and owner references may be policed there.
     { apiGroups: ["examples.setpoint.dev"], resources: ["candies/finalizers"], verbs: ["update"] },
@@ -149,7 +146,11 @@ test("rights follow from a recording too: what was used is added, and what was n
 test("a Helm chart has everything that people change in its values", async () => {
   const directory = join(folder, "chart");
   const flags = ["--image", "localhost:5000/candy:1", "--chart-version", "2.0.0", "--with", "pdb"];
-  expect(await manifests(candy, ...flags, "--output", "helm", directory)).toEqual({ code: 0, out: "", err: "" });
+  expect(await setpoint("manifests", candy, ...flags, "--output", "helm", directory)).toEqual({
+    code: 0,
+    out: "",
+    err: "",
+  });
   const file = (name: string): string => readFileSync(join(directory, name), "utf8");
   expect(parse(file("Chart.yaml"))).toMatchObject({ name: "candy-operator", version: "2.0.0", appVersion: "1" });
   expect(parse(file("values.yaml"))).toMatchObject({
@@ -166,14 +167,14 @@ test("a Helm chart has everything that people change in its values", async () =>
 
 test("a Kustomize base lists its files, and they hold what would be printed", async () => {
   const directory = join(folder, "base");
-  expect(await manifests(candy, "--output", "kustomize", directory)).toEqual({ code: 0, out: "", err: "" });
+  expect(await setpoint("manifests", candy, "--output", "kustomize", directory)).toEqual({ code: 0, out: "", err: "" });
   const { resources } = parse(readFileSync(join(directory, "kustomization.yaml"), "utf8")) as {
     readonly resources: readonly string[];
   };
   expect(resources).toEqual(["namespace.yaml", "crds.yaml", "rbac.yaml", "deployment.yaml"]);
   expect(readdirSync(directory).toSorted()).toEqual([...resources, "kustomization.yaml"].toSorted());
   const text = resources.map((file) => readFileSync(join(directory, file), "utf8")).join("---\n");
-  expect(text).toBe((await manifests(candy)).out);
+  expect(text).toBe((await setpoint("manifests", candy)).out);
 });
 
 test("a wrong call is one sentence and the usage", async () => {
@@ -194,7 +195,7 @@ test("a wrong call is one sentence and the usage", async () => {
     [[candy, "--imgae", "x"], "Cannot run \"setpoint manifests\": Unknown option '--imgae'"],
   ];
   for (const [args, sentence] of cases) {
-    const { code, err } = await manifests(...args);
+    const { code, err } = await setpoint("manifests", ...args);
     expect(err.split("\n")[0]).toBe(sentence);
     expect(err).toContain("\nUsage: setpoint manifests FILE ");
     expect(code).toBe(2);

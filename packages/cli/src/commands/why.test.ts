@@ -1,6 +1,6 @@
 import { openAccess, serveStatus, type WhyReport } from "setpoint/process";
 import { expect, test } from "vitest";
-import { main } from "../main.ts";
+import { setpoint } from "../setpoint.fixture.ts";
 import { whyText } from "./why.ts";
 
 const nowMs = Date.parse("2026-01-01T00:10:00Z");
@@ -119,27 +119,25 @@ test("setpoint why asks the operator at the URL, and says what to do when nobody
     metrics: () => "",
     why: (query: unknown) => (asked.push(query), Promise.resolve(report)),
   };
-  const printed = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-  };
   let url: string;
   {
     await using server = await serveStatus({ manager, address: "127.0.0.1", port: 0, access: openAccess });
     url = `http://127.0.0.1:${server.port}`;
-    expect(await main(["why", "candy", "lolly", "-n", "default", "--url", url], output)).toBe(0);
-    expect(await main(["why", "candy/lolly", "--url", url, "--json"], output)).toBe(0);
+    const told = await setpoint("why", "candy", "lolly", "-n", "default", "--url", url);
+    expect(told.out).toContain("Candy default/lolly, reconciled by");
+    expect(told.code).toBe(0);
+    const json = await setpoint("why", "candy/lolly", "--url", url, "--json");
+    expect(json.out).toContain('"controller": "candy"');
+    expect(json.code).toBe(0);
   }
   expect(asked).toEqual([
     { kind: "candy", name: "lolly", namespace: "default" },
     { kind: "candy", name: "lolly" },
   ]);
-  expect(printed.out).toContain("Candy default/lolly, reconciled by");
-  expect(printed.out).toContain('"controller": "candy"');
-  expect(await main(["why", "candy", "lolly", "--url", url], output)).toBe(1);
-  expect(printed.err).toContain("nobody answers there");
-  expect(printed.err).toContain("--pod NAMESPACE/NAME");
-  expect(await main(["why", "candy", "lolly", "--pod", "ops/"], output)).not.toBe(0);
-  expect(await main(["why", "candy"], output)).toBe(2);
+  const nobody = await setpoint("why", "candy", "lolly", "--url", url);
+  expect(nobody.err).toContain("nobody answers there");
+  expect(nobody.err).toContain("--pod NAMESPACE/NAME");
+  expect(nobody.code).toBe(1);
+  expect((await setpoint("why", "candy", "lolly", "--pod", "ops/")).code).not.toBe(0);
+  expect((await setpoint("why", "candy")).code).toBe(2);
 });

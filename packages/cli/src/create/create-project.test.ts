@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { main } from "../main.ts";
+import { setpoint } from "../setpoint.fixture.ts";
 import { parseOperatorName } from "./operator-words.ts";
 import { scaffoldFiles } from "./scaffold-files.ts";
 
@@ -13,18 +13,6 @@ const parent = join(root, "packages/cli/.setpoint");
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, "create-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function create(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const written = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (written.out += text),
-    err: (text: string) => void (written.err += text),
-  };
-  const code = await main(["create", ...args], output);
-  return { code, ...written };
-}
 
 /** Runs a program of the repository in the new project, as its npm scripts do; resolves to what it prints when it fails. */
 function inProject(directory: string, program: string, ...args: readonly string[]): Promise<string> {
@@ -41,7 +29,7 @@ function inProject(directory: string, program: string, ...args: readonly string[
 
 test("the test and the type check of a new project pass at once", { timeout: 120_000 }, async () => {
   const directory = join(folder, "ice-cream");
-  const { code, out } = await create("operator", "ice-cream", "--directory", directory);
+  const { code, out } = await setpoint("create", "operator", "ice-cream", "--directory", directory);
   expect(code).toBe(0);
   expect(out).toContain("  src/ice-cream.test.ts\n");
   expect(
@@ -49,12 +37,8 @@ test("the test and the type check of a new project pass at once", { timeout: 120
   ).toBeLessThanOrEqual(12);
   expect(await inProject(directory, "vitest/vitest.mjs", "run")).toBe("");
   expect(await inProject(directory, "typescript/bin/tsc")).toBe("");
-  const printed = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (printed.out += text),
-    err: (text: string) => void (printed.err += text),
-  };
-  expect(await main(["manifests", join(directory, "src/index.ts")], output)).toBe(0);
+  const printed = await setpoint("manifests", join(directory, "src/index.ts"));
+  expect(printed.code).toBe(0);
   expect(printed.out).toContain("name: icecreams.ice-cream.example.com\n");
 });
 
@@ -62,7 +46,7 @@ test("a folder that holds something is refused, and nothing is written", async (
   const directory = join(folder, "used");
   mkdirSync(directory);
   writeFileSync(join(directory, "notes.txt"), "mine");
-  expect(await create("operator", "candy", "--directory", directory)).toEqual({
+  expect(await setpoint("create", "operator", "candy", "--directory", directory)).toEqual({
     code: 1,
     out: "",
     err: `Cannot create the operator "candy" in "${directory}": the folder holds "notes.txt", wanted an empty folder or none; nothing was written\n`,
@@ -74,7 +58,7 @@ test.each(["Candy", "1st", "a_b", "a.b", "-a", "a-", "", "../up", "a".repeat(41)
   "the name %j is refused, and nothing is written",
   async (name) => {
     const directory = join(folder, "refused");
-    const { code, err } = await create("operator", "--directory", directory, "--", name);
+    const { code, err } = await setpoint("create", "operator", "--directory", directory, "--", name);
     expect(code).toBe(2);
     expect(err).toMatch(/^Cannot create the operator .*wanted .*\nUsage: setpoint create operator NAME/);
     expect(existsSync(directory)).toBe(false);
@@ -88,6 +72,6 @@ test("with packages of a registry, nothing of a project refers to sources", () =
 });
 
 test("create wants to know what, and the name", async () => {
-  expect((await create()).err).toMatch(/^Cannot create nothing: wanted "operator" and a name\nUsage: /);
-  expect((await create("webhook", "candy")).code).toBe(2);
+  expect((await setpoint("create")).err).toMatch(/^Cannot create nothing: wanted "operator" and a name\nUsage: /);
+  expect((await setpoint("create", "webhook", "candy")).code).toBe(2);
 });

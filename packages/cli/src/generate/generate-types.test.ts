@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { main } from "../main.ts";
+import { setpoint, type Ran } from "../setpoint.fixture.ts";
 import { generatedProgram } from "./generated-program.fixture.ts";
 import { alertCrd, databaseCrd } from "./large-crds.fixture.ts";
 
@@ -15,21 +15,6 @@ const parent = join(root, "packages/cli/.setpoint");
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, "generate-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function setpoint(...args: readonly string[]): Promise<Ran> {
-  const written = { out: "", err: "" };
-  const code = await main(args, {
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-  });
-  return { code, ...written };
-}
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

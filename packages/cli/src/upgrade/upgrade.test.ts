@@ -2,24 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { main } from "../main.ts";
+import { setpoint } from "../setpoint.fixture.ts";
 import { lineDiff } from "./line-diff.ts";
 import { mergeJson } from "./merge-json.ts";
 import { planUpgrade, type FileChange } from "./plan-upgrade.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-upgrade-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-async function setpoint(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const written = { out: "", err: "" };
-  const output = {
-    out: (text: string) => void (written.out += text),
-    err: (text: string) => void (written.err += text),
-  };
-  return { code: await main(args, output), ...written };
-}
 
 describe("a project that an older setpoint has made", () => {
   let project = "";

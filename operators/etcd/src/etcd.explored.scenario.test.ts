@@ -84,6 +84,18 @@ const found: readonly Found[] = [
     ],
   },
   {
+    name: "a founder whose claim was deleted before its pod could start is replaced when the others are a quorum",
+    story: "a cluster starts",
+    seed: 3_000_840,
+    faults: [
+      { kind: "B5", at: write(status, 2), status: 500, times: 2 },
+      { kind: "C6", at: event("pods", 1), compacted: false },
+      { kind: "B3", at: write(told, 2), lateMs: 2_000 },
+      { kind: "C5", at: event("pods", 5), forMs: 20_000 },
+      { kind: "E1", at: write("POST default/persistentvolumeclaims/data-orders-*", 3), child: claim(14) },
+    ],
+  },
+  {
     name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
     story: "a cluster grows",
     seed: 20_104,

@@ -2,6 +2,7 @@ import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { describe, expect, test } from "vitest";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { initialMemberNames } from "./initial-members.ts";
+import { claims } from "../testing/etcd-stage.ts";
 import { plan } from "./plan.ts";
 import type { Seen, SeenMember } from "./seen.ts";
 
@@ -37,7 +38,7 @@ interface MemberSketch {
   readonly listed?: boolean;
   readonly started?: boolean;
   readonly raftIndex?: number;
-  readonly volume?: boolean;
+  readonly volume?: boolean | "leaving";
   /** How its failed pod ended, a second after its start. */
   readonly exitCode?: number;
   readonly silentSince?: string;
@@ -46,6 +47,11 @@ interface MemberSketch {
 
 function ended(exitCode: number): object {
   return { exitCode, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
+}
+
+function claimOf(member: string, isLeaving: boolean): PersistentVolumeClaim {
+  const left = isLeaving ? { deletionTimestamp: "2026-01-01T00:09:59Z" } : {};
+  return { metadata: { name: `data-${member}`, ...left } } as PersistentVolumeClaim;
 }
 
 /** A healthy voter unless the sketch says otherwise; `a` leads unless told otherwise. */
@@ -72,7 +78,7 @@ function member(name: string, sketch: MemberSketch = {}): SeenMember {
   return {
     name,
     ...(phase === "gone" ? {} : { pod }),
-    ...(sketch.volume ? { volume: { metadata: { name: `data-${name}` } } as PersistentVolumeClaim } : {}),
+    ...(sketch.volume ? { volume: claimOf(name, sketch.volume === "leaving") } : {}),
     ...(sketch.listed === false
       ? {}
       : { listed: { id: `id-${name}`, learner: sketch.learner ?? false, started: sketch.started ?? true } }),
@@ -327,6 +333,42 @@ describe("plan", () => {
     const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
     expect(step(seen([a(), b(), c({ pod: "Failed" })], { cluster: fresh }))).toBe("removeMember c");
     expect(step(seen([a(), b(), c({ pod: "Failed", volume: true })], { cluster: fresh }))).toBe("deletePod c");
+  });
+
+  test("a founder whose claim was deleted before its pod could start is replaced, once a quorum can say who is there", () => {
+    const fresh = cluster(claims, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+    const [one, two] = [a({ volume: true }), b({ volume: true })];
+    const stuck = c({ pod: "Pending", started: false });
+    expect(step(seen([one, two, stuck], { cluster: fresh }))).toBe("removeMember c");
+    expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: true })], { cluster: fresh }))).toMatch(
+      /^wait/,
+    );
+    expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: "leaving" })], { cluster: fresh }))).toBe(
+      "removeMember c",
+    );
+    expect(step(seen([one, stuck], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
+  });
+
+  test("a pod of the first start whose claim is being deleted goes first, and comes back when the claim is gone", () => {
+    const fresh = cluster(claims, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+    const first = (sketch: MemberSketch): string =>
+      step(seen([a({ ...sketch, started: false, recorded: false })], { cluster: fresh, quorum: false }));
+    expect(first({ pod: "Pending", volume: "leaving" })).toBe("deletePod a");
+    expect(first({ pod: "gone", volume: "leaving" })).toBe("startMember b");
+    expect(first({ pod: "gone" })).toBe("startMember a");
+  });
+
+  test("a learner whose claim is being deleted before it has started is started anew when the claim is gone", () => {
+    const wanted = cluster(claims);
+    const learner = (sketch: MemberSketch): string =>
+      step(
+        seen([a({ volume: true }), b({ volume: true }), c({ ...sketch, learner: true, started: false })], {
+          cluster: wanted,
+        }),
+      );
+    expect(learner({ pod: "Pending", volume: "leaving" })).toBe("deletePod c");
+    expect(learner({ pod: "gone", volume: "leaving" })).toMatch(/^wait/);
+    expect(learner({ pod: "gone" })).toBe("startMember c");
   });
 
   test("a founder that was started again on an empty volume, and ends by itself at once, is replaced", () => {

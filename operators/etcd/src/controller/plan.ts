@@ -11,6 +11,7 @@ import {
   isHealthy,
   isLeader,
   isServing,
+  isVolumeLeaving,
   podState,
   podVersion,
   type Seen,
@@ -105,9 +106,10 @@ function planFirstStart(seen: Seen): EtcdStep {
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
     const start = { member: name, initialCluster: initial, state: "new" } as const;
-    if (state === "missing") return act("startMember", start, `first start: ${name} of ${initial.length} members`);
+    if (state === "missing" && (member === undefined || !isVolumeLeaving(member)))
+      return act("startMember", start, `first start: ${name} of ${initial.length} members`);
     if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined)
-      return act("startMember", start, `first start: the volume of ${name} is gone, and held nothing yet`);
+      return startAnew(member, start, `first start: the volume of ${name}`);
   }
   const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
   return wait(
@@ -116,6 +118,13 @@ function planFirstStart(seen: Seen): EtcdStep {
       : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`,
     silent.length === 0 ? 100 : 500,
   );
+}
+
+/** Of a member whose claim was deleted before anything was on it. */
+function startAnew(member: SeenMember, start: Actions["startMember"], subject: string): EtcdStep {
+  return isVolumeLeaving(member)
+    ? act("deletePod", { member: member.name }, `${subject} is being deleted, and held nothing yet`)
+    : act("startMember", start, `${subject} is gone, and held nothing yet`);
 }
 
 /** Why a pod is not up, in the words of its own status. */
@@ -145,7 +154,7 @@ function planWithoutQuorum(seen: Seen): EtcdStep {
   for (const member of members) {
     const state = podState(member.pod);
     if (failedAtOnce(member)) continue;
-    if (member.volume === undefined || member.volume.metadata.deletionTimestamp !== undefined) continue;
+    if (member.volume === undefined || isVolumeLeaving(member)) continue;
     if (state === "failed")
       return act(
         "deletePod",
@@ -186,11 +195,7 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
     if (member.listed !== undefined) continue;
     if (member.pod !== undefined && podState(member.pod) !== "terminating")
       return act("deletePod", { member: member.name }, `${member.name} is not a member of etcd any more`);
-    if (
-      member.pod === undefined &&
-      member.volume !== undefined &&
-      member.volume.metadata.deletionTimestamp === undefined
-    )
+    if (member.pod === undefined && member.volume !== undefined && !isVolumeLeaving(member))
       return act(
         "deleteVolume",
         { member: member.name },
@@ -214,26 +219,21 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   if (listed === undefined) return undefined;
   const state = podState(member.pod);
   if (state === "terminating") return undefined;
-  // Added, never started: the crash or the lost answer came between the addition and the pod.
-  if (state === "missing" && !listed.started)
-    return act(
-      "startMember",
-      { member: name, initialCluster: joinList(seen, name), state: "existing" },
-      `${name} was added to etcd and has no pod yet`,
-    );
-  if (waitsForVolume(seen, member) && !listed.started)
-    return act(
-      "startMember",
-      { member: name, initialCluster: joinList(seen, name), state: "existing" },
-      `the volume of ${name} is gone, and held nothing yet`,
-    );
+  // Added, never started: the crash or the lost answer came between the addition and the pod. Founders may have voted before.
+  const heldNothing = listed.learner && !listed.started;
+  const start = { member: name, initialCluster: joinList(seen, name), state: "existing" } as const;
+  if (state === "missing" && heldNothing)
+    return isVolumeLeaving(member)
+      ? undefined
+      : act("startMember", start, `${name} was added to etcd and has no pod yet`);
+  if (waitsForVolume(seen, member) && heldNothing) return startAnew(member, start, `the volume of ${name}`);
   if (waitsForVolume(seen, member))
     return act(
       "removeMember",
       { member: name, id: listed.id },
       `the volume of ${name} is gone with its data, quorum is safe: ${healthyText(seen)}`,
     );
-  if (state === "missing" && member.volume !== undefined && member.volume.metadata.deletionTimestamp === undefined)
+  if (state === "missing" && member.volume !== undefined && !isVolumeLeaving(member))
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
   if (state === "failed" || state === "missing")
     return act(

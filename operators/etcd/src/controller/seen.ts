@@ -56,8 +56,14 @@ export function podState(pod: Pod | undefined): PodState {
 }
 
 /** Whether the pod waits for a claim that somebody has deleted: it has never started, or never will again. */
-export function waitsForVolume({ cluster }: Seen, { pod, volume }: SeenMember): boolean {
-  return cluster.spec.volumeClaimTemplate !== undefined && volume === undefined && podState(pod) === "starting";
+export function waitsForVolume({ cluster }: Seen, member: SeenMember): boolean {
+  if (cluster.spec.volumeClaimTemplate === undefined || podState(member.pod) !== "starting") return false;
+  return member.volume === undefined || isVolumeLeaving(member);
+}
+
+/** Whether its claim is being deleted: no pod is started on it any more. */
+export function isVolumeLeaving({ volume }: SeenMember): boolean {
+  return volume?.metadata.deletionTimestamp !== undefined;
 }
 
 /** A voter or learner that answers and knows a leader. */
@@ -111,13 +117,19 @@ export function isBootstrapped(cluster: EtcdCluster): boolean {
 /**
  * Whether a member of the first start has joined and then lost its data with its pod. etcd never takes it back under that name,
  * so the first start cannot be completed; but a quorum answers, so the cluster exists and is healed like any other. It may have been
- * started again on an empty volume while no quorum could say that it had joined; then it ends as soon as it has started.
+ * started again on an empty volume while no quorum could say that it had joined; then it ends as soon as it has started. One that
+ * waits for a deleted claim counts too, whether it has said that it started or not: it may have voted before.
  */
-export function hasLostFounder({ members, quorum, clusterIds }: Seen): boolean {
-  if (!quorum || clusterIds.length !== 1) return false;
-  return members.some(
-    ({ listed, volume, pod }) =>
-      listed?.started === true &&
-      ((volume === undefined && ["failed", "missing"].includes(podState(pod))) || hasRefusedToRun(pod)),
+export function hasLostFounder(seen: Seen): boolean {
+  if (!seen.quorum || seen.clusterIds.length !== 1) return false;
+  return seen.members.some(
+    (member) =>
+      member.listed !== undefined && (waitsForVolume(seen, member) || hasEnded(member, member.listed.started)),
   );
+}
+
+/** What has not started may be about to. */
+function hasEnded({ pod, volume }: SeenMember, started: boolean): boolean {
+  const isGone = volume === undefined && ["failed", "missing"].includes(podState(pod));
+  return started && (isGone || hasRefusedToRun(pod));
 }

@@ -12,8 +12,11 @@ export const claimProtection: ControllerDefinition = controller(PersistentVolume
   async reconcile(claim, context) {
     const { deletionTimestamp, finalizers = [], name, namespace = "" } = claim.metadata;
     if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
-    const users = context.list(Pod, { namespace }).filter((pod) => !isFinished(pod) && claimsOf(pod).includes(name));
-    if (users.length > 0) return;
+    const isUsed = (pods: readonly Pod[]): boolean =>
+      pods.some((pod) => !isFinished(pod) && claimsOf(pod).includes(name));
+    if (isUsed(context.list(Pod, { namespace }))) return;
+    // As upstream: a pod that the cache does not show yet may use it since.
+    if (isUsed((await context.client.listAll(Pod, { namespace, signal: context.signal })).items)) return;
     await context.patch(
       claim,
       { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } },

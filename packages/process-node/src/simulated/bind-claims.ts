@@ -3,14 +3,16 @@ import { isAlreadyExists } from "@setpoint/apimachinery";
 import type { ClusterApi } from "../cluster/cluster-api.ts";
 import { claimKind, type PersistentVolume, volumeKind } from "../cluster/kinds.ts";
 import { type Pod, podIdentity } from "../pod/pod.ts";
+import { refuseLeaving } from "../volumes/refuse-leaving.ts";
 
-/** Throws while a claim is missing, so that the pod waits for it. */
+/** Throws while a claim is missing or being deleted, so that the pod waits for it. */
 export async function bindClaims(api: ClusterApi, pod: Pod, nodeName: string): Promise<void> {
   const { namespace } = podIdentity(pod);
   for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
     if (persistentVolumeClaim === undefined) continue;
     const key = { namespace, name: persistentVolumeClaim.claimName };
     const claim = await api.get(claimKind, key);
+    refuseLeaving(claim, pod);
     if (claim.status?.phase === "Bound") continue;
     const volumeName = `pvc-${claim.metadata.uid ?? ""}`;
     const spec = {

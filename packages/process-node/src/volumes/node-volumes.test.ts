@@ -33,7 +33,7 @@ class World {
   readonly api = new FakeClusterApi();
   readonly directory = mkdtempSync(join(tmpdir(), "process-node-"));
   readonly volumes: NodeVolumes;
-  readonly pod: Pod;
+  pod: Pod;
 
   constructor(...volumes: Volume[]) {
     onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
@@ -188,6 +188,11 @@ test("a claim is mounted when it is bound, where its volume says", async () => {
   expect(await world.folder()).toBe(path);
   await world.volumes.remove("u1");
   expect(existsSync(path)).toBe(true);
+  const leaving = { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  world.api.add(claimKind, { ...claim, metadata: leaving, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
+  await expect(world.folder()).rejects.toThrow('persistentvolumeclaim "data" is being deleted');
+  world.pod = { ...world.pod, status: { phase: "Running" } };
+  expect(await world.folder()).toBe(path);
 });
 
 test("a volume of an unknown type is refused by name", async () => {

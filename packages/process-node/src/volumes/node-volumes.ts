@@ -8,6 +8,7 @@ import { nodeError } from "../errors.ts";
 import type { PodVolumes, PreparedVolume } from "../pod-parts.ts";
 import { type Pod, podIdentity, type Volume } from "../pod/pod.ts";
 import { type FolderContent, writeAtomicFolder } from "./atomic-folder.ts";
+import { refuseLeaving } from "./refuse-leaving.ts";
 import { type ContentSources, volumeContent } from "./volume-content.ts";
 
 export interface NodeVolumesOptions {
@@ -72,6 +73,7 @@ export class NodeVolumes implements PodVolumes {
     const { namespace } = podIdentity(pod);
     const claim = await this.#options.api.find(claimKind, { namespace, name: claimName });
     if (claim === undefined) throw nodeError("ERR_CONTAINER_CONFIG", `persistentvolumeclaim "${claimName}" not found`);
+    refuseLeaving(claim, pod);
     const volumeName = claim.spec.volumeName ?? "";
     if (volumeName === "" || claim.status?.phase !== "Bound") {
       throw nodeError("ERR_CONTAINER_CONFIG", `persistentvolumeclaim "${claimName}" is not bound yet`);

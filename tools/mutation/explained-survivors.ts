@@ -75,13 +75,19 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   }),
   ...ofOne("cache/reflector.ts", {
     "false → true": "of #relist: the first thing that is done is a list",
-    'this.#plan.method === "list" && !signal.aborted → this.#plan.method === "list" || !signal.aborted':
+    "true → false": "of the listener for the end: it is removed with the stream",
+    "this.#stream = undefined; → (nothing)": "only memory: to end a stream that is over does nothing",
+    "this.#position.isListDue → true": "only memory: what was shown is the store's, and is not given up again",
+  }),
+  ...ofOne("cache/kind-lister.ts", {
+    "false → true": "of #hasBegun: each list begins with setting it",
+    'plan.method === "list" && !signal.aborted → plan.method === "list" || !signal.aborted':
       "pages, the other way to list, are the last one: there is nothing to fall back to",
     "page.continue === undefined ? {} : { continue: page.continue… → { continue: page.continue }":
       "for the type alone: an absent token and an undefined one are sent alike",
     'page.resourceVersion ?? "" → page.resourceVersion': "for the type alone: every list has a revision",
-    "true → false": "of the listener for the end: it is removed with the stream",
-    "this.#stream = undefined; → (nothing)": "only memory: to end a stream that is over does nothing",
+  }),
+  ...ofOne("cache/watch-errors.ts", {
     "isApiError(error) && error.code >= 400 → isApiError(error) || error.code >= 400":
       "for the type alone: the codes of errors that the server answers begin with 400",
   }),

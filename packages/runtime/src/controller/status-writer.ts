@@ -58,7 +58,6 @@ interface Wanted {
 export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
-  #isDirty = false;
   #isConcluded = false;
   /** The object has become another one than this run looks at: what is to be said of that, the next run says. */
   #isOutdated = false;
@@ -71,7 +70,6 @@ export class StatusWriter {
 
   condition(condition: ConditionInit): void {
     this.#conditions.set(condition.type, condition);
-    this.#isDirty = true;
   }
 
   /** The run has ended well: what an earlier one was refused is over. */
@@ -96,9 +94,12 @@ export class StatusWriter {
     await this.#settle(() => this.#completed({ ...status }, named.length > 0));
   }
 
-  /** Writes conditions that no `replace` has written; with declared conditions also those that are missing. */
+  /**
+   * Writes conditions that no `replace` has written: an author who goes on without a refused status has said his conditions all the
+   * same. With declared conditions also those that are missing.
+   */
   async flush(): Promise<void> {
-    if (this.#isOutdated || (!this.#isDirty && this.#ports.health === undefined)) return;
+    if (this.#isOutdated || (this.#conditions.size === 0 && this.#ports.health === undefined)) return;
     await this.#settle(() => this.#completed(undefined, false));
   }
 
@@ -108,13 +109,10 @@ export class StatusWriter {
    * write made anew; a new generation is for the next run.
    */
   async #settle(draft: () => Draft): Promise<void> {
-    const wasDirty = this.#isDirty;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#write(draft);
       } catch (error) {
-        // An author who goes on without this status has said his conditions all the same.
-        this.#isDirty ||= wasDirty;
         if (!isConflict(error) || attempt >= attemptsMax) throw error;
         const now = await this.#ask();
         this.#isOutdated = now === undefined || now.metadata.generation !== this.#ports.generation;
@@ -146,7 +144,6 @@ export class StatusWriter {
   }
 
   async #write(make: () => Draft): Promise<void> {
-    this.#isDirty = false;
     let wanted = this.#missing(make());
     if (wanted !== undefined && this.#needsOwner(wanted.draft) && this.#own() === undefined) {
       await this.#ask();

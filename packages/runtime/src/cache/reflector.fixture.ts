@@ -35,6 +35,7 @@ export interface Listed {
 export type Script = readonly Step[] | Listed | Status;
 
 export const frame = (type: WatchEventType, object: unknown): WatchFrame => ({ type, object });
+export const modified = (name: string, revision: number): WatchFrame => frame("MODIFIED", box(name, revision));
 export const bookmark = (revision: number): WatchFrame =>
   frame("BOOKMARK", { metadata: { resourceVersion: String(revision) } });
 /** The end of the present objects. */
@@ -46,6 +47,9 @@ export const refused = (code: number, reason: StatusReason, details: object = {}
   failure(code, reason, `the server says ${reason}`, details);
 export const error = (code: number, reason: StatusReason, details: object = {}): WatchFrame =>
   frame("ERROR", refused(code, reason, details));
+
+/** A connection that breaks before anything is said. */
+export const nothing: Script = ["cut"];
 
 const bytes = (object: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(object));
 const nameIn = (of: Uint8Array): string =>

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { complete, refused, world, type Script } from "./reflector.fixture.ts";
+
+test("what a person has to do is said once, however often it is met, and that it is done too", async () => {
+  const forbidden = refused(403, "Forbidden");
+  const broken: Script = { list: [], at: 9, ends: "cut" };
+  const { clock, lines, reflector } = world([forbidden, broken, forbidden, { list: [], at: 9 }], { isRaw: true });
+  await clock.run(2_000);
+  expect(reflector.problem).toContain("Cannot list boxes in all namespaces");
+  await clock.run(10_000);
+  expect(reflector.problem).toBeUndefined();
+  const said = lines.filter(({ level }) => level === "error" || level === "info").map(({ message }) => message);
+  expect(said).toEqual(["Cannot fill a cache", "Can fill a cache again"]);
+});
+
+test("a cache that is not filled from bytes says so too when it can be filled again", async () => {
+  const { clock, lines, reflector } = world([refused(403, "Forbidden"), [complete(5)]]);
+  await clock.run(2_000);
+  expect(reflector.problem).toBeUndefined();
+  expect(lines.at(-1)?.message).toBe("Can fill a cache again");
+});

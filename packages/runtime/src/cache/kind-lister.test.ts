@@ -52,6 +52,23 @@ test("a list that breaks before its first object is tried again as it is", async
   expect(ways()).toEqual(["list", "list", "watch@9"]);
 });
 
+test("a list that breaks before its first object is tried again as it is, also when an earlier one came whole", async () => {
+  const whole = { list: [box("a", 3)], at: 9 };
+  const { clock, ways } = world([whole, [error(410, "Expired")], { ...whole, list: [], ends: "cut" }, whole], {
+    isRaw: true,
+  });
+  await clock.run(2_000);
+  expect(ways()).toEqual(["list", "watch@9", "list", "list", "watch@9"]);
+});
+
+test("a server is not silent while a long list comes from it", async () => {
+  const { clock, reflector, told } = world([{ list: [box("a", 3)], at: 9, ends: "late" }], { isRaw: true });
+  await clock.run(400);
+  expect([reflector.silentForMs(), told]).toEqual([400, []]);
+  await clock.run(800);
+  expect([reflector.silentForMs(), told]).toEqual([200, ["commit a,late", "progress 9"]]);
+});
+
 test.each([
   [400, "BadRequest", "watchList"],
   [403, "Forbidden", "list"],

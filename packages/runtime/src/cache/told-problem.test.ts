@@ -9,8 +9,11 @@ test("what a person has to do is said once, however often it is met, and that it
   expect(reflector.problem).toContain("Cannot list boxes in all namespaces");
   await clock.run(10_000);
   expect(reflector.problem).toBeUndefined();
-  const said = lines.filter(({ level }) => level === "error" || level === "info").map(({ message }) => message);
-  expect(said).toEqual(["Cannot fill a cache", "Can fill a cache again"]);
+  const said = lines.filter(({ level }) => level === "error" || level === "info");
+  expect(said.map(({ message, fields }) => `${message}: ${String(fields["resource"])}`)).toEqual([
+    "Cannot fill a cache: boxes",
+    "Can fill a cache again: boxes",
+  ]);
 });
 
 test("a cache that is not filled from bytes says so too when it can be filled again", async () => {

@@ -41,6 +41,16 @@ test("a stream that was short and told nothing is no healthy one", async () => {
   expect(asked).toEqual(["0 watchList", "375 watchList", "11124 watch@5", "12624 watch@5"]);
 });
 
+test("the log says of a stream that ended whose it was, why it ended and where the next one begins", async () => {
+  const { clock, lines } = world([nothing, [complete(5), "cut"], []]);
+  await clock.run(2_000);
+  const fields = { resource: "boxes", error: new Error("the connection broke") };
+  expect(lines.map(({ message, fields: said }) => [message, said])).toEqual([
+    ["Watch ended", { ...fields, resumeFrom: "" }],
+    ["Watch ended", { ...fields, resumeFrom: "5" }],
+  ]);
+});
+
 test("a server that fills its caches is waited for as it asks, and that is said once until it has answered", async () => {
   const busy = (details?: object): Script => [error(429, "TooManyRequests", details)];
   const { asked, clock, lines } = world([
@@ -50,7 +60,8 @@ test("a server that fills its caches is waited for as it asks, and that is said 
   ]);
   await clock.run(20_000);
   expect(asked).toEqual(["0 watchList", "3375 watch@6", "4500 watch@6", "5625 watch@7"]);
-  expect(lines.map(({ level, atMs }) => `${level} ${atMs - startMs}`)).toEqual(["info 0", "info 4500"]);
+  const said = lines.map(({ level, atMs, fields }) => `${level} ${atMs - startMs} ${String(fields["resource"])}`);
+  expect(said).toEqual(["info 0 boxes", "info 4500 boxes"]);
 });
 
 test("a kind that is not served any more is listed anew when it comes, and asked for every ten seconds at last", async () => {

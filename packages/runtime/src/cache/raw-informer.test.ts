@@ -1,110 +1,6 @@
-import {
-  createKind,
-  failure,
-  type ApiRequest,
-  type KubeObject,
-  type RawFrame,
-  type RawResponse,
-  type Transport,
-  type WatchEventType,
-} from "@setpoint/apimachinery";
-import { createClient, type Stored } from "@setpoint/client";
-import { simulatedHost } from "@setpoint/host/simulated";
+import { failure } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { Informer, type InformerOptions } from "./informer.ts";
-
-const Box = createKind<KubeObject>({ group: "", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
-const encoder = new TextEncoder();
-
-const box = (name: string, resourceVersion: number, fields: object = {}, uid = name) => ({
-  metadata: {
-    name,
-    namespace: "default",
-    uid,
-    resourceVersion: String(resourceVersion),
-    managedFields: [{}],
-    ...fields,
-  },
-  data: { size: name.length },
-});
-const frame = (type: WatchEventType, object: unknown): RawFrame => ({
-  type,
-  object: encoder.encode(JSON.stringify(object)),
-});
-const bookmark = (resourceVersion: number, isEnd = false): RawFrame =>
-  frame("BOOKMARK", {
-    metadata: {
-      resourceVersion: String(resourceVersion),
-      ...(isEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}),
-    },
-  });
-
-type Script =
-  | { readonly list: readonly object[]; readonly at: number; readonly more?: string; readonly isCut?: boolean }
-  | { readonly frames: readonly (RawFrame | "cut" | "end")[] }
-  | { readonly refuse: number };
-
-function answer(script: Script, signal: AbortSignal | undefined): RawResponse {
-  const head = { status: 200, headers: {} };
-  if ("refuse" in script) {
-    const status = failure(script.refuse, "TooManyRequests", "storage is (re)initializing", { retryAfterSeconds: 1 });
-    return { ...head, status: script.refuse, kind: "object", object: status };
-  }
-  if ("list" in script) {
-    const { list, at, more = "", isCut } = script;
-    async function* batches(): AsyncGenerator<readonly Uint8Array[]> {
-      for (const each of list) yield [encoder.encode(JSON.stringify(each))];
-      if (isCut === true) throw new Error("the connection broke");
-    }
-    const metadata = { resourceVersion: String(at), continue: more };
-    return { ...head, kind: "rawList", list: { batches: batches(), metadata: () => metadata } };
-  }
-  async function* frames(): AsyncGenerator<readonly RawFrame[]> {
-    for (const each of (script as { readonly frames: readonly (RawFrame | "cut" | "end")[] }).frames) {
-      if (each === "end") return;
-      if (each === "cut") throw new Error("the connection broke");
-      yield [each];
-    }
-    await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
-  }
-  return { ...head, kind: "rawWatch", frames: frames() };
-}
-
-function start(scripts: readonly Script[], options: InformerOptions = {}) {
-  const requests: ApiRequest[] = [];
-  const sendRaw = async (request: ApiRequest, signal?: AbortSignal): Promise<RawResponse> => {
-    requests.push(request);
-    return answer(scripts[requests.length - 1] ?? { frames: [] }, signal);
-  };
-  const transport: Transport = { send: () => Promise.reject(new Error("not asked for")), sendRaw };
-  const host = simulatedHost(1);
-  const informer = new Informer(createClient(transport, host), host, Box, options);
-  const log: string[] = [];
-  const say = (what: string, { metadata }: Stored<KubeObject>): void =>
-    void log.push(`${what} ${metadata.name}@${metadata.resourceVersion}`);
-  informer.addHandler({
-    onAdd: (each) => say("add", each),
-    onUpdate: (old, each) => say(`${old.metadata.resourceVersion} to`, each),
-    onDelete: (each) => say("delete", each),
-  });
-  const stopper = new AbortController();
-  const running = informer.run(stopper.signal);
-  const stop = async (): Promise<void> => {
-    stopper.abort(new Error("the test is over"));
-    await running;
-  };
-  const ways = (): string[] =>
-    requests.map(({ query }) =>
-      query?.["watch"] === undefined
-        ? query?.["limit"] === undefined
-          ? "list"
-          : "page"
-        : query["sendInitialEvents"] === "true"
-          ? "watchList"
-          : "watch",
-    );
-  return { host, informer, log, ways, requests, stop };
-}
+import { bookmark, box, frame, start, type Script } from "./raw-informer.fixture.ts";
 
 test("a kind is listed at once and watched from the list's revision", async () => {
   const { host, informer, log, requests, ways, stop } = start([
@@ -116,21 +12,6 @@ test("a kind is listed at once and watched from the list's revision", async () =
   expect(requests[1]?.query?.["resourceVersion"]).toBe("9");
   expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
   expect([...informer.store.keys()]).toEqual(["default/a", "default/c"]);
-  await stop();
-});
-
-test("what is read is the whole object, with its type, without managed fields, and frozen", async () => {
-  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }]);
-  await host.clock.settle();
-  const object = informer.store.get("default/a");
-  expect(object).toEqual({
-    apiVersion: "v1",
-    kind: "Box",
-    metadata: { name: "a", namespace: "default", uid: "a", resourceVersion: "3" },
-    data: { size: 1 },
-  });
-  expect(Object.isFrozen(object?.metadata)).toBe(true);
-  expect([...informer.store.values()]).toEqual([object]);
   await stop();
 });
 
@@ -219,88 +100,6 @@ test("pages are one list", async () => {
   await stop();
 });
 
-test("a transform says what is kept", async () => {
-  const { host, informer, stop } = start(
-    [{ list: [box("a", 3)], at: 9 }, { frames: [frame("MODIFIED", box("a", 10))] }],
-    {
-      transform: ({ apiVersion, kind, metadata }) => ({
-        ...{ apiVersion, kind },
-        metadata: { labels: { kept: "in part" }, ...metadata },
-      }),
-    },
-  );
-  await host.clock.settle();
-  const object = informer.store.get("default/a");
-  expect(object?.metadata.resourceVersion).toBe("10");
-  expect(object).not.toHaveProperty("data");
-  expect(informer.store.versionOf("default/a")).toEqual({ uid: "a", resourceVersion: "10" });
-  await stop();
-});
-
-test("a cache of metadata alone holds objects of that type", async () => {
-  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }], { metadataOnly: true });
-  await host.clock.settle();
-  expect(informer.store.get("default/a")).toMatchObject({
-    apiVersion: "meta.k8s.io/v1",
-    kind: "PartialObjectMetadata",
-  });
-  await stop();
-});
-
-test("a list that shows an older namesake of what is there changes nothing and takes no memory", async () => {
-  const { host, informer, log, stop } = start([
-    { list: [box("a", 8)], at: 9 },
-    { frames: [] },
-    { list: [box("a", 3, {}, "x")], at: 12 },
-  ]);
-  await host.clock.run(10_000);
-  const { bytes } = informer.store;
-  informer.refresh();
-  await host.clock.run(1_000);
-  expect([log, informer.store.bytes - bytes, informer.hasSeen("12")]).toEqual([["add a@8"], 0, true]);
-  await stop();
-});
-
-test("objects are found by owner and by an author's index, as they are now", async () => {
-  const ownedBy = (uid: string) => ({
-    ownerReferences: [{ apiVersion: "v1", kind: "Shelf", name: uid, uid, controller: true }],
-    labels: { color: uid },
-  });
-  const { host, informer, stop } = start([
-    { list: [box("a", 3, ownedBy("red")), box("b", 4, ownedBy("red")), box("c", 5)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10, ownedBy("blue"))), frame("DELETED", box("b", 11))] },
-  ]);
-  informer.store.addIndex("color", ({ metadata }) => Object.values(metadata.labels ?? {}));
-  await host.clock.settle();
-  const names = (index: string, value: string): string[] =>
-    informer.store.byIndex(index, value).map(({ metadata }) => metadata.name);
-  for (const index of ["setpoint.dev/owner", "color"])
-    expect([names(index, "red"), names(index, "blue")]).toEqual([[], ["a"]]);
-  expect(informer.store.inNamespace("default").length).toBe(2);
-  const blue = informer.store.select(({ metadata }) => metadata.labels?.["color"] === "blue", "default");
-  expect(blue.map(({ metadata }) => metadata.name)).toEqual(["a"]);
-  await stop();
-});
-
-test("a handler may keep the old state and read it later", async () => {
-  const olds: Stored<KubeObject>[] = [];
-  const { host, informer, stop } = start([
-    { list: [box("a", 3)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10))] },
-  ]);
-  informer.addHandler({ onUpdate: (old) => void olds.push(old) });
-  await host.clock.settle();
-  expect(olds[0]).toEqual({
-    ...box("a", 3),
-    apiVersion: "v1",
-    kind: "Box",
-    metadata: { ...box("a", 3).metadata, managedFields: undefined },
-  });
-  expect({ ...olds[0] }).toHaveProperty("data");
-  expect(() => Object.assign(olds[0] ?? {}, { data: {} })).toThrow(TypeError);
-  await stop();
-});
-
 test("streams that a busy server closes after a few changes are resumed at once, however often", async () => {
   const scripts = Array.from({ length: 20 }, (_, i): Script => ({
     frames: [frame("MODIFIED", box("a", 10 + i)), "end"],
@@ -331,36 +130,6 @@ test("however many ask for a new list, one is enough", async () => {
   }
   expect(ways()).toEqual(["list", "watch", "list", "watch"]);
   expect(informer.store.size).toBe(0);
-  await stop();
-});
-
-test("handlers and index functions that throw lose nobody an event, and every key keeps its own object", async () => {
-  const { host, informer, log, ways, stop } = start([
-    { list: [box("a", 3), box("b", 4)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))] },
-  ]);
-  const broken = (): never => {
-    throw new Error("an author's mistake");
-  };
-  informer.addHandler({ onAdd: broken, onUpdate: broken, onDelete: broken });
-  const told: string[] = [];
-  informer.addHandler({
-    onAdd: ({ metadata }) => void told.push(`add ${metadata.name}`),
-    onUpdate: (_, { metadata }) => void told.push(`update ${metadata.name}`),
-    onDelete: ({ metadata }) => void told.push(`delete ${metadata.name}`),
-  });
-  informer.store.addIndex("broken", broken);
-  await host.clock.settle();
-  // One list and one stream: nothing broke.
-  expect(ways()).toEqual(["list", "watch"]);
-  expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
-  expect(told).toEqual(["add a", "add b", "update a", "delete b", "add c"]);
-  for (const name of ["a", "c"]) expect(informer.store.get(`default/${name}`)?.metadata.name).toBe(name);
-  const errors = host.lines.filter(({ level }) => level === "error");
-  expect(errors.map(({ message, fields }) => [message, fields["resource"], fields["object"]])).toEqual([
-    ["A function of the author threw, which is said once", "boxes", "default/a"],
-    ["Handler of an informer threw, which is said once", "boxes", "default/a"],
-  ]);
   await stop();
 });
 

@@ -124,3 +124,21 @@ test("children are recreated or left alone where the author says so", async () =
     ["lolly-mint", { sort: "b" }, false],
   ]);
 });
+
+test("what a run writes through the client of the context, it reads", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const read: unknown[] = [];
+  const manager = world.start([
+    controller(Candy, {
+      owns: [Wrapper],
+      reconcile: async (_object, { client, get }) => {
+        if (get(Wrapper, "mint") !== undefined) return;
+        await client.create(Wrapper, Wrapper({ name: "mint", namespace: "default", data: { sweet: "yes" } }));
+        read.push(get(Wrapper, "mint")?.data);
+      },
+    }),
+  ]);
+  await world.settle(manager);
+  expect(read).toEqual([{ sweet: "yes" }]);
+});

@@ -185,6 +185,14 @@ export function said({ status }: Candy, type: string): string | undefined {
   return found === undefined ? undefined : `${found.status} ${found.reason}: ${found.message}`;
 }
 
+/** What the events with this reason say. */
+export async function notesOf({ client }: ControllerWorld, reason: string): Promise<readonly string[]> {
+  const { items } = await client.listAll(Event);
+  return items
+    .filter((each) => Reflect.get(each, "reason") === reason)
+    .map((each) => String(Reflect.get(each, "note")));
+}
+
 /** An answer of the server that is no success. */
 export function refusal(code: number, reason: string, message: string, cause?: string): Status {
   return {

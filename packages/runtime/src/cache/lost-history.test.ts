@@ -1,33 +1,20 @@
 /** The cluster is restored from a backup of etcd: its revisions go back, and other changes get the revisions that were seen. */
 import type { Transport } from "@setpoint/apimachinery";
-import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
-import { createClient, type Client, type KindRef } from "@setpoint/client";
+import { createApiServer, createMemoryStorage } from "@setpoint/apiserver";
+import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy } from "../controller/controller-world.fixture.ts";
+import { anything, served } from "../controller/served-kinds.fixture.ts";
 import { LostHistory, lostHistoryProblem } from "./lost-history.ts";
-
-function served(kind: KindRef): ResourceDefinition {
-  const { group, version, plural, kind: name } = kind;
-  return {
-    ...{ group, version, kind: name, resource: plural, namespaced: true, singular: name.toLowerCase() },
-    listKind: `${name}List`,
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
-    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
-    subresources: [],
-    schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-    strategy: { tracksGeneration: true },
-    storagePrefix: `/${group}/${plural}`,
-  };
-}
 
 /** A cluster as it was at the time of the backup: equal seeds make equal objects, with equal UIDs and revisions. */
 async function cluster({
   clock,
 }: Pick<SimulatedHost, "clock">): Promise<{ readonly transport: Transport; readonly client: Client }> {
   const host = { ...simulatedHost(5), clock };
-  const server = createApiServer({ host, storage: createMemoryStorage(host), builtin: [served(Candy)] });
+  const server = createApiServer({ host, storage: createMemoryStorage(host), builtin: [served(Candy, anything)] });
   const transport = server.transport({ username: "operator", groups: ["system:masters"] });
   const client = createClient(transport, host);
   await client.create(Candy, candy("mint"));
@@ -36,42 +23,51 @@ async function cluster({
 
 const key = { name: "lolly", namespace: "default" };
 
-test("a cluster that is restored from a backup is noticed, said, and believed within four minutes", async () => {
-  const host = simulatedHost(1);
+/** A cluster that is restored from a backup whenever it is wished, after twenty changes that the backup does not have. */
+async function world(host: SimulatedHost) {
   const [before, after] = [await cluster(host), await cluster(host)];
   let now = before.transport;
   let cuts = new AbortController();
-  const seen: string[] = [];
-  const manager = startManager({
+  return {
+    after: after.client,
     transport: {
       send: (request, signal) =>
         now.send(request, AbortSignal.any([cuts.signal, ...(signal === undefined ? [] : [signal])])),
+    } satisfies Transport,
+    async change(): Promise<void> {
+      for (let i = 0; i < 20; i++) await before.client.patch(Candy, key, { spec: { flavors: [`lost-${i}`] } });
     },
-    host,
-    controllers: [controller(Candy, { reconcile: async ({ spec }) => void seen.push(spec.flavors.join()) })],
-  });
+    cut(): void {
+      cuts.abort(new Error("the servers are restarted"));
+      cuts = new AbortController();
+    },
+    restore: () => void (now = after.transport),
+  };
+}
+
+test("a cluster that is restored from a backup is noticed, said, and believed within four minutes", async () => {
+  const host = simulatedHost(1);
+  const { after, change, cut, restore, transport } = await world(host);
+  const seen: string[] = [];
+  const noting = controller(Candy, { reconcile: async ({ spec }) => void seen.push(spec.flavors.join()) });
+  const manager = startManager({ transport, host, controllers: [noting] });
   await host.clock.run(1_000);
-  for (let i = 0; i < 20; i++) await before.client.patch(Candy, key, { spec: { flavors: [`lost-${i}`] } });
+  await change();
   await host.clock.run(1_000);
   expect(seen.at(-1)).toBe("lost-19");
 
-  now = after.transport;
-  cuts.abort(new Error("the servers are restarted"));
-  cuts = new AbortController();
+  restore();
+  cut();
   const isSuspicious = (): boolean => !manager.readyz().ok;
   expect(await host.clock.run(120_000, isSuspicious)).toBe(true);
-  expect(
-    manager
-      .readyz()
-      .checks.map(({ message }) => message)
-      .join(),
-  ).toContain("as after a restore of etcd");
+  const messages = manager.readyz().checks.map(({ message }) => message);
+  expect(messages.join()).toContain("as after a restore of etcd");
   expect(await host.clock.run(120_000, () => seen.at(-1) === "mint")).toBe(true);
   await host.clock.run(1_000);
   expect(isSuspicious()).toBe(false);
   expect(manager.metrics()).toContain('setpoint_cache_restores_total{kind="candies.example.com"} 1');
 
-  await after.client.patch(Candy, key, { spec: { flavors: ["lime"] } });
+  await after.patch(Candy, key, { spec: { flavors: ["lime"] } });
   await host.clock.run(1_000);
   expect(seen.at(-1)).toBe("lime");
   await Promise.all([manager.stop(), host.clock.run(1_000)]);
@@ -79,31 +75,20 @@ test("a cluster that is restored from a backup is noticed, said, and believed wi
 
 test("a key that waits for a write of the lost history goes on with the new one", async () => {
   const host = simulatedHost(1);
-  const [before, after] = [await cluster(host), await cluster(host)];
-  for (let i = 0; i < 20; i++) await before.client.patch(Candy, key, { spec: { flavors: [`lost-${i}`] } });
-  let now = before.transport;
-  let cuts = new AbortController();
+  const { change, cut, restore, transport } = await world(host);
+  await change();
   const seen: string[] = [];
-  const manager = startManager({
-    transport: {
-      send: (request, signal) =>
-        now.send(request, AbortSignal.any([cuts.signal, ...(signal === undefined ? [] : [signal])])),
+  const writing = controller(Candy, {
+    reconcile: async (object, { patch }) => {
+      seen.push(object.spec.flavors.join());
+      if (object.spec.flavors.includes("mint")) return;
+      cut();
+      await patch(object, { metadata: { annotations: { written: "yes" } } });
+      // Before the cache shows it.
+      restore();
     },
-    host,
-    controllers: [
-      controller(Candy, {
-        reconcile: async (object, { patch }) => {
-          seen.push(object.spec.flavors.join());
-          if (object.spec.flavors.includes("mint")) return;
-          cuts.abort(new Error("the servers are restarted"));
-          cuts = new AbortController();
-          await patch(object, { metadata: { annotations: { written: "yes" } } });
-          // Before the cache shows it.
-          now = after.transport;
-        },
-      }),
-    ],
   });
+  const manager = startManager({ transport, host, controllers: [writing] });
   expect(await host.clock.run(300_000, () => seen.at(-1) === "mint")).toBe(true);
   await Promise.all([manager.stop(), host.clock.run(1_000)]);
 });

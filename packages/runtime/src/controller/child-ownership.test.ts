@@ -53,16 +53,18 @@ test("an object of somebody else that the cache does not show yet is not taken o
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   let isBlind = true;
-  const manager = world.start([wrapping], (inner) => ({
-    async send(request, signal) {
-      // In the moment before the first write somebody makes the object.
-      if (isBlind && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
-        isBlind = false;
-        await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
-      }
-      return inner.send(request, signal);
+  const manager = world.start([wrapping], {
+    transport: {
+      async send(request, signal) {
+        // In the moment before the first write somebody makes the object.
+        if (isBlind && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
+          isBlind = false;
+          await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
+        }
+        return world.faults.send(request, signal);
+      },
     },
-  }));
+  });
   await world.settle(manager);
   const present = await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" });
   expect(present.data).toEqual({ mine: "yes" });
@@ -80,16 +82,18 @@ test("a child that somebody has replaced by an object of his own, unseen by the 
     reconcile: async (_candy, { apply }) => void (await apply(wrapper("mint", { sort }))),
   });
   let isReplaced = false;
-  const manager = world.start([sorting], (inner) => ({
-    async send(request, signal) {
-      if (sort === "b" && !isReplaced && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
-        isReplaced = true;
-        await world.client.delete(Wrapper, key);
-        await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
-      }
-      return inner.send(request, signal);
+  const manager = world.start([sorting], {
+    transport: {
+      async send(request, signal) {
+        if (sort === "b" && !isReplaced && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
+          isReplaced = true;
+          await world.client.delete(Wrapper, key);
+          await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
+        }
+        return world.faults.send(request, signal);
+      },
     },
-  }));
+  });
   await world.settle(manager);
   sort = "b";
   manager.enqueue("candy", { name: "lolly", namespace: "default" });
@@ -114,18 +118,18 @@ test("a child in another namespace than its owner is refused before anything is 
 });
 
 /** Somebody puts another object in the place of the wrapper just before a write of ours arrives. */
-function exchanging(world: ControllerWorld, method: string): (inner: Transport) => Transport {
+function exchanging(world: ControllerWorld, method: string): Transport {
   let isExchanged = false;
-  return (inner) => ({
+  return {
     async send(request, signal) {
       if (request.method === method && request.path.endsWith("lolly-mint") && !isExchanged) {
         isExchanged = true;
         await world.client.delete(Wrapper, { name: "lolly-mint", namespace: "default" });
         await world.client.create(Wrapper, wrapper("mint", { flavor: "theirs" }));
       }
-      return inner.send(request, signal);
+      return world.faults.send(request, signal);
     },
-  });
+  };
 }
 
 test("delete() of an object that is only named means the one of the cache, and no namesake that comes meanwhile", async () => {
@@ -138,7 +142,7 @@ test("delete() of an object that is only named means the one of the cache, and n
       if (annotations?.["tidied"] === undefined) await context.delete(wrapper("mint"));
     },
   });
-  const manager = world.start([tidy], exchanging(world, "DELETE"));
+  const manager = world.start([tidy], { transport: exchanging(world, "DELETE") });
   await world.settle(manager);
   expect((await world.client.get(Wrapper, { name: "lolly-mint", namespace: "default" })).data).toEqual({
     flavor: "theirs",
@@ -156,7 +160,7 @@ test("patch() of an object that is only named means the one of the cache, and no
       outcomes.push((await outcome(patch(wrapper("mint"), { data: { stirred: "yes" } }))).kind);
     },
   });
-  const manager = world.start([stir], exchanging(world, "PATCH"));
+  const manager = world.start([stir], { transport: exchanging(world, "PATCH") });
   await world.settle(manager);
   expect(outcomes[0]).toBe("refused");
 });
@@ -169,12 +173,14 @@ test("delete() of an object that is only named asks the server where the cache s
     owns: [Wrapper],
     reconcile: async (_object, context) => context.delete(wrapper("mint")),
   });
-  const manager = world.start([tidy], (inner) => ({
-    send(request, signal) {
-      if (request.method === "GET" && request.path.endsWith("lolly-mint")) reads.push(request.path);
-      return inner.send(request, signal);
+  const manager = world.start([tidy], {
+    transport: {
+      send(request, signal) {
+        if (request.method === "GET" && request.path.endsWith("lolly-mint")) reads.push(request.path);
+        return world.faults.send(request, signal);
+      },
     },
-  }));
+  });
   await world.settle(manager);
   expect(reads.length).toBe(1);
   expect(world.writes()).toEqual([]);

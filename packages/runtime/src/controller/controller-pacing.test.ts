@@ -14,14 +14,8 @@ import {
   watching,
 } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import {
-  candy,
-  Candy,
-  createControllerWorld,
-  Event,
-  Wrapper,
-  type ControllerWorld,
-} from "./controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, Wrapper, type ControllerWorld } from "./controller-world.fixture.ts";
+import { Event } from "./served-kinds.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 const pause = (world: ControllerWorld, value: string | null) =>

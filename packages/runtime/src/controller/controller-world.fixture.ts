@@ -1,10 +1,17 @@
 /** An API server in this process with one kind of objects and one of children, and controllers under a virtual clock. */
 import { createKind, type ApiRequest, type KubeObject, type Status, type Transport } from "@setpoint/apimachinery";
-import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
+import { createApiServer, createMemoryStorage } from "@setpoint/apiserver";
 import { createClient, type Client, type KindRef } from "@setpoint/client";
 import { FaultyTransport } from "@setpoint/client/simulated";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
-import { controller, startManager, type ControllerDefinition, type Manager } from "@setpoint/runtime";
+import {
+  controller,
+  startManager,
+  type ControllerDefinition,
+  type Manager,
+  type ManagerOptions,
+} from "@setpoint/runtime";
+import { anything, Event, Lease, served } from "./served-kinds.fixture.ts";
 
 export interface Candy extends KubeObject {
   readonly spec: { readonly flavors: readonly string[] };
@@ -26,7 +33,6 @@ export interface Wrapper extends KubeObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
 const conditions = {
   type: "array",
   items: anything,
@@ -57,47 +63,19 @@ export const Wrapper = createKind<Wrapper>({
   plural: "configmaps",
   namespaced: true,
 });
-export const Event: KindRef = {
-  group: "events.k8s.io",
-  version: "v1",
-  kind: "Event",
-  plural: "events",
-  namespaced: true,
-};
-
-function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
-  const { group, version, plural, kind: name } = kind;
-  const names = { group, version, kind: name, resource: plural, namespaced: true, singular: name.toLowerCase() };
-  return {
-    ...names,
-    listKind: `${name}List`,
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
-    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
-    subresources: hasStatus
-      ? [{ name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] }]
-      : [],
-    schema: {
-      properties: {
-        ...{ apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
-        ...(hasStatus ? { status } : {}),
-      },
-      ...anything,
-    },
-    strategy: hasStatus ? { tracksGeneration: true } : {},
-    storagePrefix: `/${group}/${plural}`,
-  };
-}
-
 /** What a server says instead of doing what it is asked; undefined lets the request pass. */
 export type Refuse = (request: ApiRequest) => Status | undefined;
 
 export interface ControllerWorld extends AsyncDisposable {
   readonly host: SimulatedHost;
   readonly client: Client;
+  /** What controllers use, unless they are given another one. */
   readonly faults: FaultyTransport;
+  /** Past all faults. */
+  readonly transport: Transport;
   /** May be replaced at any time. */
   refuse: Refuse;
-  start(controllers: readonly ControllerDefinition[], transport?: (inner: Transport) => Transport): Manager;
+  start(controllers: readonly ControllerDefinition[], options?: Partial<ManagerOptions>): Manager;
   settle(manager: Manager): Promise<void>;
   run(milliseconds: number): Promise<void>;
   /** Runs something that needs time to pass. */
@@ -115,7 +93,7 @@ export function createControllerWorld(seed = 1): ControllerWorld {
   const server = createApiServer({
     host,
     storage,
-    builtin: [served(Candy, true), served(Wrapper, false), served(Event, false)],
+    builtin: [served(Candy, status), served(Wrapper), served(Lease), served(Event)],
   });
   const transport = server.transport({ username: "operator", groups: ["system:masters"] });
   const client = createClient(transport, host);
@@ -132,9 +110,10 @@ export function createControllerWorld(seed = 1): ControllerWorld {
     host,
     client,
     faults,
+    transport,
     refuse: () => undefined,
-    start(controllers, through = (inner) => inner) {
-      const manager = startManager({ transport: through(faults), host, controllers });
+    start(controllers, options = {}) {
+      const manager = startManager({ transport: faults, host, controllers, ...options });
       managers.push(manager);
       return manager;
     },

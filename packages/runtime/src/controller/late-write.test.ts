@@ -1,4 +1,4 @@
-import type { ApiRequest, Transport } from "@setpoint/apimachinery";
+import type { Transport } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { controller } from "@setpoint/runtime";
 import { expect, test } from "vitest";
@@ -16,13 +16,13 @@ test("a write that is done after the server was asked what became of it holds it
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   let late: (() => Promise<unknown>) | undefined;
-  const overtaking = (inner: Transport): Transport => ({
-    async send(request: ApiRequest, signal) {
+  const overtaking: Transport = {
+    async send(request, signal) {
       if (late === undefined && request.method === "PATCH" && request.path.endsWith("/configmaps/mint")) {
-        late = () => inner.send(request, signal);
+        late = () => world.faults.send(request, signal);
         throw new Error("the connection broke before the answer was received");
       }
-      const answer = await inner.send(request, signal);
+      const answer = await world.faults.send(request, signal);
       // "It is not there" is on its way when the write is done, and comes after the event of it.
       if (late !== undefined && request.method === "GET" && request.path.endsWith("/configmaps/mint")) {
         await late();
@@ -30,8 +30,8 @@ test("a write that is done after the server was asked what became of it holds it
       }
       return answer;
     },
-  });
-  const manager = world.start([wrap], overtaking);
+  };
+  const manager = world.start([wrap], { transport: overtaking });
   await world.run(60_000);
   expect(manager.isQuiet()).toBe(true);
   await world.client.patch(Candy, key, { spec: { flavors: ["lime"] } });

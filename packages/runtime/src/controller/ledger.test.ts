@@ -1,4 +1,4 @@
-import type { WatchFrame } from "@setpoint/apimachinery";
+import type { Transport, WatchFrame } from "@setpoint/apimachinery";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld } from "./controller-world.fixture.ts";
@@ -42,13 +42,14 @@ test("a process whose first view is old does nothing that another has already do
   expect(done).toEqual(["first", "second", "order"]);
 
   const runs = world.writes().length;
-  const second = world.start([forgetful(done)], (inner) => ({
+  const outdated: Transport = {
     async send(request, signal) {
       const isWatch = request.path.endsWith("/candies") && request.query?.["watch"] !== undefined;
-      if (!isWatch) return inner.send(request, signal);
+      if (!isWatch) return world.faults.send(request, signal);
       return { kind: "watch", status: 200, headers: {}, frames: old(before, signal) };
     },
-  }));
+  };
+  const second = world.start([forgetful(done)], { transport: outdated });
   await world.run(30_000);
   // It tried: its view was refused by the server, not just never used.
   expect(world.writes().length).toBeGreaterThan(runs);

@@ -8,11 +8,12 @@ import {
   type Transport,
   type WatchFrame,
 } from "@setpoint/apimachinery";
-import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
-import { createClient, type Client, type KindRef } from "@setpoint/client";
+import { createApiServer, createMemoryStorage } from "@setpoint/apiserver";
+import { createClient, type Client } from "@setpoint/client";
 import { sleep, type Clock, type Host, type Timer } from "@setpoint/host";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { createMetrics } from "@setpoint/host/system";
+import { anything, Event, Lease, served } from "../controller/served-kinds.fixture.ts";
 
 export interface Candy extends KubeObject {
   readonly spec: { readonly flavors: readonly string[]; readonly turn?: number };
@@ -38,27 +39,6 @@ export const Wrapper: Kind<Wrapper> = createKind<Wrapper>({
   plural: "configmaps",
   namespaced: true,
 });
-
-const lease = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
-const event = { group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", namespaced: true };
-
-function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
-  const { group, version, plural, kind: name } = kind;
-  const status = { name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] };
-  return {
-    ...{ group, version, kind: name, resource: plural, namespaced: true },
-    ...{ listKind: `${name}List`, singular: name.toLowerCase() },
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
-    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
-    subresources: hasStatus ? [status] : [],
-    schema: {
-      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
-      ...{ type: "object", "x-kubernetes-preserve-unknown-fields": true },
-    },
-    strategy: hasStatus ? { tracksGeneration: true } : {},
-    storagePrefix: `/${group}/${plural}`,
-  };
-}
 
 /** A process: what it sends and hears goes through `transport`, its time through `host`. */
 export class FleetProcess implements Clock {
@@ -243,7 +223,7 @@ export class Fleet implements AsyncDisposable {
 
   constructor(seed: number, host: SimulatedHost = simulatedHost(seed)) {
     this.host = host;
-    const builtin = [served(Candy, true), served(Wrapper, false), served(lease, false), served(event, false)];
+    const builtin = [served(Candy, anything), served(Wrapper), served(Lease), served(Event)];
     this.#server = createApiServer({ host: this.host, storage: createMemoryStorage(this.host), builtin });
     this.client = createClient(this.transportOf("user"), this.host);
   }

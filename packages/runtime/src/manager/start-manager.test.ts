@@ -1,120 +1,11 @@
-import { createKind, type KubeObject, type Transport, type WatchFrame } from "@setpoint/apimachinery";
-import { createApiServer, createMemoryStorage, type ResourceDefinition } from "@setpoint/apiserver";
-import { createClient, type Client, type KindRef, type Stored } from "@setpoint/client";
-import { FaultyTransport } from "@setpoint/client/simulated";
+import type { KubeObject, Transport, WatchFrame } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
 import { sleep, type Clock } from "@setpoint/host";
-import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
-import {
-  controller,
-  startManager,
-  type ControllerDefinition,
-  type Manager,
-  type ManagerOptions,
-} from "@setpoint/runtime";
+import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
+import { candy, Candy, createControllerWorld, notesOf, Wrapper } from "../controller/controller-world.fixture.ts";
 
-interface Candy extends KubeObject {
-  readonly spec: { readonly flavors: readonly string[] };
-  readonly status?: {
-    readonly wrappers?: number;
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
-  };
-}
-
-interface Wrapper extends KubeObject {
-  readonly data: Readonly<Record<string, string>>;
-}
-
-const Candy = createKind<Candy>({
-  group: "example.com",
-  version: "v1",
-  kind: "Candy",
-  plural: "candies",
-  namespaced: true,
-});
-const Wrapper = createKind<Wrapper>({
-  group: "",
-  version: "v1",
-  kind: "ConfigMap",
-  plural: "configmaps",
-  namespaced: true,
-});
-const Lease = { group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true };
-const Event = { group: "events.k8s.io", version: "v1", kind: "Event", plural: "events", namespaced: true };
-
-function served(kind: KindRef, hasStatus: boolean): ResourceDefinition {
-  const { group, version, plural, kind: name } = kind;
-  const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
-  const status = { name: "status", kind: { group, version, kind: name }, verbs: ["get", "update", "patch"] };
-  return {
-    ...{
-      group,
-      version,
-      kind: name,
-      resource: plural,
-      namespaced: true,
-      listKind: `${name}List`,
-      singular: name.toLowerCase(),
-    },
-    verbs: ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
-    ...{ shortNames: [], categories: [], columns: [], selectableFields: {}, custom: true, storageVersion: version },
-    subresources: hasStatus ? [status] : [],
-    schema: {
-      properties: { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } },
-      ...anything,
-    },
-    strategy: hasStatus ? { tracksGeneration: true } : {},
-    storagePrefix: `/${group}/${plural}`,
-  };
-}
-
-interface World extends AsyncDisposable {
-  readonly host: SimulatedHost;
-  readonly client: Client;
-  readonly faults: FaultyTransport;
-  readonly transport: Transport;
-  start(controllers: readonly ControllerDefinition[], options?: Partial<ManagerOptions>): Manager;
-  settle(manager: Manager, limitMs?: number): Promise<void>;
-  /** Runs something that needs time to pass. */
-  wait<T>(promise: Promise<T>, limitMs?: number): Promise<T>;
-}
-
-function createWorld(seed = 1): World {
-  const host = simulatedHost(seed);
-  const storage = createMemoryStorage(host);
-  const builtin = [served(Candy, true), served(Wrapper, false), served(Lease, false), served(Event, false)];
-  const server = createApiServer({ host, storage, builtin });
-  const transport = server.transport({ username: "operator", groups: ["system:masters"] });
-  const faults = new FaultyTransport(transport);
-  const managers: Manager[] = [];
-  const world: World = {
-    host,
-    faults,
-    transport,
-    client: createClient(transport, host),
-    start(controllers, options = {}) {
-      const manager = startManager({ transport: faults, host, controllers, ...options });
-      managers.push(manager);
-      return manager;
-    },
-    async settle(manager, limitMs = 60_000) {
-      const isQuiet = (): boolean => manager.isQuiet();
-      if (!(await host.clock.run(limitMs, isQuiet))) throw new Error("not quiet in time");
-    },
-    async wait(promise, limitMs = 60_000) {
-      let isDone = false;
-      const watched = promise.finally(() => (isDone = true));
-      watched.catch(() => {});
-      await host.clock.run(limitMs, () => isDone);
-      return watched;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const manager of managers) await world.wait(manager.stop());
-      await server[Symbol.asyncDispose]();
-    },
-  };
-  return world;
-}
+const key = { name: "lolly", namespace: "default" };
 
 /** A server whose watches tell everything late. */
 function lagging(inner: Transport, clock: Clock, lagMs: number): Transport {
@@ -131,8 +22,6 @@ function lagging(inner: Transport, clock: Clock, lagMs: number): Transport {
     },
   };
 }
-
-const candy = (name: string, ...flavors: string[]): Candy => Candy({ name, namespace: "default", spec: { flavors } });
 
 const wrap = controller(Candy, {
   owns: { wrappers: Wrapper },
@@ -152,39 +41,37 @@ async function wrappers(client: Client): Promise<readonly string[]> {
 }
 
 test("children are made, pruned and counted, and a finished world stays silent", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const { client } = world;
-  await client.create(Candy, candy("lolly", "mint", "lime"));
+  await client.create(Candy, candy("mint", "lime"));
   const manager = world.start([wrap]);
   await world.settle(manager);
   expect(await wrappers(client)).toEqual(["lolly-lime", "lolly-mint"]);
 
-  await client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime"] } });
+  await client.patch(Candy, key, { spec: { flavors: ["lime"] } });
   await world.settle(manager);
   expect(await wrappers(client)).toEqual(["lolly-lime"]);
-  expect((await client.get(Candy, { name: "lolly", namespace: "default" })).status).toEqual({ wrappers: 1 });
+  expect((await world.candy()).status).toEqual({ wrappers: 1, observedGeneration: 2 });
 
   const before = world.faults.writes.length;
-  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  manager.enqueue("candy", key);
   await world.settle(manager);
   expect(world.faults.writes.length).toBe(before);
 });
 
 test("a new object costs one write a child and one of status", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const manager = world.start([wrap]);
   await world.settle(manager);
-  await world.client.create(Candy, candy("lolly", "mint"));
-  await world.host.clock.run(1_000);
-  expect(
-    world.faults.writes.map(({ request }) => `${request.method} ${request.path.split("/").slice(-2).join("/")}`),
-  ).toEqual(["PATCH configmaps/lolly-mint", "PATCH lolly/status"]);
-  expect((await world.client.get(Candy, { name: "lolly", namespace: "default" })).status).toEqual({ wrappers: 1 });
+  await world.client.create(Candy, candy("mint"));
+  await world.run(1_000);
+  expect(world.writes()).toEqual(["PATCH configmaps/lolly-mint", "PATCH candies/lolly/status"]);
+  expect((await world.candy()).status).toEqual({ wrappers: 1, observedGeneration: 1 });
 });
 
 test("a restarted operator finds everything done and writes nothing", async () => {
-  await using world = createWorld();
-  await world.client.create(Candy, candy("lolly", "mint", "lime"));
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint", "lime"));
   const first = world.start([wrap]);
   await world.settle(first);
   await world.wait(first.stop());
@@ -194,9 +81,9 @@ test("a restarted operator finds everything done and writes nothing", async () =
 });
 
 test("a child that somebody deletes or changes comes back as wanted", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const { client } = world;
-  await client.create(Candy, candy("lolly", "mint"));
+  await client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
   await world.settle(manager);
   await client.delete(Wrapper, { name: "lolly-mint", namespace: "default" });
@@ -208,55 +95,55 @@ test("a child that somebody deletes or changes comes back as wanted", async () =
 });
 
 test("an object of somebody else is never taken over", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const { client } = world;
   await client.create(Wrapper, Wrapper({ name: "lolly-mint", namespace: "default", data: { mine: "yes" } }));
-  await client.create(Candy, candy("lolly", "mint"));
+  await client.create(Candy, candy("mint"));
   world.start([wrap]);
-  await world.host.clock.run(5_000);
+  await world.run(5_000);
   const kept = await client.get(Wrapper, { name: "lolly-mint", namespace: "default" });
   expect(kept.data).toEqual({ mine: "yes" });
   expect(kept.metadata.ownerReferences).toBeUndefined();
 });
 
 test.each([1, 2, 3, 4, 5])("losing the answer of write %i leads to the same end", async (lost) => {
-  await using world = createWorld(lost);
+  await using world = createControllerWorld(lost);
   world.faults.plan = ({ writeNumber }) => (writeNumber === lost ? { kind: "lose" } : undefined);
-  await world.client.create(Candy, candy("lolly", "mint", "lime"));
+  await world.client.create(Candy, candy("mint", "lime"));
   const manager = world.start([wrap]);
   await world.settle(manager);
-  await world.host.clock.run(10_000);
+  await world.run(10_000);
   await world.settle(manager);
   expect(await wrappers(world.client)).toEqual(["lolly-lime", "lolly-mint"]);
-  expect((await world.client.get(Candy, { name: "lolly", namespace: "default" })).status).toEqual({ wrappers: 2 });
+  expect((await world.candy()).status).toEqual({ wrappers: 2, observedGeneration: 1 });
 });
 
 test.each(["before", "after"] as const)("a crash %s any write is mended by the next start", async (when) => {
   for (let crashing = 1; crashing <= 3; crashing++) {
-    await using world = createWorld(crashing);
+    await using world = createControllerWorld(crashing);
     world.faults.plan = ({ writeNumber }) => (writeNumber === crashing ? { kind: "crash", when } : undefined);
-    await world.client.create(Candy, candy("lolly", "mint", "lime"));
+    await world.client.create(Candy, candy("mint", "lime"));
     world.start([wrap]);
-    await world.host.clock.run(5_000);
+    await world.run(5_000);
     const second = world.start([wrap], { transport: world.transport });
     await world.settle(second);
     expect(await wrappers(world.client)).toEqual(["lolly-lime", "lolly-mint"]);
-    expect((await world.client.get(Candy, { name: "lolly", namespace: "default" })).status).toEqual({ wrappers: 2 });
+    expect((await world.candy()).status).toEqual({ wrappers: 2, observedGeneration: 1 });
   }
 });
 
 test("watches that are cut lose no change", async () => {
-  await using world = createWorld(3);
+  await using world = createControllerWorld(3);
   const manager = world.start([wrap]);
   await world.settle(manager);
   world.faults.cutWatches();
-  await world.client.create(Candy, candy("lolly", "mint"));
-  await world.host.clock.run(10_000);
+  await world.client.create(Candy, candy("mint"));
+  await world.run(10_000);
   expect(await wrappers(world.client)).toEqual(["lolly-mint"]);
 });
 
 test("a key never runs before the cache shows what it wrote", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const seen: number[] = [];
   let count = 0;
   const delayed = lagging(world.faults, world.host.clock, 2_000);
@@ -270,17 +157,16 @@ test("a key never runs before the cache shows what it wrote", async () => {
       return requeueAfter(0, "count on");
     },
   });
-  await world.client.create(Candy, candy("lolly"));
+  await world.client.create(Candy, candy());
   const manager = world.start([counting], { transport: delayed });
   await world.settle(manager);
   expect(seen.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
 test("a finalizer is added before the first effect and removed after the cleanup", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const { client } = world;
   const log: string[] = [];
-  const key = { name: "lolly", namespace: "default" };
   const cleaning = controller(Candy, {
     async reconcile(object) {
       log.push(`reconcile with ${object.metadata.finalizers?.join() ?? "none"}`);
@@ -289,20 +175,20 @@ test("a finalizer is added before the first effect and removed after the cleanup
       log.push("cleanup");
     },
   });
-  await client.create(Candy, candy("lolly"));
+  await client.create(Candy, candy());
   const manager = world.start([cleaning]);
   await world.settle(manager);
   expect(new Set(log)).toEqual(new Set(["reconcile with example.com/candy"]));
   log.length = 0;
   await client.delete(Candy, key);
   await world.settle(manager);
-  await world.host.clock.run(1_000);
+  await world.run(1_000);
   expect(log).toEqual(["cleanup"]);
   await expect(client.get(Candy, key)).rejects.toThrow(/not found/);
 });
 
 test("a plan acts, looks again and comes to rest, and says so in the status", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   interface Actions {
     readonly add: { readonly name: string };
   }
@@ -324,41 +210,37 @@ test("a plan acts, looks again and comes to rest, and says so in the status", as
     },
     status: (seen) => ({ wrappers: seen.have.length }),
   });
-  await world.client.create(Candy, candy("lolly", "mint", "lime"));
+  await world.client.create(Candy, candy("mint", "lime"));
   const manager = world.start([planned]);
   await world.settle(manager);
-  const { status } = await world.client.get(Candy, { name: "lolly", namespace: "default" });
+  const { status } = await world.candy();
   expect(status?.wrappers).toBe(2);
   expect(status?.conditions).toMatchObject([
     { type: "Progressing", status: "False", reason: "AsWanted", observedGeneration: 1 },
   ]);
-  const events = await world.client.listAll(Event);
-  expect(
-    events.items
-      .map((each) => (each as unknown as { readonly note: string }).note)
-      .toSorted((a, b) => a.localeCompare(b)),
-  ).toEqual(["lime is missing", "mint is missing"]);
+  const notes = await notesOf(world, "Add");
+  expect(notes.toSorted((a, b) => a.localeCompare(b))).toEqual(["lime is missing", "mint is missing"]);
 });
 
 test("only the leader writes; when it goes away another one takes over", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const leaderElection = { name: "candies", namespace: "default" };
   const first = world.start([wrap], { leaderElection: { ...leaderElection, identity: "a" } });
   await world.settle(first);
   const second = world.start([wrap], { leaderElection: { ...leaderElection, identity: "b" } });
-  await world.host.clock.run(60_000);
+  await world.run(60_000);
   expect([first.isLeader(), second.isLeader()]).toEqual([true, false]);
   await world.wait(first.stop());
-  await world.host.clock.run(5_000);
+  await world.run(5_000);
   expect(second.isLeader()).toBe(true);
-  await world.client.create(Candy, candy("lolly", "mint"));
+  await world.client.create(Candy, candy("mint"));
   await world.settle(second);
-  await world.host.clock.run(1_000);
+  await world.run(1_000);
   expect(await wrappers(world.client)).toEqual(["lolly-mint"]);
 });
 
 test("a leader that cannot renew stops before another one may start", async () => {
-  await using world = createWorld();
+  await using world = createControllerWorld();
   const leaderElection = { name: "candies", namespace: "default" };
   const first = world.start([wrap], { leaderElection: { ...leaderElection, identity: "a" } });
   await world.settle(first);
@@ -371,7 +253,7 @@ test("a leader that cannot renew stops before another one may start", async () =
   let bothMs = 0;
   world.faults.plan = ({ isWatch }) => (isWatch ? undefined : { kind: "drop" });
   for (let second = 0; second < 40; second++) {
-    await world.host.clock.run(1_000);
+    await world.run(1_000);
     if (first.isLeader() && other.isLeader()) bothMs++;
   }
   expect(bothMs).toBe(0);
@@ -382,11 +264,11 @@ test("a leader that cannot renew stops before another one may start", async () =
 });
 
 test("health is well at rest, and metrics have the names that dashboards know", async () => {
-  await using world = createWorld();
-  await world.client.create(Candy, candy("lolly", "mint"));
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
   await world.settle(manager);
-  await world.host.clock.run(1_200_000);
+  await world.run(1_200_000);
   expect(manager.readyz()).toMatchObject({ ok: true });
   expect(manager.metrics()).toContain('controller_runtime_reconcile_total{controller="candy",result="success"}');
   expect(manager.metrics()).toContain("workqueue_depth");

@@ -158,6 +158,16 @@ export const wrapping: ControllerDefinition = controller(Candy, {
   },
 });
 
+/** A controller that notes when it runs. */
+export function noting(world: ControllerWorld, options: Partial<Parameters<typeof controller<Candy>>[1]> = {}) {
+  const runsMs: number[] = [];
+  const definition = controller(Candy, {
+    reconcile: async () => void runsMs.push(world.host.clock.monotonic()),
+    ...options,
+  });
+  return { runsMs, definition };
+}
+
 /** One condition of a candy, as `True Reason: message`. */
 export function said({ status }: Candy, type: string): string | undefined {
   const found = status?.conditions?.find((each) => each.type === type);

@@ -1,0 +1,60 @@
+import { sleep } from "@setpoint/host";
+import { expect, test } from "vitest";
+import { candy, Candy, createControllerWorld, noting } from "./controller-world.fixture.ts";
+
+test("a run that takes too long is told to end, and tried again", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const ends: string[] = [];
+  const { definition } = noting(world, {
+    timeoutMs: 1_000,
+    reconcile: async (_object, { signal }) => {
+      if (ends.length === 1) return;
+      await sleep(world.host.clock, 60_000, signal).catch((error: Error) => ends.push(error.message));
+      signal.throwIfAborted();
+    },
+  });
+  const manager = world.start([definition]);
+  await world.run(900);
+  expect(ends).toEqual([]);
+  await world.run(2_000);
+  expect(ends).toEqual(["Cannot go on with the reconcile: it has taken 1000 ms, and no more are allowed (timeoutMs)"]);
+  await world.settle(manager);
+  expect(manager.metrics()).toContain('controller_runtime_reconcile_timeouts_total{controller="candy"} 1');
+});
+
+test("a run that ignores its time does not hold up other keys for ever, and its own key stays with it", async () => {
+  await using world = createControllerWorld();
+  for (const name of ["a", "b"]) await world.client.create(Candy, { ...candy(), metadata: { name, namespace: "n" } });
+  const begun: string[] = [];
+  const release = Promise.withResolvers<void>();
+  const { definition } = noting(world, {
+    concurrency: 1,
+    timeoutMs: 1_000,
+    reconcile: async ({ metadata }) => {
+      begun.push(metadata.name);
+      if (begun.length === 1) await release.promise;
+    },
+  });
+  const manager = world.start([definition]);
+  await world.run(5_900);
+  const [stuck] = begun;
+  expect(begun.length).toBe(1);
+  await world.run(60_000);
+  expect(begun.length).toBe(2);
+  manager.enqueue("candy", { name: stuck ?? "", namespace: "n" });
+  await world.run(60_000);
+  expect(begun.filter((name) => name === stuck).length).toBe(1);
+  release.resolve();
+  await world.settle(manager);
+  expect(begun.filter((name) => name === stuck).length).toBe(2);
+});
+
+test("a run that ends after its worker was given to others is not taken off the workers in use once more", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const { definition } = noting(world, { timeoutMs: 1_000, reconcile: () => sleep(world.host.clock, 30_000) });
+  const manager = world.start([definition]);
+  await world.run(60_000);
+  expect(manager.metrics()).toContain('controller_runtime_active_workers{controller="candy"} 0');
+});

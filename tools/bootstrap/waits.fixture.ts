@@ -1,0 +1,8 @@
+/** A program that stops in an orderly way when it is told to, once. */
+const timer = setInterval(() => {}, 1_000);
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    console.log("stopped");
+    clearInterval(timer);
+  });
+console.log("ready");

@@ -20,7 +20,7 @@ describe("what people do by hand", () => {
       const wanted = { "etcd.setpoint.dev/cluster": "orders", "etcd.setpoint.dev/member": name, team: "data" };
       expect((await world.get(Pod, name)).metadata.labels).toEqual(wanted);
       expect((await world.get(PersistentVolumeClaim, `data-${name}`)).metadata.labels).toEqual(wanted);
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );
@@ -34,7 +34,7 @@ describe("what people do by hand", () => {
       await world.patch(Pod, before[1] ?? "", { metadata: { labels: { "etcd.setpoint.dev/member": "nobody" } } });
       await world.settled();
       expect(memberNames(stage)).toEqual(before);
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
     }),
   );
 
@@ -47,7 +47,7 @@ describe("what people do by hand", () => {
       const [claim] = await world.list(PersistentVolumeClaim);
       await world.delete(PersistentVolumeClaim, claim?.metadata.name ?? "");
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );
@@ -66,7 +66,7 @@ describe("a spec that cannot be had", () => {
       await world.run(minutes(2));
       expect(memberNames(stage)).toEqual(before);
       await world.expectQuiet();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
     }),
   );
 
@@ -85,7 +85,7 @@ describe("a spec that cannot be had", () => {
       await world.expectQuiet();
       await world.delete(Service, "orders-client");
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
     }),
   );
 });

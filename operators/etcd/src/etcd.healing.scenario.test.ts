@@ -9,10 +9,9 @@ import {
   claims,
   cluster,
   expectHealthy,
-  expectNothingLost,
   memberNames,
   scenario,
-  startWriter,
+  whileSomebodyWrites,
 } from "./testing/etcd-stage.ts";
 
 describe("healing", () => {
@@ -23,16 +22,13 @@ describe("healing", () => {
     scenario(11, async (stage) => {
       const { world, etcd } = stage;
       await bootstrap(stage, spec);
-      const writer = startWriter(stage, "orders");
-      await world.run(seconds(10));
-      const victim = memberNames(stage).find((name) => name !== etcd.leader("orders")) ?? "";
-      world.kill(victim);
-      await world.settled();
-      await expectHealthy(stage, "orders");
+      const victim = await whileSomebodyWrites(stage, async () => {
+        await world.run(seconds(10));
+        const follower = memberNames(stage).find((name) => name !== etcd.leader("orders")) ?? "";
+        world.kill(follower);
+        return follower;
+      });
       expect(memberNames(stage)).not.toContain(victim);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
     })(),
   );
 
@@ -41,35 +37,28 @@ describe("healing", () => {
     scenario(12, async (stage) => {
       const { world, etcd } = stage;
       await bootstrap(stage, claims);
-      const writer = startWriter(stage, "orders");
-      await world.run(seconds(10));
-      const leader = etcd.leader("orders") ?? "";
-      world.kill(leader);
-      await world.settled();
-      await expectHealthy(stage, "orders");
-      expect(memberNames(stage)).not.toContain(leader);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
+      const victim = await whileSomebodyWrites(stage, async () => {
+        await world.run(seconds(10));
+        const leader = etcd.leader("orders") ?? "";
+        world.kill(leader);
+        return leader;
+      });
+      expect(memberNames(stage)).not.toContain(victim);
     }),
   );
 
   test(
     "a member that hangs is replaced after a minute",
     scenario(18, async (stage) => {
-      const { world } = stage;
+      const { world, etcd } = stage;
       await bootstrap(stage, claims);
-      const writer = startWriter(stage, "orders");
       const [victim = ""] = memberNames(stage);
-      stage.etcd.hang(victim);
-      await world.run(seconds(50));
-      expect((await world.get(EtcdCluster, "orders")).status?.members.map(({ name }) => name)).toContain(victim);
-      await world.settled();
-      await expectHealthy(stage, "orders");
+      await whileSomebodyWrites(stage, async () => {
+        etcd.hang(victim);
+        await world.run(seconds(50));
+        expect((await world.get(EtcdCluster, "orders")).status?.members.map(({ name }) => name)).toContain(victim);
+      });
       expect(memberNames(stage)).not.toContain(victim);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
     }),
   );
 
@@ -79,14 +68,8 @@ describe("healing", () => {
       const { world } = stage;
       await bootstrap(stage, claims);
       const before = memberNames(stage);
-      const writer = startWriter(stage, "orders");
-      await world.delete(Pod, before[1] ?? "");
-      await world.settled();
-      await expectHealthy(stage, "orders");
+      await whileSomebodyWrites(stage, () => world.delete(Pod, before[1] ?? ""));
       expect(memberNames(stage)).toEqual(before);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
     }),
   );
 
@@ -95,14 +78,10 @@ describe("healing", () => {
     scenario(14, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, claims);
-      const writer = startWriter(stage, "orders");
-      await world.run(seconds(10));
-      world.killAll();
-      await world.settled();
-      await expectHealthy(stage, "orders");
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
+      await whileSomebodyWrites(stage, async () => {
+        await world.run(seconds(10));
+        world.killAll();
+      });
     }),
   );
 
@@ -129,7 +108,7 @@ describe("healing", () => {
       await world.until("a member runs", () => etcd.members("orders").length > 0);
       world.kill(memberNames(stage)[0] ?? "");
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );
@@ -145,7 +124,7 @@ describe("healing", () => {
       await world.run(seconds(5));
       await world.restartOperator();
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );
@@ -167,7 +146,7 @@ test(
     await world.settled();
     expect(memberNames(stage)).toEqual(before);
     expect(memberNames(stage)).toContain(follower);
-    await expectHealthy(stage, "orders");
+    await expectHealthy(stage);
   }),
 );
 
@@ -186,6 +165,6 @@ test(
     expect(deletions.length).toBeLessThan(20);
     await world.recoverNode(only?.spec?.nodeName ?? "");
     await world.settled({ within: minutes(10) });
-    await expectHealthy(stage, "orders");
+    await expectHealthy(stage);
   }),
 );

@@ -8,11 +8,10 @@ import {
   bootstrap,
   claims,
   expectHealthy,
-  expectNothingLost,
   memberNames,
   scenario,
   setUp,
-  startWriter,
+  whileSomebodyWrites,
 } from "./testing/etcd-stage.ts";
 
 describe("a cluster", () => {
@@ -20,7 +19,7 @@ describe("a cluster", () => {
     "of three members starts",
     scenario(1, async (stage) => {
       await bootstrap(stage);
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await stage.world.expectQuiet();
     }),
   );
@@ -36,7 +35,7 @@ describe("a cluster", () => {
     "of one member starts",
     scenario(2, async (stage) => {
       await bootstrap(stage, { size: 1 });
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await stage.world.expectQuiet();
     }),
   );
@@ -46,18 +45,14 @@ describe("a cluster", () => {
     scenario(3, async (stage) => {
       const { world, etcd } = stage;
       await bootstrap(stage, claims);
-      const writer = startWriter(stage, "orders");
-      await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
-      await world.settled();
-      await expectHealthy(stage, "orders");
-      const leader = etcd.leader("orders");
-      await world.patch(EtcdCluster, "orders", { spec: { size: 3 } });
-      await world.settled();
-      await expectHealthy(stage, "orders");
+      const leader = await whileSomebodyWrites(stage, async () => {
+        await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+        await world.settled();
+        await expectHealthy(stage);
+        await world.patch(EtcdCluster, "orders", { spec: { size: 3 } });
+        return etcd.leader("orders");
+      });
       expect(etcd.leader("orders")).toBe(leader);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
     }),
   );
 
@@ -66,17 +61,11 @@ describe("a cluster", () => {
     scenario(4, async (stage) => {
       const { world, etcd } = stage;
       await bootstrap(stage, claims);
-      const writer = startWriter(stage, "orders");
       const leader = etcd.leader("orders");
       const before = memberNames(stage);
-      await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
-      await world.settled();
-      await expectHealthy(stage, "orders");
+      await whileSomebodyWrites(stage, () => world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } }));
       expect(lastUpgraded(world)).toBe(leader);
       expect(memberNames(stage)).toEqual(before);
-      await expectNothingLost(world, writer);
-      writer.stop();
-      await world.expectQuiet();
     }),
   );
 
@@ -94,7 +83,7 @@ describe("a cluster", () => {
       await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
       // Any stop that takes away the majority is a violation, with which no world settles.
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );
@@ -113,7 +102,7 @@ describe("a cluster", () => {
       expect((await world.list(Pod)).length).toBe(3);
       await world.patch(EtcdCluster, "orders", { spec: { paused: false } });
       await world.settled();
-      await expectHealthy(stage, "orders");
+      await expectHealthy(stage);
       await world.expectQuiet();
     }),
   );

@@ -17,11 +17,11 @@ async function startAndHeal(stage: Stage): Promise<void> {
   const { world, etcd } = stage;
   await world.apply(cluster("orders", claims));
   await world.settled({ within: minutes(5) });
-  const writer = startWriter(stage, "orders");
+  const writer = startWriter(stage);
   await world.run(seconds(5));
   world.kill(etcd.leader("orders") ?? "");
   await world.settled({ within: minutes(5) });
-  await expectHealthy(stage, "orders");
+  await expectHealthy(stage);
   await expectNothingLost(world, writer);
   writer.stop();
   await world.expectQuiet({ hours: 0.25 });

@@ -43,8 +43,8 @@ export const claims = {
 } satisfies Spec;
 
 /** The status of the one cluster of a story, which must be as its spec says and healthy. */
-export async function expectHealthy({ world, etcd }: Stage, name: string): Promise<void> {
-  const present = await world.get(EtcdCluster, name);
+export async function expectHealthy({ world, etcd }: Stage): Promise<void> {
+  const present = await world.get(EtcdCluster, "orders");
   const { size, version } = present.spec;
   expect(present.status).toMatchObject({
     phase: "Running",
@@ -56,7 +56,7 @@ export async function expectHealthy({ world, etcd }: Stage, name: string): Promi
   expect(present.status?.members.every(({ healthy }) => healthy)).toBe(true);
   expect(conditionOf(present, "Available")?.status).toBe("True");
   expect(conditionOf(present, "Degraded")?.status).toBe("False");
-  expect(present.status?.leader).toBe(etcd.leader(name));
+  expect(present.status?.leader).toBe(etcd.leader("orders"));
   expect((await world.list(Pod)).map(({ metadata }) => metadata.name).sort()).toEqual(
     present.status?.members.map((each) => each.name),
   );
@@ -64,8 +64,8 @@ export async function expectHealthy({ world, etcd }: Stage, name: string): Promi
     expect((await world.list(PersistentVolumeClaim)).length).toBe(size);
 }
 
-export function startWriter({ world, etcd }: Stage, name: string): EtcdWriter {
-  return new EtcdWriter({ model: etcd, host: world.host, cluster: name });
+export function startWriter({ world, etcd }: Stage): EtcdWriter {
+  return new EtcdWriter({ model: etcd, host: world.host, cluster: "orders" });
 }
 
 /** Nothing that was acknowledged may be missing. */
@@ -73,6 +73,19 @@ export async function expectNothingLost(world: World, writer: EtcdWriter): Promi
   const report = await world.wait(writer.check());
   expect(report.lost).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(20);
+}
+
+/** What happens to a cluster that is in use: afterwards it is healthy and at rest, and nothing that was acknowledged is missing. */
+export async function whileSomebodyWrites<T>(stage: Stage, happen: () => Promise<T>): Promise<T> {
+  const { world } = stage;
+  const writer = startWriter(stage);
+  const result = await happen();
+  await world.settled();
+  await expectHealthy(stage);
+  await expectNothingLost(world, writer);
+  writer.stop();
+  await world.expectQuiet();
+  return result;
 }
 
 export async function bootstrap(stage: Stage, spec: Spec = {}): Promise<void> {

@@ -6,7 +6,7 @@ const slabBytesFirst = 8 * 1024;
 const slabBytesMax = 64 * 1024;
 /** What of a store stays as it is, the slabs that were used last; the rest is packed. */
 const unpackedBytesMax = 4 * 1024 * 1024;
-/** Buffers of packed slabs that wait for the next one. A list fills thousands of slabs, one after the other: two buffers are enough. */
+/** Buffers of packed slabs that wait for the next one. Slabs are filled and unpacked one after the other: two buffers are enough. */
 const spareBuffersMax = 2;
 
 /** A piece of memory that is filled once, from its beginning, and never changed. */
@@ -31,6 +31,8 @@ export class Slabs {
   #unpackedBytes = 0;
   #packedBytes = 0;
   #current: Slab | undefined;
+  /** The end of the line: most reads follow another of the same slab. */
+  #last: Slab | undefined;
   #nextBytes = slabBytesFirst;
 
   constructor(packer: BytePacker | undefined) {
@@ -63,8 +65,8 @@ export class Slabs {
   read(slab: Slab): Uint8Array {
     const { bytes } = slab;
     if (bytes === undefined) return this.#unpack(slab);
-    // To the end of the line; not those that were given up and are read once more.
-    if (this.#packer !== undefined && this.#unpacked.delete(slab)) this.#unpacked.add(slab);
+    // To the end of the line, unless it is there; not those that were given up and are read once more.
+    if (this.#packer !== undefined && slab !== this.#last && this.#unpacked.delete(slab)) this.#append(slab);
     return bytes;
   }
 
@@ -76,19 +78,28 @@ export class Slabs {
 
   #unpack(slab: Slab): Uint8Array {
     if (this.#packer === undefined || slab.packed === undefined) throw new Error("a slab has lost its bytes");
-    slab.bytes = this.#packer.unpack(slab.packed, slab.used);
+    const unpacked = this.#packer.unpack(slab.packed, slab.used);
+    // Copied, because the answer's own buffer would outlive many collections of the young and then wait for a full one.
+    const bytes = this.#buffer(slab.size);
+    bytes.set(unpacked);
+    slab.bytes = bytes;
     this.#add(slab);
-    return slab.bytes;
+    return bytes;
   }
 
   #add(slab: Slab): void {
-    this.#unpacked.add(slab);
+    this.#append(slab);
     this.#unpackedBytes += slab.size;
     if (this.#packer === undefined) return;
     for (const each of this.#unpacked) {
       if (this.#unpackedBytes <= unpackedBytesMax) return;
       if (each !== this.#current && each !== slab) this.#pack(each, this.#packer);
     }
+  }
+
+  #append(slab: Slab): void {
+    this.#unpacked.add(slab);
+    this.#last = slab;
   }
 
   /** What a buffer held before is never read: a slab is read as far as it is filled. */
@@ -100,9 +111,8 @@ export class Slabs {
     if (slab.packed === undefined && slab.bytes !== undefined) {
       slab.packed = packer.pack(slab.bytes.subarray(0, slab.used));
       this.#packedBytes += slab.packed.length;
-      // Only those that were written here: what was unpacked is a buffer of another length.
-      if (slab.size === slabBytesMax && this.#spare.length < spareBuffersMax) this.#spare.push(slab.bytes);
     }
+    if (slab.bytes?.length === slabBytesMax && this.#spare.length < spareBuffersMax) this.#spare.push(slab.bytes);
     slab.bytes = undefined;
     this.#unpacked.delete(slab);
     this.#unpackedBytes -= slab.size;

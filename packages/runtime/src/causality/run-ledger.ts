@@ -7,11 +7,12 @@ const runsMax = 1_024;
 const writesMax = 16;
 /** Longest reason or error message that is kept. */
 const reasonLengthMax = 512;
+/** Of all runs that have written nothing, which are nearly all. */
+const noWrites: readonly WriteRecord[] = [];
 
 /** The last runs of one controller: why they ran, what they decided, what they wrote. */
 export class RunLedger {
   readonly #ring: RunRecord[] = [];
-  readonly #latest = new Map<string, RunRecord>();
   #next = 0;
 
   begin(key: string, reconcileID: string, causes: readonly Cause[], moreCauses: number, startedMs: number): RunRecord {
@@ -21,25 +22,22 @@ export class RunLedger {
       startedMs,
       causes,
       moreCauses,
-      writes: [],
+      writes: noWrites,
       moreWrites: 0,
       endedMs: undefined,
       end: undefined,
       reason: undefined,
       retryAtMs: undefined,
     };
-    const forgotten = this.#ring[this.#next];
-    if (forgotten !== undefined && this.#latest.get(forgotten.key) === forgotten) this.#latest.delete(forgotten.key);
     this.#ring[this.#next] = record;
     this.#next = (this.#next + 1) % runsMax;
-    this.#latest.set(key, record);
     return record;
   }
 
   write(record: RunRecord, method: string, path: string): WriteRecord {
     const write: WriteRecord = { method, path, status: undefined, resourceVersion: undefined };
-    if (record.writes.length < writesMax) record.writes.push(write);
-    else record.moreWrites++;
+    if (record.writes.length >= writesMax) record.moreWrites++;
+    else record.writes = [...record.writes, write];
     return write;
   }
 
@@ -57,10 +55,10 @@ export class RunLedger {
 
   /** The last run of a key; undefined when it is not among those that are remembered. */
   latest(key: string): RunRecord | undefined {
-    return this.#latest.get(key);
+    return this.of(key)[0];
   }
 
-  /** All remembered runs of a key, the newest first. */
+  /** All remembered runs of a key, the newest first: looked for in all, since people ask and runs do not. */
   of(key: string): readonly RunRecord[] {
     const inOrder = [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
     return inOrder.filter((record) => record.key === key).toReversed();

@@ -33,7 +33,7 @@ export interface RunRecord {
   readonly causes: readonly Cause[];
   /** Causes beyond those that are kept. */
   readonly moreCauses: number;
-  readonly writes: WriteRecord[];
+  writes: readonly WriteRecord[];
   moreWrites: number;
   endedMs: number | undefined;
   end: string | undefined;

@@ -28,6 +28,7 @@ import { RunEnds } from "./run-ends.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict } from "./run-supervisor.ts";
 import { declaresStatusField } from "./status-field.ts";
+import { Underway } from "./underway.ts";
 
 /** A run that asks to be repeated so soon is counted by the protection against hot loops. */
 const soonMsMax = 60_000;
@@ -58,9 +59,9 @@ export class ControllerRunner {
   readonly #log: Logger;
   readonly #metrics: ControllerMetrics;
   readonly #memory = new ReconcileMemory();
-  /** UIDs by key, to forget what is remembered of an object when it is gone. */
-  readonly #uids = new Map<string, string>();
-  readonly #processing = new Set<Promise<void>>();
+  /** UIDs of objects that went away, by key, until the key runs and what is remembered of them is forgotten. */
+  readonly #gone = new Map<string, string>();
+  readonly #underway = new Underway();
   readonly #protections: Protections;
   readonly #daemons: DaemonRunner | undefined;
   readonly #sources: readonly SourceRunner[];
@@ -99,6 +100,9 @@ export class ControllerRunner {
     const waker = new KeyWaker({
       ...{ definition, cache: this.cache, log: this.#log },
       wake: (key, change, informer, object) => this.#wake(key, change, informer, object),
+      gone: (key, uid) => this.#noteGone(key, uid),
+      // A standby says nothing: the leader does.
+      changed: (old, next) => this.#isActive && this.#paused.changed(old, next),
     });
     this.#ends = new RunEnds({ definition, queue: this.queue, metrics: this.#metrics, random: host.random });
     this.#protections = new Protections({ ...shared, childCount: () => waker.childCount });
@@ -158,7 +162,11 @@ export class ControllerRunner {
     this.#isActive = false;
     this.queue.close();
     this.#protections.close();
-    await Promise.all([...this.#processing, ...this.#sources.map((source) => source.stop()), this.#daemons?.stopAll()]);
+    await Promise.all([
+      this.#underway.allEnded(),
+      ...this.#sources.map((source) => source.stop()),
+      this.#daemons?.stopAll(),
+    ]);
   }
 
   /** Whether the sources work. */
@@ -207,8 +215,8 @@ export class ControllerRunner {
       if (this.#slices.isOver()) return this.#pumpLater();
       const key = this.queue.take();
       if (key === undefined) break;
-      const processing = this.#process(key).finally(() => this.#processing.delete(processing));
-      this.#processing.add(processing);
+      this.#underway.begin();
+      void this.#process(key).finally(() => this.#underway.end());
     }
     this.#isPumping = false;
   }
@@ -256,15 +264,14 @@ export class ControllerRunner {
   /** Whether the key has an object that may be reconciled now; if not, what is to be done instead is done. */
   #isDue(key: string): boolean {
     const object = this.#find(key);
-    const uidBefore = this.#uids.get(key);
-    if (uidBefore !== object?.metadata.uid) this.#forget(key);
+    // Also when there is a namesake already: it is a stranger.
+    if (this.#gone.has(key)) this.#forget(key);
     if (object === undefined) {
       this.#options.supervisor.passed(key);
       return false;
     }
-    this.#uids.set(key, object.metadata.uid);
     if (isPaused(object)) {
-      this.#paused.pause(key, object, uidBefore === object.metadata.uid);
+      this.#paused.pause(key, object);
       this.queue.forget(key);
       this.#options.supervisor.passed(key);
       void this.#daemons?.stop(key);
@@ -363,13 +370,22 @@ export class ControllerRunner {
   /** The key belongs to another process. */
   #pass(key: string): void {
     this.#options.supervisor.passed(key);
+    const { definition } = this;
+    const version = this.cache.informerOf(definition.kind, parseKey(key).namespace)?.store.versionOf(key);
+    if (version !== undefined) this.#memory.forget(version.uid);
     this.#forget(key);
   }
 
+  /** Of several that went away since the key ran, something can be remembered of the first alone. */
+  #noteGone(key: string, uid: string): void {
+    if (this.#isActive && !this.#gone.has(key)) this.#gone.set(key, uid);
+  }
+
+  /** What is remembered of the key, and of its object if that is gone. */
   #forget(key: string): void {
-    const uid = this.#uids.get(key);
+    const uid = this.#gone.get(key);
     if (uid !== undefined) this.#memory.forget(uid);
-    this.#uids.delete(key);
+    this.#gone.delete(key);
     this.queue.forget(key);
     this.#protections.forget(key);
     this.#paused.forget(key);

@@ -14,6 +14,10 @@ export interface KeyWakerOptions {
   readonly cache: ControllerCache;
   readonly log: Logger;
   wake(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
+  /** Told of an object of the controller's kind that went away, before its key wakes. */
+  gone(this: void, key: string, uid: string): void;
+  /** Told of every change of an object of the controller's kind, before its key wakes, also of one that wakes nobody. */
+  changed(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): void;
 }
 
 /** Objects of the controller's kind wake their own key, owned ones their owner's, watched ones those that the author names. */
@@ -31,16 +35,26 @@ export class KeyWaker {
   }
 
   listen(): void {
-    const { cache, definition, wake, log } = this.#options;
+    const { cache, definition, wake, gone, changed, log } = this.#options;
     const { kind, owns, watches, limits } = definition;
     const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
     for (const informer of cache.of(kind).informers)
       informer.addHandler({
         onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
-        onDelete: (object) => wake(storeKey(object.metadata), "deleted", informer, object),
-        onUpdate: (old, next) => predicate(old, next) && wake(storeKey(next.metadata), "changed", informer, next),
+        onDelete: (object) => {
+          const key = storeKey(object.metadata);
+          gone(key, object.metadata.uid);
+          wake(key, "deleted", informer, object);
+        },
+        onUpdate: (old, next) => {
+          changed(old, next);
+          if (predicate(old, next)) wake(storeKey(next.metadata), "changed", informer, next);
+        },
         // An object of another history may differ where a predicate does not look, at an equal generation.
-        onRestored: (_old, next) => wake(storeKey(next.metadata), "changed", informer, next),
+        onRestored: (old, next) => {
+          changed(old, next);
+          wake(storeKey(next.metadata), "changed", informer, next);
+        },
       });
     for (const owned of owns) {
       this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));

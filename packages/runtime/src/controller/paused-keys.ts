@@ -1,8 +1,9 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
+import { storeKey } from "../cache/store.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
-import { pausedAnnotation, pausedMessage } from "./always-wakes.ts";
+import { isPaused, pausedAnnotation, pausedMessage } from "./always-wakes.ts";
 
 export interface PausedKeysOptions {
   readonly controller: string;
@@ -15,13 +16,20 @@ export interface PausedKeysOptions {
 export class PausedKeys {
   readonly #options: PausedKeysOptions;
   readonly #keys = new Set<string>();
+  /** Keys whose objects were paused while somebody looked, until they run. */
+  readonly #news = new Set<string>();
 
   constructor(options: PausedKeysOptions) {
     this.#options = options;
   }
 
-  /** `isNews`: the object was not paused before, so its user is told; at a start everybody knows. */
-  pause(key: string, object: Stored<KubeObject>, isNews: boolean): void {
+  /** The object has changed before the eyes of this process: if it is paused now, its user will be told. At a start everybody knows. */
+  changed(old: Stored<KubeObject>, next: Stored<KubeObject>): void {
+    if (isPaused(next) && !isPaused(old)) this.#news.add(storeKey(next.metadata));
+  }
+
+  pause(key: string, object: Stored<KubeObject>): void {
+    const isNews = this.#news.delete(key);
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
     this.#options.log.info("Paused an object", { object: key, annotation: pausedAnnotation });
@@ -30,6 +38,7 @@ export class PausedKeys {
   }
 
   resume(key: string, object: Stored<KubeObject>): void {
+    this.#news.delete(key);
     if (this.#keys.size === 0 || !this.#keys.delete(key)) return;
     this.#options.log.info("Resumed an object", { object: key });
     this.#tell(object, "Resumed", "Reconciled again");
@@ -37,6 +46,7 @@ export class PausedKeys {
   }
 
   forget(key: string): void {
+    this.#news.delete(key);
     if (this.#keys.delete(key)) this.#count();
   }
 

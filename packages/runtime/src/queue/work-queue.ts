@@ -62,7 +62,8 @@ export class WorkQueue {
   readonly #rateLimit: { readonly minIntervalMs: number; readonly slackMs: number } | undefined;
   readonly #entries = new Map<string, QueueEntry>();
   readonly #levels: readonly FairLevel[] = priorities.map((priority) => new FairLevel(priority));
-  readonly #running = new Set<QueueEntry>();
+  /** In no order. Not a Set: one that changes with every run leaves a chain of old tables for the next full collection. */
+  readonly #running: QueueEntry[] = [];
   readonly #delays = new DelayHeap();
   readonly #metrics: QueueMetrics;
   #timer: Timer | undefined;
@@ -91,7 +92,7 @@ export class WorkQueue {
   }
 
   get runningCount(): number {
-    return this.#running.size;
+    return this.#running.length;
   }
 
   get delayedCount(): number {
@@ -186,7 +187,7 @@ export class WorkQueue {
     entry.priority = level.priority;
     if (this.#rateLimit !== undefined)
       entry.spentUntilMs = Math.max(nowMs, entry.spentUntilMs) + this.#rateLimit.minIntervalMs;
-    this.#running.add(entry);
+    this.#running.push(entry);
     this.#metrics.waited(nowMs - entry.readyMs);
     return entry.key;
   }
@@ -195,7 +196,7 @@ export class WorkQueue {
     const entry = this.#entries.get(key);
     if (entry === undefined || !entry.isRunning) return;
     entry.isRunning = false;
-    this.#running.delete(entry);
+    this.#notRunning(entry);
     this.#metrics.worked(this.#clock.monotonic() - entry.startedMs);
     const { again } = entry;
     entry.again = undefined;
@@ -213,6 +214,11 @@ export class WorkQueue {
     this.#entries.clear();
     for (const entry of this.#running) this.#entries.set(entry.key, entry);
     this.#metrics.close();
+  }
+
+  #notRunning(entry: QueueEntry): void {
+    const last = this.#running.pop();
+    if (last !== undefined && last !== entry) this.#running[this.#running.indexOf(entry)] = last;
   }
 
   #entryOf(key: string): QueueEntry {

@@ -1,16 +1,11 @@
 import type { UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
 import { bootstrap } from "../builtin/bootstrap.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 import { createOwnerReferencesPlugin } from "./owner-references-permission.ts";
 
 async function createOwned(mayUpdateFinalizers: boolean, blockOwnerDeletion: boolean): Promise<number> {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { host, storage, server } = startServer();
   await bootstrap({ storage, host });
   server.addAdmission(
     createOwnerReferencesPlugin(

@@ -1,19 +1,14 @@
 import type { UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
 import { bootstrap } from "../builtin/bootstrap.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 
 const patcher: UserInfo = { username: "patcher", groups: [] };
 
 test("who may patch but not create cannot create by server-side apply", async () => {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
   let verbs = new Set(["patch"]);
   const authorizer = { authorize: ({ verb }: { readonly verb: string }) => ({ allowed: verbs.has(verb) }) };
-  const server = createApiServer({ host, storage, builtin: builtinResources(), authorizer });
+  const { host, storage, server } = startServer({ authorizer });
   await bootstrap({ storage, host });
   const apply = async (value: string): Promise<number> => {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { value } };
@@ -34,9 +29,7 @@ test("who may patch but not create cannot create by server-side apply", async ()
 });
 
 test("an apply that names a revision makes an object that is not there, and changes none that is at another", async () => {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { host, storage, server } = startServer();
   await bootstrap({ storage, host });
   const apply = async (): Promise<number> => {
     const metadata = { name: "a", resourceVersion: "1" };
@@ -54,9 +47,7 @@ test("an apply that names a revision makes an object that is not there, and chan
 });
 
 test("a patch that names another UID is refused as the real server does, after the revision was compared", async () => {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { host, storage, server } = startServer();
   await bootstrap({ storage, host });
   const patch = async (type: string, metadata: object): Promise<unknown> => {
     const answer = await server.transport({ username: "admin", groups: ["system:masters"] }).send({

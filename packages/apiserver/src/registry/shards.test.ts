@@ -5,19 +5,14 @@ import {
   shardRangeOf,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 
 const path = "/api/v1/namespaces/default/configmaps";
 const shards = [0, 1, 2].map((index) => ({ field: "uid" as const, ranges: [shardRangeOf(index, 3)] }));
 
 async function world(features: { readonly shardedListAndWatch?: boolean }) {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources(), features });
+  const { server } = startServer({ features });
   const transport = server.transport({ username: "ada", groups: [] });
   const create = async (name: string): Promise<void> => {
     await transport.send({

@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { ApiResponse, Transport, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { type ApiServer, createApiServer } from "../api-server.ts";
+import type { ApiServer } from "../api-server.ts";
 import { mastersGroup, RbacAuthorizer } from "../auth/rbac-authorizer.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 
 interface Recorded {
@@ -32,9 +30,7 @@ const apiVersion = "admissionregistration.k8s.io/v1";
 const resourceRules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }];
 
 async function world(): Promise<ApiServer> {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { storage, server } = startServer();
   server.setAuthorizer(new RbacAuthorizer({ reader: server.reader, storage }));
   serveWebhooks(server, { caller: { call: () => Promise.reject(new Error("nobody is called")) } });
   for (const object of recorded.setup) await register(server, object);

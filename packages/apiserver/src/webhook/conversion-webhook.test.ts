@@ -1,10 +1,8 @@
 import type { ApiResponse, UnstructuredObject, UserInfo, WatchFrame } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
 import { builtinResources } from "../builtin/builtin-resources.ts";
 import { serveCustomResources, withCrdStrategy } from "../crd/serve-custom-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
 
 const user: UserInfo = { username: "ada", groups: [] };
@@ -51,9 +49,7 @@ interface Asked {
 }
 
 async function world(start: Convert = rename) {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: withCrdStrategy(builtinResources()) });
+  const { host, storage, server } = startServer({ builtin: withCrdStrategy(builtinResources()) });
   let convert = start;
   const batches: number[] = [];
   const caller: WebhookCaller = {

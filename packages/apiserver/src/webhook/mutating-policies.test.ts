@@ -1,9 +1,6 @@
-import type { ApiResponse, UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
+import type { UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { asking, startServer } from "../server.fixture.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 
 const user: UserInfo = { username: "ada", groups: ["dev"] };
@@ -18,15 +15,10 @@ interface Answered {
 }
 
 async function world(spec: object, resource = "configmaps", group = "") {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { server } = startServer();
   serveWebhooks(server, { caller: { call: () => Promise.reject(new Error("nobody is called")) } });
-  const transport = server.transport(user);
-  const post = async (path: string, body: object): Promise<Answered> => {
-    const answer: ApiResponse = await transport.send({ method: "POST", path, body });
-    return answer.kind === "object" ? (answer.object as Answered) : {};
-  };
+  const ask = asking<Answered>(server, user);
+  const post = async (path: string, body: object): Promise<Answered> => (await ask("POST", path, body)).body;
   const apiVersion = "admissionregistration.k8s.io/v1";
   const resourceRules = [{ apiGroups: [group], apiVersions: ["v1"], operations: ["CREATE"], resources: [resource] }];
   const policy = await post(`${registration}/mutatingadmissionpolicies`, {

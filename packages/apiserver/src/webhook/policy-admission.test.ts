@@ -1,9 +1,6 @@
-import type { ApiResponse, UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
+import type { UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { asking, startServer } from "../server.fixture.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 
 const user: UserInfo = { username: "ada", groups: ["dev"] };
@@ -17,19 +14,10 @@ interface Answered {
 }
 
 async function world(spec: object, binding: object = {}) {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources() });
+  const { server } = startServer();
   serveWebhooks(server, { caller: { call: () => Promise.reject(new Error("nobody is called")) } });
-  const transport = server.transport(user);
-  const post = async (
-    path: string,
-    body: object,
-  ): Promise<{ body: Answered; warning: string | undefined; code: number }> => {
-    const answer: ApiResponse = await transport.send({ method: "POST", path, body });
-    const object = answer.kind === "object" ? (answer.object as Answered) : {};
-    return { body: object, warning: answer.headers["warning"], code: answer.status };
-  };
+  const ask = asking<Answered>(server, user);
+  const post = (path: string, body: object) => ask("POST", path, body);
   const resourceRules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }];
   const apiVersion = "admissionregistration.k8s.io/v1";
   const policy = { apiVersion, kind: "ValidatingAdmissionPolicy", metadata: { name: "p" } };

@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import { isJsonObject, type UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, onTestFinished, test } from "vitest";
-import { createApiServer } from "../api-server.ts";
 import { builtinResources } from "../builtin/builtin-resources.ts";
 import { serveCustomResources, withCrdStrategy } from "../crd/serve-custom-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { startServer } from "../server.fixture.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 
 interface Recorded {
@@ -100,9 +98,7 @@ function policy(): readonly object[] {
 }
 
 test("webhooks and policies see a write to a scale as a Scale, as those of a real server do", async () => {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: withCrdStrategy(builtinResources()) });
+  const { host, storage, server } = startServer({ builtin: withCrdStrategy(builtinResources()) });
   const custom = serveCustomResources(server, { host, storage });
   onTestFinished(() => custom.stop());
   let reviews: unknown[] = [];

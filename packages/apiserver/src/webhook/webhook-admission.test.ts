@@ -1,11 +1,8 @@
-import type { ApiResponse, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
-import { simulatedHost } from "@setpoint/host/simulated";
+import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
 import type { AdmissionPlugin } from "../admission/admission-plugin.ts";
 import { serviceIpAllocator } from "../admission/service-ip-allocator.ts";
-import { createApiServer, type ApiServer } from "../api-server.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createMemoryStorage } from "../storage/memory-storage.ts";
+import { asking, startServer } from "../server.fixture.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
 import type { WebhookCall, WebhookCaller } from "./webhook-caller.ts";
 
@@ -28,9 +25,7 @@ type Hook = (review: Review, call: WebhookCall) => object | Promise<object>;
 
 /** A server whose webhooks are functions, by the host of their URL. */
 function world(hooks: Readonly<Record<string, Hook>>, admission: readonly AdmissionPlugin[] = []) {
-  const host = simulatedHost(1);
-  const storage = createMemoryStorage(host);
-  const server = createApiServer({ host, storage, builtin: builtinResources(), admission });
+  const { host, server } = startServer({ admission });
   const asked: string[] = [];
   const caller: WebhookCaller = {
     async call(call, signal) {
@@ -48,7 +43,7 @@ function world(hooks: Readonly<Record<string, Hook>>, admission: readonly Admiss
     },
   };
   serveWebhooks(server, { caller });
-  return { server, asked, clock: host.clock, send: sender(server) };
+  return { server, asked, clock: host.clock, send: asking<Body>(server, user) };
 }
 
 /** The fields that these tests look at, of objects and of Statuses. */
@@ -58,23 +53,6 @@ interface Body {
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: { readonly clusterIP?: string; readonly ports?: readonly object[] };
   readonly metadata: { readonly resourceVersion?: string };
-}
-
-function bodyOf(answer: ApiResponse): Body {
-  return (answer.kind === "object" ? answer.object : { metadata: {} }) as Body;
-}
-
-function sender(server: ApiServer) {
-  return async (method: "POST" | "PUT" | "DELETE" | "PATCH" | "GET", path: string, body?: object, query = {}) => {
-    const headers = { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
-    const request = { method, path, query, headers, ...(body === undefined ? {} : { body }) };
-    const answer = await server.transport(user).send(request);
-    return {
-      code: answer.status,
-      body: bodyOf(answer),
-      warning: answer.headers["warning"],
-    };
-  };
 }
 
 const registration = "/apis/admissionregistration.k8s.io/v1";

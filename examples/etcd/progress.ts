@@ -62,12 +62,12 @@ async function answers(cluster: ClusterUnderTour): Promise<boolean> {
 }
 
 async function currentState(cluster: ClusterUnderTour): Promise<string | undefined> {
-  const { status, metadata } = await cluster.get();
+  const { spec, status, metadata } = await cluster.get();
   if (status === undefined) return operatorState(cluster);
-  const { phase, readyMembers, members } = status;
-  if (phase === "Running" && status.observedGeneration === metadata.generation)
-    return `Running: ${readyMembers} of ${members.length} members ready`;
-  return `${phase}: ${readyMembers} of ${members.length} members ready${status.waitingFor === undefined ? "" : `; ${status.waitingFor.what}`}`;
+  const { phase, readyMembers, waitingFor } = status;
+  const said = `${phase}: ${readyMembers} of ${spec.size} members ready`;
+  if (phase === "Running" && status.observedGeneration === metadata.generation) return said;
+  return waitingFor === undefined ? said : `${said}; ${waitingFor.what}`;
 }
 
 /** Before the operator has looked at the cluster, the wait is for the operator itself. */

@@ -6,44 +6,57 @@ import { ownedOptions } from "./owned-options.ts";
 const stringMap = z.record(z.string(), z.string());
 const anything = z.record(z.string(), z.unknown());
 
-/** Volumes are claims, one a member; without `storage` members live on an emptyDir, as long as their pod. */
-const storage = z.object({
-  storageClassName: z.string().optional(),
-  accessModes: z.array(z.enum(["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"])).default(["ReadWriteOnce"]),
-  resources: z.object({ requests: z.object({ storage: quantity() }) }),
-});
+const storage = z
+  .object({
+    storageClassName: z.string().optional().describe("The class of storage; the cluster's default when absent."),
+    accessModes: z.array(z.enum(["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"])).default(["ReadWriteOnce"]),
+    resources: z.object({ requests: z.object({ storage: quantity() }) }),
+  })
+  .describe("The claim that each member gets. Without it a member's data live as long as its pod.");
 
-const pod = z.object({
-  labels: stringMap.optional(),
-  annotations: stringMap.optional(),
-  resources: z.object({ requests: stringMap.optional(), limits: stringMap.optional() }).optional(),
-  nodeSelector: stringMap.optional(),
-  affinity: anything.optional(),
-  tolerations: z.array(anything).optional(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
-});
+const pod = z
+  .object({
+    labels: stringMap.optional(),
+    annotations: stringMap.optional(),
+    resources: z.object({ requests: stringMap.optional(), limits: stringMap.optional() }).optional(),
+    nodeSelector: stringMap.optional(),
+    affinity: anything.optional(),
+    tolerations: z.array(anything).optional(),
+    env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+  })
+  .describe("What the pods of members have besides what the operator decides.");
 
 /** The server bounds what a rule about versions may cost by this. */
 const versionLengthMax = 20;
 
 const spec = z.object({
-  size: z.literal([1, 3, 5, 7]).default(3),
+  size: z
+    .literal([1, 3, 5, 7])
+    .default(3)
+    .describe("How many members the cluster has. It is changed one member at a time, without losing the quorum."),
   version: field(
     z
       .string()
       .regex(/^[0-9]+\.[0-9]+\.[0-9]+$/)
       .max(versionLengthMax),
     {
+      description: "The version of etcd. Members are upgraded one at a time, the leader last; there is no way back.",
       rules: [rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x")],
     },
   ),
-  paused: z.boolean().default(false),
-  imageRepository: z.string().default("quay.io/coreos/etcd"),
+  paused: z.boolean().default(false).describe("Whether the operator leaves the cluster as it is."),
+  imageRepository: z
+    .string()
+    .default("quay.io/coreos/etcd")
+    .describe("Where etcd's images come from; the tag is the version with a v before it."),
   volumeClaimTemplate: storage.optional(),
-  /** What becomes of the volumes when the EtcdCluster is deleted. */
-  deletionPolicy: z.enum(["Delete", "Retain"]).default("Delete"),
+  deletionPolicy: z
+    .enum(["Delete", "Retain"])
+    .default("Delete")
+    .describe("What becomes of the volumes when the EtcdCluster is deleted."),
   pod: pod.optional(),
   options: field(stringMap.optional(), {
+    description: "Further options of etcd, as name and value, without the leading dashes.",
     rules: [
       rule(
         // Over our list, not over the map: the server refuses a rule whose cost an unbounded map would decide.
@@ -58,28 +71,35 @@ const member = z.object({
   name: z.string(),
   id: z.string().optional(),
   version: z.string().optional(),
-  role: z.enum(["Leader", "Follower", "Learner", "Unknown"]),
+  role: z
+    .enum(["Leader", "Follower", "Learner", "Unknown"])
+    .describe("A learner gets all data and does not vote. Unknown: the member does not answer."),
   healthy: z.boolean(),
-  /** When the member was first seen unhealthy. */
-  unhealthySince: z.string().optional(),
+  unhealthySince: z.string().optional().describe("When the member was first seen unhealthy."),
 });
 
 const status = z.object({
   phase: z.enum(["Creating", "Running", "Paused", "Scaling", "Upgrading", "Recovering", "Failed"]),
   observedGeneration: z.int().optional(),
   clusterID: z.string().optional(),
-  /** The members of the first start, written before the first pod is made: what a restarted operator continues with. */
-  initialMembers: z.array(z.string()).optional(),
-  size: z.int(),
-  readyMembers: z.int(),
+  initialMembers: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "The members of the first start, written before the first pod is made: a restarted operator goes on with them.",
+    ),
+  size: z.int().describe("How many members there are."),
+  readyMembers: z.int().describe("How many of them answer and know a leader."),
   leader: z.string().optional(),
-  currentVersion: z.string().max(versionLengthMax).optional(),
-  targetVersion: z.string().optional(),
-  serviceName: z.string(),
+  currentVersion: z.string().max(versionLengthMax).optional().describe("The lowest version that a member runs."),
+  targetVersion: z.string().optional().describe("The version that members are brought to."),
+  serviceName: z.string().describe("The Service that clients connect to."),
   selector: z.string(),
   members: z.array(member),
-  /** What the operator waits for, since when, and when it looks again. */
-  waitingFor: z.object({ what: z.string(), since: z.string(), nextTry: z.string().optional() }).optional(),
+  waitingFor: z
+    .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
+    .optional()
+    .describe("What the operator waits for, since when, and when it looks again."),
   conditions: z.array(anything).optional(),
 });
 

@@ -21,6 +21,19 @@ test("VirtualClock.run() stops as soon as it is done", async () => {
   expect(clock.monotonic()).toBe(50);
 });
 
+test("VirtualClock.wait() lets time pass until a promise is settled, and no longer", async () => {
+  const clock = new VirtualClock(seededRandom(1));
+  const slow = sleep(clock, 5_000);
+  expect(await clock.wait(slow.then(() => "done"))).toBe("done");
+  expect(clock.monotonic()).toBe(5_000);
+  const broken = sleep(clock, 1_000).then(() => Promise.reject(new Error("the bank is closed")));
+  await expect(clock.wait(broken)).rejects.toThrow("the bank is closed");
+  await expect(clock.wait(Promise.withResolvers<never>().promise, 3_000)).rejects.toThrow(
+    "Cannot wait any longer: the promise is still pending after 3 s of virtual time",
+  );
+  expect(clock.monotonic()).toBe(9_000);
+});
+
 test("equal seeds order simultaneous timers equally, other seeds differently", async () => {
   const order = async (seed: number): Promise<string> => {
     const clock = new VirtualClock(seededRandom(seed));

@@ -14,6 +14,8 @@ interface PendingTimer extends Timer {
 const nextTurn = setImmediate;
 /** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
 const stepsAtOnceMax = 100_000;
+/** Who waits for something longer than this has most likely waited for nothing. */
+const waitMsMax = 600_000;
 
 /** 2026-01-01T00:00:00Z: an arbitrary but fixed start, so that timestamps repeat. */
 const epochMs = 1_767_225_600_000;
@@ -84,6 +86,16 @@ export class VirtualClock implements Clock {
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.callback();
     }
+  }
+
+  /** Lets time pass until the promise is settled, and settles as it does; rejects when it is still pending after `limitMs`. */
+  async wait<T>(promise: Promise<T>, limitMs: number = waitMsMax): Promise<T> {
+    let isDone = false;
+    const watched = promise.finally(() => (isDone = true));
+    // Its rejection is the caller's as soon as time has passed.
+    watched.catch(() => {});
+    if (await this.run(limitMs, () => isDone)) return watched;
+    throw new Error(`Cannot wait any longer: the promise is still pending after ${limitMs / 1_000} s of virtual time`);
   }
 
   /** Does everything that is ready now, without moving time. */

@@ -19,10 +19,10 @@ function tenthPacker(): BytePacker & { readonly packed: Uint8Array[] } {
       originals.set(small, bytes.slice());
       return small;
     },
-    unpack(bytes) {
+    unpack(bytes, into) {
       const original = originals.get(bytes);
       if (original === undefined) throw new Error("not packed here");
-      return original.slice();
+      into.set(original);
     },
   };
 }
@@ -134,6 +134,19 @@ test("of slabs that are packed two buffers are kept for the next ones, which are
   expect(filled(slabs, 100 * kib, 9).bytes).toHaveLength(100 * kib);
   // Its 100 KiB took two slabs of 64.
   expect([next(), next()].every((bytes) => bytes !== undefined && bytes.length === 64 * kib)).toBe(true);
+});
+
+test("slabs that are unpacked one after the other share buffers", () => {
+  const { slabs, filledSlabs } = many(tenthPacker(), 2 * slabsMax);
+  const buffers = new Set(filledSlabs.map(({ bytes }) => bytes).filter((bytes) => bytes !== undefined));
+  for (let round = 0; round < 3; round++)
+    for (const [i, slab] of filledSlabs.entries()) {
+      const bytes = slabs.read(slab);
+      expect([bytes[0], bytes[64 * kib - 1]]).toEqual([i % 251, i % 251]);
+      buffers.add(bytes);
+    }
+  // Those that stay, and two that waited.
+  expect(buffers.size).toBeLessThanOrEqual(slabsMax + 2);
 });
 
 test("no more than two buffers wait, however many slabs are packed at once", () => {

@@ -78,10 +78,8 @@ export class Slabs {
 
   #unpack(slab: Slab): Uint8Array {
     if (this.#packer === undefined || slab.packed === undefined) throw new Error("a slab has lost its bytes");
-    const unpacked = this.#packer.unpack(slab.packed, slab.used);
-    // Copied, because the answer's own buffer would outlive many collections of the young and then wait for a full one.
     const bytes = this.#buffer(slab.size);
-    bytes.set(unpacked);
+    this.#packer.unpack(slab.packed, bytes.subarray(0, slab.used));
     slab.bytes = bytes;
     this.#add(slab);
     return bytes;

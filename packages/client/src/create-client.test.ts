@@ -48,13 +48,7 @@ function answering(...answers: readonly (ApiResponse | Error)[]) {
     },
   };
   const client = createClient(transport, host);
-  const wait = async <T>(promise: Promise<T>): Promise<T> => {
-    let isDone = false;
-    const watched = promise.finally(() => (isDone = true));
-    watched.catch(() => {});
-    await host.clock.run(600_000, () => isDone);
-    return watched;
-  };
+  const wait = <T>(promise: Promise<T>): Promise<T> => host.clock.wait(promise);
   return { client, requests, wait };
 }
 

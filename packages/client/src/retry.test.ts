@@ -38,16 +38,12 @@ function sender(answers: readonly Answer[], options: Partial<ClientOptions> = {}
 /** What becomes of a request that gets these answers. */
 async function fate(request: ApiRequest, answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
   const { host, sentMs, sending } = sender(answers, options);
-  let isDone = false;
-  const outcome = sending
-    .send(request)
-    .then(
-      () => ({ error: undefined }),
-      (error: unknown) => ({ error }),
-    )
-    .finally(() => (isDone = true));
-  await host.clock.run(600_000, () => isDone);
-  const { error } = await outcome;
+  const error = await host.clock.wait(
+    sending.send(request).then(
+      () => undefined,
+      (why: unknown) => why,
+    ),
+  );
   return { sentMs, error, sent: sentMs.length, code: codeOf(error) };
 }
 

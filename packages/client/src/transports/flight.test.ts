@@ -71,12 +71,7 @@ async function record(seed: number): Promise<Flight> {
   const sink = { add: (entry: FlightEntry) => entries.push(structuredClone(entry)) > 0 };
   const recorder = new FlightRecorder({ clock: host.clock, sink });
   const said: string[] = [];
-  let isDone = false;
-  const done = program(recorder.host(host, seededRandom(7)), recorder.transport(world(host)), said).finally(
-    () => (isDone = true),
-  );
-  await host.clock.run(60_000, () => isDone);
-  await done;
+  await host.clock.wait(program(recorder.host(host, seededRandom(7)), recorder.transport(world(host)), said));
   recorder.stop();
   return { said, entries, epochMs: recorder.epochMs };
 }
@@ -120,10 +115,7 @@ test("a program that copies secrets of a text stream and of an error does the sa
   const { clock } = simulatedHost(1);
   const entries: FlightEntry[] = [];
   const recorder = new FlightRecorder({ clock, sink: { add: (entry) => entries.push(structuredClone(entry)) > 0 } });
-  let isDone = false;
-  const done = copies(recorder.transport(inner)).finally(() => (isDone = true));
-  await clock.run(1_000, () => isDone);
-  await done;
+  await clock.wait(copies(recorder.transport(inner)));
   recorder.stop();
   const kept = entries.map((entry) => (entry.kind === "chunk" ? atob(entry.base64) : JSON.stringify(entry))).join("");
   expect(kept).not.toContain("canary");
@@ -159,10 +151,7 @@ test.each([false, true])(
     const entries: FlightEntry[] = [];
     const sink = { add: (entry: FlightEntry) => entries.push(structuredClone(entry)) > 0 };
     const recorder = new FlightRecorder({ clock, sink, keepSecrets });
-    let isDone = false;
-    const done = keeps(recorder.transport(inner), seededRandom(7)).finally(() => (isDone = true));
-    await clock.run(1_000, () => isDone);
-    await done;
+    await clock.wait(keeps(recorder.transport(inner), seededRandom(7)));
     recorder.stop();
     expect(JSON.stringify(entries)).toContain('"body":{"isSame":true}');
     expect(JSON.stringify(entries).includes(btoa("made ").slice(0, 6))).toBe(keepSecrets);

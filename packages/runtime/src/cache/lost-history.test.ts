@@ -70,7 +70,7 @@ test("a cluster that is restored from a backup is noticed, said, and believed wi
   await after.patch(Candy, key, { spec: { flavors: ["lime"] } });
   await host.clock.run(1_000);
   expect(seen.at(-1)).toBe("lime");
-  await Promise.all([manager.stop(), host.clock.run(1_000)]);
+  await host.clock.wait(manager.stop());
 });
 
 test("a key that waits for a write of the lost history goes on with the new one", async () => {
@@ -90,7 +90,7 @@ test("a key that waits for a write of the lost history goes on with the new one"
   });
   const manager = startManager({ transport, host, controllers: [writing] });
   expect(await host.clock.run(300_000, () => seen.at(-1) === "mint")).toBe(true);
-  await Promise.all([manager.stop(), host.clock.run(1_000)]);
+  await host.clock.wait(manager.stop());
 });
 
 test("a server that lags for a while, or now and then, is not believed", () => {

@@ -244,12 +244,8 @@ export class Fleet implements AsyncDisposable {
   }
 
   /** Something that needs time to pass. */
-  async wait<T>(promise: Promise<T>, limitMs = 120_000): Promise<T> {
-    let isDone = false;
-    const watched = promise.finally(() => (isDone = true));
-    watched.catch(() => {});
-    if (!(await this.run(limitMs, () => isDone))) throw new Error("a promise is still pending");
-    return watched;
+  wait<T>(promise: Promise<T>, limitMs = 120_000): Promise<T> {
+    return this.host.clock.wait(promise, limitMs);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -14,8 +14,10 @@ interface Bench {
   readonly host: SimulatedHost;
   readonly etcd: EtcdModel;
   /** Lets time pass until the promise is done. */
-  readonly wait: <T>(promise: Promise<T>) => Promise<T>;
+  wait<T>(this: void, promise: Promise<T>): Promise<T>;
+  idOf(this: void, process: Process): Promise<string>;
   start(
+    this: void,
     name: string,
     options: {
       readonly cluster: readonly string[];
@@ -36,13 +38,8 @@ function createBench(): Bench {
   return {
     host,
     etcd,
-    async wait(promise) {
-      let isDone = false;
-      const watched = promise.finally(() => (isDone = true));
-      watched.catch(() => {});
-      await host.clock.run(60_000, () => isDone);
-      return watched;
-    },
+    wait: (promise) => host.clock.wait(promise),
+    idOf: async ({ endpoint }) => (await host.clock.wait(etcd.status(endpoint))).memberId,
     start(name, { cluster, state = "new", volume = { id: name, files: new Map() }, version = "3.4.23" }) {
       const podIp = `10.0.0.${++addresses}`;
       const initialCluster = cluster.map((each) => `${each}=${urlOf(each)}`).join(",");
@@ -80,23 +77,19 @@ function createBench(): Bench {
 const three = ["a", "b", "c"] as const;
 
 /** Three voters that have been connected for long enough to be changed. */
-async function startThree(bench: Bench): Promise<readonly [Process, Process, Process]> {
+async function threeVoters(): Promise<Bench & Readonly<Record<(typeof three)[number], Process>>> {
+  const bench = createBench();
   const start = (name: string): Process => bench.start(name, { cluster: three });
-  const members = [start("a"), start("b"), start("c")] as const;
+  const voters = { a: start("a"), b: start("b"), c: start("c") };
   await bench.host.clock.run(10_000);
-  return members;
-}
-
-async function idOf({ etcd, wait }: Bench, { endpoint }: Process): Promise<string> {
-  return (await wait(etcd.status(endpoint))).memberId;
+  return { ...bench, ...voters };
 }
 
 test("no member may be added until all voters have been connected for five seconds", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const a = bench.start("a", { cluster: three });
-  bench.start("b", { cluster: three });
-  bench.start("c", { cluster: three });
+  const { host, etcd, start, wait } = createBench();
+  const a = start("a", { cluster: three });
+  start("b", { cluster: three });
+  start("c", { cluster: three });
   await host.clock.run(3_000);
   await expect(wait(etcd.addLearner(a.endpoint, urlOf("d")))).rejects.toThrow("etcdserver: unhealthy cluster");
   await host.clock.run(5_000);
@@ -107,38 +100,32 @@ test("no member may be added until all voters have been connected for five secon
 });
 
 test("with one of three down, only the one that is down may be removed", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const [a, b, c] = await startThree(bench);
-  const dead = await idOf(bench, c);
+  const { host, etcd, wait, idOf, a, b, c } = await threeVoters();
+  const dead = await idOf(c);
   c.kill();
   await host.clock.run(10_000);
   await expect(wait(etcd.addLearner(a.endpoint, urlOf("d")))).rejects.toThrow("unhealthy cluster");
-  await expect(wait(etcd.remove(a.endpoint, await idOf(bench, b)))).rejects.toThrow("unhealthy cluster");
+  await expect(wait(etcd.remove(a.endpoint, await idOf(b)))).rejects.toThrow("unhealthy cluster");
   await wait(etcd.remove(a.endpoint, dead));
   expect((await wait(etcd.memberList(a.endpoint))).members.length).toBe(2);
 });
 
 test("there is one learner at most, and it is promoted only when it is in sync", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const [a] = await startThree(bench);
+  const { host, etcd, start, wait, a } = await threeVoters();
   await wait(etcd.addLearner(a.endpoint, urlOf("d")));
   await expect(wait(etcd.addLearner(a.endpoint, urlOf("e")))).rejects.toThrow("too many learner members");
   const learner = (await wait(etcd.memberList(a.endpoint))).members.find(({ isLearner }) => isLearner)?.id ?? "";
   await expect(wait(etcd.promote(a.endpoint, learner))).rejects.toThrow(
     "can only promote a learner member which is in sync with leader",
   );
-  bench.start("d", { cluster: [...three, "d"], state: "existing" });
+  start("d", { cluster: [...three, "d"], state: "existing" });
   await host.clock.run(2_000);
   await wait(etcd.promote(a.endpoint, learner));
   await expect(wait(etcd.promote(a.endpoint, learner))).rejects.toThrow("can only promote a learner member");
 });
 
 test("without a majority nothing is read, written or changed", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const [a, b, c] = await startThree(bench);
+  const { host, etcd, wait, a, b, c } = await threeVoters();
   b.kill();
   c.kill();
   await host.clock.run(5_000);
@@ -148,72 +135,59 @@ test("without a majority nothing is read, written or changed", async () => {
 });
 
 test("what was acknowledged survives every death that leaves the volumes", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const members = await startThree(bench);
-  await wait(etcd.put(members[0].endpoint, "k", "v"));
-  for (const member of members) member.kill();
-  const [a] = three.map((name, index) =>
-    bench.start(name, { cluster: [name], state: "existing", ...volumeOf(members[index]) }),
-  );
+  const { host, etcd, start, wait, a, b, c } = await threeVoters();
+  await wait(etcd.put(a.endpoint, "k", "v"));
+  for (const member of [a, b, c]) member.kill();
+  const again = (name: string, { volume }: Process): Process =>
+    start(name, { cluster: [name], state: "existing", volume });
+  const [first] = [again("a", a), again("b", b), again("c", c)];
   await host.clock.run(5_000);
-  expect((await wait(etcd.keys(a?.endpoint ?? ""))).get("k")).toBe("v");
+  expect((await wait(etcd.keys(first.endpoint))).get("k")).toBe("v");
 });
 
-function volumeOf(process: Process | undefined): { readonly volume?: SimulatedVolume } {
-  return process === undefined ? {} : { volume: process.volume };
-}
-
 test("a member that was started before is not bootstrapped again, one that was removed ends", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const [a, b] = await startThree(bench);
-  const id = await idOf(bench, b);
+  const { host, etcd, start, wait, idOf, a, b } = await threeVoters();
+  const id = await idOf(b);
   b.kill();
-  const again = bench.start("b", { cluster: three });
+  const again = start("b", { cluster: three });
   await host.clock.run(1_000);
   expect(again.exit).toMatchObject({ code: 1, message: expect.stringContaining("has already been bootstrapped") });
   await wait(etcd.remove(a.endpoint, id));
-  const removed = bench.start("b", { cluster: ["b"], state: "existing", volume: b.volume });
+  const removed = start("b", { cluster: ["b"], state: "existing", volume: b.volume });
   await host.clock.run(1_000);
   expect(removed.exit).toMatchObject({ code: 1, message: "the member has been permanently removed from the cluster" });
 });
 
 test("a member that joins with another list of members ends", async () => {
-  const bench = createBench();
-  const { etcd, wait, host } = bench;
-  const [a] = await startThree(bench);
+  const { host, etcd, start, wait, a } = await threeVoters();
   await wait(etcd.addLearner(a.endpoint, urlOf("d")));
-  const joining = bench.start("d", { cluster: ["a", "d"], state: "existing" });
+  const joining = start("d", { cluster: ["a", "d"], state: "existing" });
   await host.clock.run(1_000);
   expect(joining.exit?.message).toContain("member count is unequal");
 });
 
 test("data of a cluster that was raised to 3.5 is not opened by 3.4", async () => {
-  const bench = createBench();
-  const { host } = bench;
-  const members = three.map((name) => bench.start(name, { cluster: three, version: "3.5.16" }));
+  const { host, start } = createBench();
+  const raised = { cluster: three, version: "3.5.16" };
+  const [first] = [start("a", raised), start("b", raised), start("c", raised)];
   await host.clock.run(5_000);
-  members[0]?.kill();
-  const old = bench.start("a", { cluster: ["a"], ...volumeOf(members[0]) });
+  first.kill();
+  const old = start("a", { cluster: ["a"], volume: first.volume });
   await host.clock.run(1_000);
   expect(old.exit?.message).toContain("cluster cannot be downgraded");
 });
 
 test("stopping a member that the majority needs is remembered as a violation", async () => {
-  const bench = createBench();
-  const [, b, c] = await startThree(bench);
+  const { host, etcd, b, c } = await threeVoters();
   b.terminate();
-  await bench.host.clock.run(5_000);
-  expect(bench.etcd.violations).toEqual([]);
+  await host.clock.run(5_000);
+  expect(etcd.violations).toEqual([]);
   c.terminate();
-  expect(bench.etcd.violations).toEqual(["Stopping c leaves 1 of 3 voters, fewer than the quorum of 2"]);
+  expect(etcd.violations).toEqual(["Stopping c leaves 1 of 3 voters, fewer than the quorum of 2"]);
 });
 
 test("a majority without its data is beyond repair, and nothing less is", async () => {
-  const bench = createBench();
-  const { etcd, host } = bench;
-  const [a, b, c] = await startThree(bench);
+  const { host, etcd, a, b, c } = await threeVoters();
   a.kill();
   b.kill();
   await host.clock.run(10_000);
@@ -228,9 +202,7 @@ test("a majority without its data is beyond repair, and nothing less is", async 
 });
 
 test("only who stops a member in the moment of a surprise is excused", async () => {
-  const bench = createBench();
-  const { etcd, host } = bench;
-  const [a, b, c] = await startThree(bench);
+  const { host, etcd, a, b, c } = await threeVoters();
   a.kill();
   etcd.surprised();
   b.terminate();
@@ -238,11 +210,10 @@ test("only who stops a member in the moment of a surprise is excused", async () 
   await host.clock.run(10_000);
   c.terminate();
   expect(etcd.violations).toEqual([]);
-  const other = createBench();
-  const [first, second] = await startThree(other);
-  first.kill();
+  const other = await threeVoters();
+  other.a.kill();
   other.etcd.surprised();
   await other.host.clock.run(100);
-  second.terminate();
+  other.b.terminate();
   expect(other.etcd.violations).toEqual(["Stopping b leaves 1 of 3 voters, fewer than the quorum of 2"]);
 });

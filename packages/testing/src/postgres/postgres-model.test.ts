@@ -39,12 +39,8 @@ class Bench {
     this.#programs.get(number)?.kill();
   }
 
-  async do<T>(promise: Promise<T>): Promise<T> {
-    let isDone = false;
-    const watched = promise.finally(() => (isDone = true));
-    watched.catch(() => {});
-    if (!(await this.host.clock.run(60_000, () => isDone))) throw new Error("still pending");
-    return watched;
+  do<T>(promise: Promise<T>): Promise<T> {
+    return this.host.clock.wait(promise);
   }
 
   async pair(): Promise<readonly [string, string]> {

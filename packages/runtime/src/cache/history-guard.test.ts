@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { complete, error, nothing, world, type Script } from "./reflector.fixture.ts";
+import { world } from "./reflector.fixture.ts";
+import { complete, error, nothing, type Script } from "./scripted-server.fixture.ts";
 
 const tooLarge = error(504, "Timeout", { causes: [{ reason: "ResourceVersionTooLarge", message: "" }] });
 

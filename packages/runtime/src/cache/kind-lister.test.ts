@@ -1,6 +1,7 @@
 import { createKind, type KubeObject } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { box, error, frame, complete, refused, startMs, world } from "./reflector.fixture.ts";
+import { startMs, world } from "./reflector.fixture.ts";
+import { box, error, frame, complete, refused } from "./scripted-server.fixture.ts";
 
 test("lists come in pages of 500 where pages are asked for, else whole, and each object with its type", async () => {
   const Crate = createKind<KubeObject>({

@@ -1,10 +1,11 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { expect, test } from "vitest";
-import { box, frame, start } from "./raw-informer.fixture.ts";
+import { startRaw } from "./informer.fixture.ts";
+import { box, frame } from "./scripted-server.fixture.ts";
 
 test("what is read is the whole object, with its type, without managed fields, and frozen", async () => {
-  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }]);
+  const { host, informer, stop } = startRaw([{ list: [box("a", 3)], at: 9 }]);
   await host.clock.settle();
   const object = informer.store.get("default/a");
   expect(object).toEqual({
@@ -19,15 +20,12 @@ test("what is read is the whole object, with its type, without managed fields, a
 });
 
 test("a transform says what is kept", async () => {
-  const { host, informer, stop } = start(
-    [{ list: [box("a", 3)], at: 9 }, { frames: [frame("MODIFIED", box("a", 10))] }],
-    {
-      transform: ({ apiVersion, kind, metadata }) => ({
-        ...{ apiVersion, kind },
-        metadata: { labels: { kept: "in part" }, ...metadata },
-      }),
-    },
-  );
+  const { host, informer, stop } = startRaw([{ list: [box("a", 3)], at: 9 }, [frame("MODIFIED", box("a", 10))]], {
+    transform: ({ apiVersion, kind, metadata }) => ({
+      ...{ apiVersion, kind },
+      metadata: { labels: { kept: "in part" }, ...metadata },
+    }),
+  });
   await host.clock.settle();
   const object = informer.store.get("default/a");
   expect(object?.metadata.resourceVersion).toBe("10");
@@ -37,7 +35,7 @@ test("a transform says what is kept", async () => {
 });
 
 test("a cache of metadata alone holds objects of that type", async () => {
-  const { host, informer, stop } = start([{ list: [box("a", 3)], at: 9 }], { metadataOnly: true });
+  const { host, informer, stop } = startRaw([{ list: [box("a", 3)], at: 9 }], { metadataOnly: true });
   await host.clock.settle();
   expect(informer.store.get("default/a")).toMatchObject({
     apiVersion: "meta.k8s.io/v1",
@@ -47,10 +45,10 @@ test("a cache of metadata alone holds objects of that type", async () => {
 });
 
 test("a list that shows an older namesake of what is there changes nothing and takes no memory", async () => {
-  const { host, informer, log, stop } = start([
+  const { host, informer, log, stop } = startRaw([
     { list: [box("a", 8)], at: 9 },
-    { frames: [] },
-    { list: [box("a", 3, {}, "x")], at: 12 },
+    [],
+    { list: [box("a", 3, { uid: "x" })], at: 12 },
   ]);
   await host.clock.run(10_000);
   const { bytes } = informer.store;
@@ -65,9 +63,9 @@ test("objects are found by owner and by an author's index, as they are now", asy
     ownerReferences: [{ apiVersion: "v1", kind: "Shelf", name: uid, uid, controller: true }],
     labels: { color: uid },
   });
-  const { host, informer, stop } = start([
+  const { host, informer, stop } = startRaw([
     { list: [box("a", 3, ownedBy("red")), box("b", 4, ownedBy("red")), box("c", 5)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10, ownedBy("blue"))), frame("DELETED", box("b", 11))] },
+    [frame("MODIFIED", box("a", 10, ownedBy("blue"))), frame("DELETED", box("b", 11))],
   ]);
   informer.store.addIndex("color", ({ metadata }) => Object.values(metadata.labels ?? {}));
   await host.clock.settle();
@@ -83,10 +81,7 @@ test("objects are found by owner and by an author's index, as they are now", asy
 
 test("a handler may keep the old state and read it later", async () => {
   const olds: Stored<KubeObject>[] = [];
-  const { host, informer, stop } = start([
-    { list: [box("a", 3)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10))] },
-  ]);
+  const { host, informer, stop } = startRaw([{ list: [box("a", 3)], at: 9 }, [frame("MODIFIED", box("a", 10))]]);
   informer.addHandler({ onUpdate: (old) => void olds.push(old) });
   await host.clock.settle();
   expect(olds[0]).toEqual({
@@ -101,9 +96,9 @@ test("a handler may keep the old state and read it later", async () => {
 });
 
 test("handlers and index functions that throw lose nobody an event, and every key keeps its own object", async () => {
-  const { host, informer, log, ways, stop } = start([
+  const { host, informer, log, ways, stop } = startRaw([
     { list: [box("a", 3), box("b", 4)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))] },
+    [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))],
   ]);
   const broken = (): never => {
     throw new Error("an author's mistake");
@@ -118,7 +113,7 @@ test("handlers and index functions that throw lose nobody an event, and every ke
   informer.store.addIndex("broken", broken);
   await host.clock.settle();
   // One list and one stream: nothing broke.
-  expect(ways()).toEqual(["list", "watch"]);
+  expect(ways()).toEqual(["list", "watch@9"]);
   expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
   expect(told).toEqual(["add a", "add b", "update a", "delete b", "add c"]);
   for (const name of ["a", "c"]) expect(informer.store.get(`default/${name}`)?.metadata.name).toBe(name);

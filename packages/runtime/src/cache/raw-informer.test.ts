@@ -1,25 +1,24 @@
-import { failure } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { bookmark, box, frame, start, type Script } from "./raw-informer.fixture.ts";
+import { startRaw } from "./informer.fixture.ts";
+import { box, complete, error, frame, refused, type Script } from "./scripted-server.fixture.ts";
 
 test("a kind is listed at once and watched from the list's revision", async () => {
-  const { host, informer, log, requests, ways, stop } = start([
+  const { host, informer, log, ways, stop } = startRaw([
     { list: [box("a", 3), box("b", 4)], at: 9 },
-    { frames: [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))] },
+    [frame("MODIFIED", box("a", 10)), frame("DELETED", box("b", 11)), frame("ADDED", box("c", 12))],
   ]);
   await host.clock.settle();
-  expect(ways()).toEqual(["list", "watch"]);
-  expect(requests[1]?.query?.["resourceVersion"]).toBe("9");
+  expect(ways()).toEqual(["list", "watch@9"]);
   expect(log).toEqual(["add a@3", "add b@4", "3 to a@10", "delete b@4", "add c@12"]);
   expect([...informer.store.keys()]).toEqual(["default/a", "default/c"]);
   await stop();
 });
 
 test("nothing is shown of a list before it is complete", async () => {
-  const { host, informer, log, ways, stop } = start([
-    { list: [box("a", 3)], at: 9, isCut: true },
-    { frames: [frame("ADDED", box("a", 3)), "cut"] },
-    { frames: [frame("ADDED", box("a", 3)), frame("ADDED", box("b", 4)), bookmark(9, true)] },
+  const { host, informer, log, ways, stop } = startRaw([
+    { list: [box("a", 3)], at: 9, ends: "cut" },
+    [frame("ADDED", box("a", 3)), "cut"],
+    [frame("ADDED", box("a", 3)), frame("ADDED", box("b", 4)), complete(9)],
   ]);
   await host.clock.settle();
   expect([informer.isSynced, informer.store.size, log]).toEqual([false, 0, []]);
@@ -32,22 +31,22 @@ test("nothing is shown of a list before it is complete", async () => {
 });
 
 test("a new list after a compaction tells what was missed and keeps what is as it was", async () => {
-  const expired = frame("ERROR", failure(410, "Expired", "too old resource version: 9 (20)"));
-  const { host, log, ways, stop } = start([
-    { list: [box("a", 3), box("b", 4), box("c", 5, {}, "old")], at: 9 },
-    { frames: [expired] },
-    { list: [box("b", 4), box("c", 12, {}, "new"), box("d", 13)], at: 20 },
+  const expired = error(410, "Expired");
+  const { host, log, ways, stop } = startRaw([
+    { list: [box("a", 3), box("b", 4), box("c", 5, { uid: "old" })], at: 9 },
+    [expired],
+    { list: [box("b", 4), box("c", 12, { uid: "new" }), box("d", 13)], at: 20 },
   ]);
   await host.clock.run(5_000);
-  expect(ways()).toEqual(["list", "watch", "list", "watch"]);
+  expect(ways()).toEqual(["list", "watch@9", "list", "watch@20"]);
   expect(log.slice(3)).toEqual(["delete c@5", "add c@12", "add d@13", "delete a@3"]);
   await stop();
 });
 
 test("a list that is older than what was seen is refused", async () => {
-  const { host, informer, log, stop } = start([
+  const { host, informer, log, stop } = startRaw([
     { list: [box("a", 30)], at: 30 },
-    { frames: [frame("ERROR", failure(410, "Expired", "too old"))] },
+    [error(410, "Expired")],
     { list: [], at: 20 },
     { list: [], at: 31 },
   ]);
@@ -59,22 +58,22 @@ test("a list that is older than what was seen is refused", async () => {
 });
 
 test("a server that fills its caches is waited for as it asks, and said to once", async () => {
-  const busy: Script = { refuse: 429 };
-  const { host, informer, ways, stop } = start([
+  const busy: Script = refused(429, "TooManyRequests", { retryAfterSeconds: 1 });
+  const { host, informer, ways, stop } = startRaw([
     ...Array.from({ length: 40 }, () => busy),
     { list: [box("a", 3)], at: 9 },
   ]);
   await host.clock.run(120_000);
   expect(informer.isSynced).toBe(true);
-  expect(new Set(ways())).toEqual(new Set(["list", "watch"]));
+  expect(new Set(ways())).toEqual(new Set(["list", "watch@9"]));
   const lines = host.lines.filter(({ level }) => level !== "debug");
   expect(lines.map(({ message }) => message)).toEqual(["Waiting for the server's cache"]);
   await stop();
 });
 
 test("a kind that is not served is waited for quietly, and found when it comes", async () => {
-  const { host, informer, requests, stop } = start([
-    ...Array.from({ length: 8 }, () => ({ refuse: 404 })),
+  const { host, informer, requests, stop } = startRaw([
+    ...Array.from({ length: 8 }, () => refused(404, "NotFound")),
     { list: [box("a", 3)], at: 9 },
   ]);
   await host.clock.run(60_000);
@@ -86,7 +85,7 @@ test("a kind that is not served is waited for quietly, and found when it comes",
 });
 
 test("pages are one list", async () => {
-  const { host, log, ways, requests, stop } = start(
+  const { host, log, ways, requests, stop } = startRaw(
     [
       { list: [box("a", 3)], at: 9, more: "token" },
       { list: [box("b", 4)], at: 9 },
@@ -94,17 +93,15 @@ test("pages are one list", async () => {
     { sync: "pages" },
   );
   await host.clock.settle();
-  expect(ways()).toEqual(["page", "page", "watch"]);
+  expect(ways()).toEqual(["page", "page", "watch@9"]);
   expect(requests[1]?.query?.["continue"]).toBe("token");
   expect(log).toEqual(["add a@3", "add b@4"]);
   await stop();
 });
 
 test("streams that a busy server closes after a few changes are resumed at once, however often", async () => {
-  const scripts = Array.from({ length: 20 }, (_, i): Script => ({
-    frames: [frame("MODIFIED", box("a", 10 + i)), "end"],
-  }));
-  const { host, log, ways, stop } = start([{ list: [box("a", 3)], at: 9 }, ...scripts]);
+  const scripts = Array.from({ length: 20 }, (_, i): Script => [frame("MODIFIED", box("a", 10 + i)), "end"]);
+  const { host, log, ways, stop } = startRaw([{ list: [box("a", 3)], at: 9 }, ...scripts]);
   await host.clock.run(1_500);
   expect(log.at(-1)).toBe("28 to a@29");
   expect(ways().filter((way) => way === "list").length).toBe(1);
@@ -112,9 +109,9 @@ test("streams that a busy server closes after a few changes are resumed at once,
 });
 
 test("streams that tell nothing are opened more and more seldom", async () => {
-  const { host, requests, stop } = start([
+  const { host, requests, stop } = startRaw([
     { list: [], at: 9 },
-    ...Array.from({ length: 100 }, (): Script => ({ frames: ["end"] })),
+    ...Array.from({ length: 100 }, (): Script => ["end"]),
   ]);
   await host.clock.run(60_000);
   expect(requests.length).toBeLessThan(12);
@@ -122,26 +119,26 @@ test("streams that tell nothing are opened more and more seldom", async () => {
 });
 
 test("however many ask for a new list, one is enough", async () => {
-  const { host, informer, ways, stop } = start([{ list: [box("a", 3)], at: 9 }, { frames: [] }, { list: [], at: 12 }]);
+  const { host, informer, ways, stop } = startRaw([{ list: [box("a", 3)], at: 9 }, [], { list: [], at: 12 }]);
   await host.clock.run(10_000);
   for (let i = 0; i < 100; i++) {
     informer.refresh();
     await host.clock.run(10);
   }
-  expect(ways()).toEqual(["list", "watch", "list", "watch"]);
+  expect(ways()).toEqual(["list", "watch@9", "list", "watch@12"]);
   expect(informer.store.size).toBe(0);
   await stop();
 });
 
 test("a cluster that has gone back in time is listed anew, whatever the revisions say, once it is certain", async () => {
-  const expired = frame("ERROR", failure(410, "Expired", "too old resource version"));
+  const expired = error(410, "Expired");
   const gone = { list: [box("b", 40)], at: 100 };
-  const { host, informer, log, ways, stop } = start([
+  const { host, informer, log, ways, stop } = startRaw([
     { list: [box("a", 50), box("b", 200), box("c", 180)], at: 200 },
-    { frames: [expired] },
+    [expired],
     ...[gone, gone, gone, gone, gone, gone, gone, gone],
     { list: [box("a", 50, { labels: { other: "yes" } }), box("b", 40)], at: 101 },
-    { frames: [frame("MODIFIED", box("b", 102)), frame("MODIFIED", box("b", 103))] },
+    [frame("MODIFIED", box("b", 102)), frame("MODIFIED", box("b", 103))],
   ]);
   const restored: string[] = [];
   informer.addHandler({

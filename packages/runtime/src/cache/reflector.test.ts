@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { bookmark, complete, error, modified, nothing, world, type Script } from "./reflector.fixture.ts";
+import { world } from "./reflector.fixture.ts";
+import { bookmark, complete, error, modified, nothing, type Script } from "./scripted-server.fixture.ts";
 
 test("a new list is not begun within five seconds of the last one, and the stream after it is resumed as usual", async () => {
   const { asked, clock, reflector } = world([[complete(5)], [complete(7), 1_000, modified("a", 8), "end"]]);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { complete, refused, world, type Script } from "./reflector.fixture.ts";
+import { world } from "./reflector.fixture.ts";
+import { complete, refused, type Script } from "./scripted-server.fixture.ts";
 
 test("what a person has to do is said once, however often it is met, and that it is done too", async () => {
   const forbidden = refused(403, "Forbidden");

@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  complete,
-  error,
-  modified,
-  nothing,
-  refused,
-  startMs,
-  world,
-  type Script,
-  type Step,
-} from "./reflector.fixture.ts";
+import { startMs, world } from "./reflector.fixture.ts";
+import { complete, error, modified, nothing, refused, type Script, type Step } from "./scripted-server.fixture.ts";
 
 test("a server whose streams break is asked more and more seldom, and from the fourth time on a person hears of it", async () => {
   const { asked, clock, lines, metrics } = world(Array.from({ length: 20 }, () => nothing));

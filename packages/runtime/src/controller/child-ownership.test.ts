@@ -185,3 +185,28 @@ test("delete() of an object that is only named asks the server where the cache s
   expect(reads.length).toBe(1);
   expect(world.writes()).toEqual([]);
 });
+
+test.each(["InPlace", "Recreate", "OnDelete"] as const)(
+  "the child of another object of the same controller is neither deleted nor taken for one's own (%s)",
+  async (update) => {
+    await using world = createControllerWorld();
+    const sharing = controller(Candy, {
+      owns: [Wrapper],
+      async reconcile({ metadata }, { applySet }) {
+        await applySet([Wrapper({ name: "shared", data: { of: metadata.name } })], { update: () => update });
+      },
+    });
+    const key = { name: "shared", namespace: "default" };
+    await world.client.create(Candy, Candy({ name: "first", namespace: "default", spec: { flavors: [] } }));
+    const manager = world.start([sharing]);
+    await world.settle(manager);
+    const { metadata } = await world.client.get(Wrapper, key);
+    await world.client.create(Candy, Candy({ name: "second", namespace: "default", spec: { flavors: [] } }));
+    await world.settle(manager);
+    expect(await world.client.get(Wrapper, key)).toMatchObject({
+      metadata: { uid: metadata.uid },
+      data: { of: "first" },
+    });
+    expect(said(await world.candy("second"), "Stalled")).toContain('it belongs to Candy "first"');
+  },
+);

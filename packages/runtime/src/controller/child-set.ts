@@ -1,7 +1,7 @@
 /** All children of an object as one set: what is wanted is applied, what is no longer wanted is deleted. */
 import { groupResource, isApiError, isSetpointError, parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
-import { storeKey } from "../cache/store.ts";
+import { controllerOf, storeKey } from "../cache/store.ts";
 import { errNotOwned, TerminalError } from "../errors.ts";
 import { appliedAnnotation, isAppliedBy, withAppliedMark } from "../objects/applied-mark.ts";
 import type { ChildWriter } from "./child-writer.ts";
@@ -65,8 +65,10 @@ export class ChildSet {
   async #applyOne(child: KubeObject, update: ChildUpdate): Promise<void> {
     const present = this.#presentOf(child);
     if (present === undefined || update === "InPlace") return void (await this.#writer.apply(child));
-    const isOurs = isAppliedBy(present, this.#ports.definition.fieldManager);
-    if (!isOurs) return void (await this.#writer.apply(child));
+    // Another object's child carries the mark of this controller too; applying refuses what is not ours.
+    const isOurs = controllerOf(present)?.uid === this.#parent.object.metadata.uid;
+    const isMarked = isAppliedBy(present, this.#ports.definition.fieldManager);
+    if (!isOurs || !isMarked) return void (await this.#writer.apply(child));
     if (update === "OnDelete" || present.metadata.deletionTimestamp !== undefined) return;
     // The mark tells what was applied, whatever others have added since; a comparison of fields might never end.
     if (present.metadata.annotations?.[appliedAnnotation] === this.#markOf(child)) return;

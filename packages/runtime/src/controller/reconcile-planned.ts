@@ -4,34 +4,21 @@ import { hasConditions } from "./status-field.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { PlannedOptions, StepFacts } from "./controller-options.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
-import { awaitChange, requeueAfter, type Result } from "./result.ts";
-import type { Rest, Step, Wait } from "./step.ts";
-
-/** After the same step was planned again: at once the first time, then ever more slowly. */
-const repeatDelayMs = 100;
-const repeatDelayMsMax = 30_000;
-
-type AnyStep = { readonly kind: "act"; readonly action: PropertyKey; readonly reason: string } | Rest | Wait;
-
-/** What is remembered of a key between runs; only for pacing and for people, never for deciding. */
-interface StepMemory {
-  readonly step: string;
-  readonly sinceMs: number;
-  readonly repeats: number;
-}
+import type { Result } from "./result.ts";
+import type { Step } from "./step.ts";
+import { type AnyStep, StepMemories, type StepMemory } from "./step-memories.ts";
 
 /** A reconcile that observes, plans, and performs the one step that the plan names. */
 export function reconcilePlanned<T extends KubeObject, S, A extends object>(
   kind: KindRef<T>,
   options: PlannedOptions<T, S, A>,
 ): ControllerDefinition["reconcile"] {
-  const memories = new Map<string, StepMemory>();
+  const memories = new StepMemories();
   const reportsProgress = hasConditions(kind);
   return async (object, context) => {
     const seen = await options.observe(object as Stored<T>, context);
     const step = options.plan(seen, context.clock.now());
-    const memory = remember(memories, object.metadata.uid, step, context.clock.now());
-    const again = planAgain(step, memory);
+    const { memory, again } = memories.remember(object.metadata.uid, step, context.clock.now());
     if (reportsProgress) context.condition(progressing(step));
     await report(options, seen, step, factsOf(memory, again, context), context);
     if (step.kind !== "act") return again;
@@ -50,29 +37,6 @@ async function perform<T extends KubeObject, S, A extends object>(
 ): Promise<Result | void> {
   const handler = options.actions[step.action];
   return handler(step.args, context, seen);
-}
-
-function remember(memories: Map<string, StepMemory>, uid: string, step: AnyStep, nowMs: number): StepMemory {
-  const text = JSON.stringify(step);
-  const before = memories.get(uid);
-  const isRepeated = before?.step === text;
-  const memory = {
-    step: text,
-    sinceMs: isRepeated ? before.sinceMs : nowMs,
-    repeats: isRepeated ? before.repeats + 1 : 0,
-  };
-  // At rest there is nothing to remember, so the map holds only what is being worked on.
-  if (step.kind === "rest") memories.delete(uid);
-  else memories.set(uid, memory);
-  return memory;
-}
-
-function planAgain(step: AnyStep, memory: StepMemory): Result {
-  if (step.kind === "rest")
-    return step.recheckMs === undefined ? awaitChange() : requeueAfter(step.recheckMs, "look again");
-  if (step.kind === "wait") return requeueAfter(step.delayMs, step.reason);
-  const delayMs = memory.repeats === 0 ? 0 : Math.min(repeatDelayMs * 2 ** (memory.repeats - 1), repeatDelayMsMax);
-  return requeueAfter(delayMs, "see what the step has changed");
 }
 
 function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): StepFacts {

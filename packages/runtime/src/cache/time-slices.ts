@@ -1,9 +1,12 @@
 import type { Clock } from "@setpoint/host";
 
-/** Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. */
-const sliceMsMax = 6;
-/** Steps between two looks at the clock. */
-const stepsBetweenLooks = 32;
+/**
+ * Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. Little enough
+ * that a slice and a full collection of garbage in it, of ten to fifteen milliseconds, are less than twenty together.
+ */
+const sliceMsMax = 4;
+/** Steps between two looks at the clock; a step may be a reconcile. */
+const stepsBetweenLooks = 8;
 
 /** Cuts long work into slices. */
 export class TimeSlices {

@@ -25,6 +25,8 @@ export const errLedger = "ERR_LEDGER";
 export const errSuspended = "ERR_SUSPENDED";
 /** The author's code says how soon to try again. */
 export const errTemporary = "ERR_TEMPORARY";
+/** A run is to be repeated after a time that is none. */
+export const errDelayInvalid = "ERR_DELAY_INVALID";
 /** A controller is declared against the rules, or two have the same name. */
 export const errControllerInvalid = "ERR_CONTROLLER_INVALID";
 /** A cron line cannot be read, or never fires. */
@@ -39,6 +41,9 @@ export const errCacheChanged = "ERR_CACHE_CHANGED";
 export const errSecretsUnbounded = "ERR_SECRETS_UNBOUNDED";
 /** The manager or queue has been stopped. */
 export const errStopped = "ERR_STOPPED";
+
+/** Ten years: a longer delay means never, and would be past what a date can say. */
+export const delayMsMax = 315_360_000_000;
 
 /** Thrown by a reconcile when only a change of the objects can help: no retry until then. */
 export class TerminalError extends SetpointError {
@@ -68,9 +73,9 @@ export function isTemporaryError(error: unknown): error is TemporaryError {
   return isSetpointError(error, errTemporary) || isSetpointError(error, errWriteBudget);
 }
 
-/** How soon the author's code wants to be tried again; of several errors the soonest, when all of them say so. */
+/** How soon the author's code wants to be tried again; of several errors the soonest, when all of them say so. NaN says nothing. */
 export function temporaryDelayMsOf(error: unknown): number | undefined {
-  if (isTemporaryError(error)) return error.delayMs;
+  if (isTemporaryError(error)) return Number.isNaN(error.delayMs) ? undefined : Math.min(error.delayMs, delayMsMax);
   if (!(error instanceof AggregateError)) return undefined;
   const delays = error.errors.map(temporaryDelayMsOf).filter((each) => each !== undefined);
   return delays.length > 0 && delays.length === error.errors.length ? Math.min(...delays) : undefined;

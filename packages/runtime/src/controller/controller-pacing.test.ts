@@ -30,6 +30,59 @@ test("a TemporaryError is tried again after exactly its delay, however often it 
   expect(runsMs.map((atMs) => atMs - first)).toEqual([0, 7_000, 14_000, 21_000, 28_000]);
 });
 
+test("a delay that is no number is a failure of its object alone: others are looked at in time", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  await world.client.create(Candy, Candy({ name: "undated", namespace: "default", spec: { flavors: [] } }));
+  const { runsMs, definition } = noting(world, {
+    reconcile: async ({ metadata, spec }) => {
+      if (metadata.name === "undated") return requeueAfter(Date.parse(spec.flavors.join()), "it melts then");
+      runsMs.push(world.host.clock.monotonic());
+      return requeueAfter(1_000, "look again");
+    },
+  });
+  const manager = world.start([definition]);
+  await world.run(10_500);
+  expect(runsMs.length).toBe(11);
+  const report = await manager.why({ kind: "Candy", name: "undated" });
+  expect(report?.runs[0]).toMatchObject({
+    result: "error",
+    reason:
+      'Cannot run again later ("it melts then"): the delay is NaN; wanted are milliseconds (seconds(30), minutes(5))',
+  });
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY])(
+  "a TemporaryError with a delay of %s keeps nobody waiting but itself",
+  async (delayMs) => {
+    await using world = createControllerWorld();
+    await world.client.create(Candy, candy("mint"));
+    await world.client.create(Candy, Candy({ name: "closed", namespace: "default", spec: { flavors: [] } }));
+    const { runsMs, definition } = noting(world, {
+      reconcile: async ({ metadata }) => {
+        if (metadata.name === "closed") throw new TemporaryError("the bank is closed", delayMs);
+        runsMs.push(world.host.clock.monotonic());
+        return requeueAfter(1_000, "look again");
+      },
+    });
+    const manager = world.start([definition]);
+    await world.run(10_500);
+    expect(runsMs.length).toBe(11);
+    expect((await manager.why({ kind: "Candy", name: "closed" }))?.state).toBe("delayed");
+  },
+);
+
+test("an object that is to be looked at never again can be asked about", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const { definition } = noting(world, {
+    reconcile: async () => requeueAfter(Number.POSITIVE_INFINITY, "nothing to do"),
+  });
+  const manager = world.start([definition]);
+  await world.settle(manager);
+  expect((await manager.why({ kind: "Candy", name: "lolly" }))?.runs[0]).toMatchObject({ reason: "nothing to do" });
+});
+
 test("with a largest interval an object is looked at again and again, and without one never", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));

@@ -1,3 +1,6 @@
+import { SetpointError } from "@setpoint/apimachinery";
+import { delayMsMax, errDelayInvalid } from "../errors.ts";
+
 /** When the key is to run again. Any watched change wakes it too. */
 export type Result =
   | { readonly kind: "awaitChange" }
@@ -7,8 +10,14 @@ export function awaitChange(): Result {
   return { kind: "awaitChange" };
 }
 
+/** Errors: `ERR_DELAY_INVALID` for NaN, as it comes of a date that cannot be read. */
 export function requeueAfter(delayMs: number, why: string): Result {
-  return { kind: "requeueAfter", delayMs, why };
+  if (Number.isNaN(delayMs))
+    throw new SetpointError(
+      errDelayInvalid,
+      `Cannot run again later ("${why}"): the delay is NaN; wanted are milliseconds (seconds(30), minutes(5))`,
+    );
+  return { kind: "requeueAfter", delayMs: Math.min(delayMs, delayMsMax), why };
 }
 
 /** Milliseconds, said in seconds. */

@@ -152,3 +152,25 @@ test("a timer sees the object as it is then, and can wake its reconcile", async 
   expect(seen).toEqual(["mint", "lime"]);
   expect(runs).toBe(3);
 });
+
+test("a daemon that fails now and then is started again as soon as at the first time", async () => {
+  await using world = createControllerWorld();
+  const failedMs: number[] = [];
+  const restMs: number[] = [];
+  const { start } = noting(world, {
+    daemons: {
+      async seldom(_object, { clock, signal }) {
+        const [failed] = failedMs.slice(-1);
+        if (failed !== undefined) restMs.push(clock.monotonic() - failed);
+        await sleep(clock, 3_600_000, signal);
+        failedMs.push(clock.monotonic());
+        throw new Error("the line was cut");
+      },
+    },
+  });
+  start();
+  await world.client.create(Candy, candy("mint"));
+  await world.run(12 * 3_700_000);
+  expect(restMs.length).toBeGreaterThan(10);
+  expect(Math.max(...restMs)).toBeLessThanOrEqual(1_000);
+});

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import { sleep, type Clock, type Host, type Logger, type Random } from "@setpoint/host";
-import { isTemporaryError, isTerminalError } from "../errors.ts";
+import { temporaryDelayMsOf, isTerminalError } from "../errors.ts";
 
 /** Between the runs of a daemon that throws: doubled from the first to the largest. */
 const restartDelayMsFirst = 1_000;
@@ -148,11 +148,14 @@ export class DaemonRunner {
     const context = { signal, log, clock, random, client, current, wake: () => wake(key) };
     await before;
     for (let failures = 0; !signal.aborted; failures++) {
+      const startedMs = clock.monotonic();
       try {
         await daemon(current(), context);
         return;
       } catch (error) {
         if (signal.aborted) return;
+        // What went well for so long begins anew: one failure a day is not a row of them.
+        if (clock.monotonic() - startedMs > restartDelayMsMax) failures = 0;
         const delayMs = this.#note(error, failures, log);
         if (delayMs === undefined) return;
         await sleep(clock, delayMs, signal).catch(() => {});
@@ -171,7 +174,7 @@ export class DaemonRunner {
       return undefined;
     }
     const fullMs = Math.min(restartDelayMsFirst * 2 ** failures, restartDelayMsMax);
-    const delayMs = isTemporaryError(error) ? error.delayMs : fullMs * (0.5 + host.random.next() / 2);
+    const delayMs = temporaryDelayMsOf(error) ?? fullMs * (0.5 + host.random.next() / 2);
     log.warn("Daemon failed and is started again", { error, retryDelayMs: Math.round(delayMs) });
     return delayMs;
   }

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { candy, ownFolder } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
 import { sampleOf } from "./sample-object.ts";
 
-const candy = fileURLToPath(new URL("../../../../examples/candy/candy.ts", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "setpoint-bundle-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder("bundle");
 
 const csvPath = join(folder, "manifests/candy-operator.clusterserviceversion.yaml");
 

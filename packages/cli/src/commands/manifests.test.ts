@@ -1,14 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { candy, ownFolder } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
 
-const candy = fileURLToPath(new URL("../../../../examples/candy/candy.ts", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "setpoint-manifests-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder("manifests");
 
 interface Manifest {
   readonly kind: string;

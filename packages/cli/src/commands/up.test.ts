@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { ownFolder } from "../own-folder.fixture.ts";
 import { parseUpOptions } from "./up.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "up-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder("up");
 
 function file(text: string): string {
   const path = join(folder, "faults.yaml");

@@ -1,18 +1,13 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { ownFolderInside, root } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
 import { parseOperatorName } from "./operator-words.ts";
 import { scaffoldFiles } from "./scaffold-files.ts";
 
-const root = fileURLToPath(new URL("../../../..", import.meta.url));
-// Inside the repository, so that its packages are found; ignored by git and by the other tools.
-const parent = join(root, "packages/cli/.setpoint");
-mkdirSync(parent, { recursive: true });
-const folder = mkdtempSync(join(parent, "create-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolderInside("create");
 
 /** Runs a program of the repository in the new project, as its npm scripts do; resolves to what it prints when it fails. */
 function inProject(directory: string, program: string, ...args: readonly string[]): Promise<string> {

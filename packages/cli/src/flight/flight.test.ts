@@ -1,27 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigMap, Secret } from "@setpoint/api";
-import { createClient } from "@setpoint/client";
-import { startControlPlane } from "@setpoint/controlplane";
-import { randomSuffix, silentLogger, sleep, type Host } from "@setpoint/host";
-import { systemHost } from "@setpoint/host/system";
+import { randomSuffix, sleep } from "@setpoint/host";
 import { controller, defineKind, defineOperator, type Operator } from "setpoint";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { divergenceText } from "../commands/replay.ts";
+import { ownFolder } from "../own-folder.fixture.ts";
+import { ownPlane } from "../own-plane.fixture.ts";
 import { recordOperator } from "./record-operator.ts";
 import { RecordingFile, readRecording } from "./recording-file.ts";
 import { replayOperator } from "./replay-operator.ts";
 
-const host: Host = { ...systemHost(), log: silentLogger };
-const plane = await startControlPlane({ host, controllers: false });
-const folder = mkdtempSync(join(tmpdir(), "setpoint-flight-"));
-afterAll(async () => {
-  await plane[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
-const client = createClient(plane.transport, host);
+const { host, plane, client } = await ownPlane({ controllers: false });
+const folder = ownFolder("flight");
 const canary = "canary-4f1d-of-a-password";
 
 const Note = defineKind({

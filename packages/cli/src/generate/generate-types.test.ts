@@ -1,20 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { setpoint, type Ran } from "../setpoint.fixture.ts";
+import { ownFolderInside, root } from "../own-folder.fixture.ts";
 import { generatedProgram } from "./generated-program.fixture.ts";
 import { alertCrd, databaseCrd } from "./large-crds.fixture.ts";
 
-const root = fileURLToPath(new URL("../../../..", import.meta.url));
-// Inside the repository, so that its packages are found; ignored by git and by the other tools.
-const parent = join(root, "packages/cli/.setpoint");
-mkdirSync(parent, { recursive: true });
-const folder = mkdtempSync(join(parent, "generate-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolderInside("generate");
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

@@ -7,15 +7,10 @@ import {
   type OverlayTransport,
   type PretendedWrite,
 } from "@setpoint/client";
-import { startControlPlane } from "@setpoint/controlplane";
-import { silentLogger } from "@setpoint/host";
-import { systemHost } from "@setpoint/host/system";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { ownPlane } from "../own-plane.fixture.ts";
 
-const host = { ...systemHost(), log: silentLogger };
-const plane = await startControlPlane({ host, controllers: false });
-afterAll(() => plane[Symbol.asyncDispose]());
-const server = createClient(plane.transport, host);
+const { host, plane, client: server } = await ownPlane({ controllers: false });
 const namespace = "default";
 const key = (name: string): { readonly name: string; readonly namespace: string } => ({ name, namespace });
 const map = (name: string, data: Record<string, string>, labels = {}): ConfigMap =>

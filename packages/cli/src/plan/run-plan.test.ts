@@ -1,19 +1,14 @@
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment } from "@setpoint/api";
 import type { ApiRequest, Transport } from "@setpoint/apimachinery";
-import { createClient, type Client } from "@setpoint/client";
-import { startControlPlane } from "@setpoint/controlplane";
-import { silentLogger, sleep, type Host } from "@setpoint/host";
-import { systemHost } from "@setpoint/host/system";
+import { sleep } from "@setpoint/host";
 import { act, controller, defineKind, defineOperator, rest, runOperator, type Operator, type Step } from "setpoint";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { ownPlane } from "../own-plane.fixture.ts";
 import { changedObjects, planText } from "./plan-text.ts";
 import { runPlan, type Plan } from "./run-plan.ts";
 
-const host: Host = { ...systemHost(), log: silentLogger };
-const plane = await startControlPlane({ host, controllers: false });
-afterAll(() => plane[Symbol.asyncDispose]());
-const client: Client = createClient(plane.transport, host);
+const { host, plane, client } = await ownPlane({ controllers: false });
 
 /** Everything that changed something on the server. */
 const writes: ApiRequest[] = [];
@@ -81,6 +76,7 @@ async function run(operator: Operator): Promise<void> {
   }
 }
 
+const textOf = (plan: Plan): string => planText(plan, { operator: "sites", server: "here", colors: false });
 const titles = (plan: Plan): readonly string[] => changedObjects(plan).map(({ change, title }) => `${change} ${title}`);
 
 /** What a write asks for, without what differs from run to run. */
@@ -108,7 +104,7 @@ test("a plan writes nothing, and says what would be written and why", async () =
     "create ConfigMap default/blog-page",
     "create Deployment default/blog",
   ]);
-  const text = planText(planned, { operator: "sites", server: "here", colors: false });
+  const text = textOf(planned);
   expect(text).toContain("+ Deployment default/blog\n    patch by site of default/blog: version v1 is wanted\n");
   expect(text).toContain("  + spec.template.spec.containers[web].image: web:v1\n");
   expect(text).toContain("  + status.files: 1\n");
@@ -142,8 +138,7 @@ test("a new version of an operator shows what it would change of what the old on
 test("a write that the server would refuse is part of the plan", async () => {
   const refusing = siteOperator("no good label!");
   const planned = await plan(refusing);
-  const text = planText(planned, { operator: "sites", server: "here", colors: false });
-  expect(text).toMatch(
+  expect(textOf(planned)).toMatch(
     /! patch of configmaps default\/blog-page by site of default\/blog would be refused: .*no good label!/,
   );
 });
@@ -154,7 +149,7 @@ test("an operator that never rests is said to be incomplete", async () => {
   const planned = await runPlan({ operator: restless, transport: watched, host, limitMs: 400, quietMs: 390 });
   expect(turn).toBeGreaterThan(3);
   expect(planned.isComplete).toBe(false);
-  expect(planText(planned, { operator: "sites", server: "here", colors: false })).toContain("there may be more");
+  expect(textOf(planned)).toContain("there may be more");
 });
 
 test("an account that may only read gets a plan too, which says that nobody has checked it", async () => {
@@ -172,7 +167,7 @@ test("an account that may only read gets a plan too, which says that nobody has 
     quietMs: 200,
   });
   expect(titles(planned)).toEqual(["change ConfigMap default/blog-page", "change Deployment default/blog"]);
-  const text = planText(planned, { operator: "sites", server: "here", colors: false });
+  const text = textOf(planned);
   expect(text).toContain(
     "version v3 is wanted (not checked by the server)\n  - spec.template.spec.containers[web].image: web:v1\n",
   );
@@ -191,7 +186,7 @@ test("the reason of a planned step stands under what it writes", async () => {
     },
   });
   const planned = await plan(defineOperator({ name: "steps", controllers: [steps] }));
-  const text = planText(planned, { operator: "steps", server: "here", colors: false });
+  const text = textOf(planned);
   expect(text).toContain(
     "+ ConfigMap default/blog-step-1\n    patch by site of default/blog: there are 1 pages, wanted 2\n",
   );

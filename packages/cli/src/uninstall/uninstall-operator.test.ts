@@ -1,17 +1,13 @@
 import { ClusterRole, ConfigMap, CustomResourceDefinition, Deployment, Lease, Namespace } from "@setpoint/api";
-import { createClient, RestMapping, type Client } from "@setpoint/client";
-import { startControlPlane } from "@setpoint/controlplane";
-import { silentLogger, sleep } from "@setpoint/host";
-import { systemHost } from "@setpoint/host/system";
+import { RestMapping } from "@setpoint/client";
+import { sleep } from "@setpoint/host";
 import { controller, defineKind, defineOperator, installManifests } from "setpoint";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { ownPlane } from "../own-plane.fixture.ts";
 import { planUninstall, uninstallOperator } from "./uninstall-operator.ts";
 
-const host = { ...systemHost(), log: silentLogger };
-const plane = await startControlPlane({ host });
-afterAll(() => plane[Symbol.asyncDispose]());
-const client: Client = createClient(plane.transport, host);
+const { host, client } = await ownPlane({ controllers: true });
 
 const Toy = defineKind({
   group: "uninstall.setpoint.dev",

@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
+import { ownFolder } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
 import { lineDiff } from "./line-diff.ts";
 import { mergeJson } from "./merge-json.ts";
 import { planUpgrade, type FileChange } from "./plan-upgrade.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "setpoint-upgrade-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = ownFolder("upgrade");
 
 describe("a project that an older setpoint has made", () => {
   let project = "";

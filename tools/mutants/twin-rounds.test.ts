@@ -1,7 +1,7 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { firstSeedOf, type TwinRun, TwinRounds } from "./twin-rounds.ts";
 
 const ids = ["M1", "M2"];
@@ -26,7 +26,9 @@ test("each round runs each twin once, from other seeds, until there are enough s
 });
 
 test("a campaign that was stopped goes on with what was not finished, and counts what was", () => {
-  const progress = join(mkdtempSync(join(tmpdir(), "twins-")), "new", "twins.jsonl");
+  const folder = mkdtempSync(join(tmpdir(), "twins-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const progress = join(folder, "new", "twins.jsonl");
   const stopped = new TwinRounds({ ids, schedules: 400, progress });
   expect(stopped.next()).toEqual({ id: "M1", round: 0 });
   const second = stopped.next();

@@ -1,8 +1,8 @@
 /** An exploration by threads that is cut off and goes on. */
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { coverageOf } from "../explore/coverage.ts";
 import { exploreModule, type ModuleOptions, type Moment } from "./explore-module.ts";
 import type { ProgressData } from "./progress.ts";
@@ -11,6 +11,7 @@ const module = new URL("./explored.fixture.ts", import.meta.url);
 
 function setUp(): ModuleOptions & { readonly resume: string } {
   const folder = mkdtempSync(join(tmpdir(), "explored-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   return { resume: join(folder, "progress.json"), traceFolder: folder, workers: 2 };
 }
 

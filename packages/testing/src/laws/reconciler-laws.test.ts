@@ -1,10 +1,10 @@
 /** The laws, held against operators that are wrong on purpose. */
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigMap } from "@setpoint/api";
 import { controller, defineKind, defineOperator, type Operator } from "setpoint";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { allOracles } from "../oracles/all-oracles.ts";
 import { invariant } from "../oracles/oracle.ts";
@@ -22,6 +22,7 @@ const Pair = defineKind({
 
 const pair = Pair({ name: "a", spec: { value: "one" } });
 const folder = mkdtempSync(join(tmpdir(), "laws-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 const quick = { seed: 7, traceFolder: folder, quietMs: 60_000, withinMs: 60_000 } satisfies Partial<LawOptions>;
 
 /** Two artefacts for each object; `sound` looks at each, the other one only at the first. */

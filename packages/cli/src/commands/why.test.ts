@@ -98,6 +98,10 @@ test.each([
   [{ state: "idle" }, "It is at rest: only a change will wake it."],
   [{ state: "idle", isPresent: false }, "Nothing is to be done: it is reconciled as soon as it is there."],
   [{ state: "running", since: "2026-01-01T00:09:50Z" }, "It is being reconciled, for 10 s."],
+  [
+    { state: "settling", since: "2026-01-01T00:09:50Z" },
+    "Its run has ended; it waits until the cache shows what it has written, for 10 s.",
+  ],
   [{ state: "standby" }, "This process stands by: another one leads and knows more."],
   [{ state: "elsewhere" }, "Another member of the group owns this object: ask that one."],
   [

@@ -126,6 +126,8 @@ function stateSentence({ state, since, until, failures, runs, isPresent }: WhyRe
   switch (state) {
     case "running":
       return `It is being reconciled${ago(since, nowMs, ", for ")}.`;
+    case "settling":
+      return `Its run has ended; it waits until the cache shows what it has written${ago(since, nowMs, ", for ")}.`;
     case "ready":
       return `It waits for a free worker${ago(since, nowMs, ", for ")}.`;
     case "delayed":

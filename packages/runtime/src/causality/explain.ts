@@ -1,9 +1,10 @@
 /** Makes the answer to "why" of what a controller's queue, cache and ledger know. */
-import { isApiError, parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
+import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { controllerOf, storeKey } from "../cache/store.ts";
 import type { ControllerRunner } from "../controller/controller-runner.ts";
+import { withinTime } from "../leader/within-time.ts";
 import type { KeyState } from "../queue/work-queue.ts";
 import type { CauseCollector } from "./cause-collector.ts";
 import type { RunLedger } from "./run-ledger.ts";
@@ -31,6 +32,8 @@ export interface ExplainPorts {
 const runsMax = 10;
 /** Objects of which the server is asked who wrote them. */
 const askedMax = 8;
+/** How long it may take to answer: most is known without it, and people ask why when the server is ill. */
+const askedMsMax = 2_000;
 
 export async function explain(query: WhyQuery, ports: ExplainPorts): Promise<WhyReport | undefined> {
   const own = ports.controllers.find(({ runner }) => isNamed(runner.definition.kind, query.kind));
@@ -64,7 +67,7 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
   const foreign = [...pending, ...records.flatMap(({ causes }) => causes)].filter(
     ({ resourceVersion = "" }) => runThatMade(resourceVersion, ports.controllers) === undefined,
   );
-  const writers = await writersOf(foreign, ports.client);
+  const writers = await writersOf(foreign, ports);
   const tell = (cause: Cause): WhyCause => causeOf(cause, writers, ports.controllers);
   return {
     controller: runner.definition.name,
@@ -90,9 +93,16 @@ function stateOf(
   const at = (monotonicMs: number): string => time(clock.now() + monotonicMs - clock.monotonic());
   if (runner.activeSinceMs === undefined) return { state: "standby" };
   if (!supervisor.mayRun(key)) return { state: "elsewhere" };
-  if (state.kind === "ready" || state.kind === "running") return { state: state.kind, since: at(state.sinceMs) };
-  const endedMs = supervisor.ledger.latest(key)?.endedMs;
-  const since = endedMs === undefined ? {} : { since: time(endedMs) };
+  if (state.kind === "ready") return { state: "ready", since: at(state.sinceMs) };
+  const latest = supervisor.ledger.latest(key);
+  const ended = latest?.endedMs === undefined ? undefined : time(latest.endedMs);
+  if (state.kind === "running") {
+    const since = at(state.sinceMs);
+    // The queue has the key until the cache shows what the run has written, which may take as long as a watch is broken.
+    const isSettling = latest !== undefined && ended !== undefined && time(latest.startedMs) >= since;
+    return isSettling ? { state: "settling", since: ended } : { state: "running", since };
+  }
+  const since = ended === undefined ? {} : { since: ended };
   return state.kind === "delayed"
     ? { state: "delayed", ...since, until: at(state.untilMs) }
     : { state: "idle", ...since };
@@ -156,15 +166,20 @@ function runThatMade(resourceVersion: string, controllers: readonly Explained[])
  * Who wrote the revisions that woke the key. The cache does not keep managedFields, so the server is asked, now that somebody
  * wants to know; it can only tell of objects that have not changed since.
  */
-async function writersOf(causes: readonly Cause[], client: Client): Promise<ReadonlyMap<string, string>> {
+async function writersOf(
+  causes: readonly Cause[],
+  { client, clock }: Pick<ExplainPorts, "client" | "clock">,
+): Promise<ReadonlyMap<string, string>> {
   const asked = new Map<string, Cause>();
   for (const cause of causes)
     if (cause.change !== "deleted" && cause.writer === undefined && asked.size < askedMax)
       asked.set(idOf(cause), cause);
   const writers = new Map<string, string>();
+  const nobodyStops = new AbortController().signal;
   await Promise.all(
     [...asked].map(async ([id, cause]) => {
-      const writer = await writerOf(cause, client);
+      const ask = (signal: AbortSignal): Promise<string | undefined> => writerOf(cause, client, signal);
+      const writer = await withinTime(clock, askedMsMax, nobodyStops, ask).catch(() => undefined);
       if (writer !== undefined) writers.set(id, writer);
     }),
   );
@@ -174,16 +189,12 @@ async function writersOf(causes: readonly Cause[], client: Client): Promise<Read
 async function writerOf(
   { kind, namespace, name, resourceVersion, atMs }: Cause,
   client: Client,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    const { metadata } = await client.get(kind, namespace === undefined ? { name } : { namespace, name });
-    const isSame = metadata.resourceVersion === resourceVersion;
-    const entries = (metadata.managedFields ?? []).filter(({ time: at = "" }) => isSame || Date.parse(at) <= atMs);
-    return entries.toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1))[0]?.manager;
-  } catch (error) {
-    if (isApiError(error)) return undefined;
-    throw error;
-  }
+  const { metadata } = await client.get(kind, namespace === undefined ? { name } : { namespace, name }, { signal });
+  const isSame = metadata.resourceVersion === resourceVersion;
+  const entries = (metadata.managedFields ?? []).filter(({ time: at = "" }) => isSame || Date.parse(at) <= atMs);
+  return entries.toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1))[0]?.manager;
 }
 
 function conditionsOf(object: Stored<KubeObject> | undefined): WhyReport["conditions"] {

@@ -52,10 +52,11 @@ export interface WhyRun {
 }
 
 /**
- * What the object's key does now: `running`; `ready` to run; `delayed` until a time; `idle`: only a change wakes it; `standby`:
- * another process leads; `elsewhere`: another member of the group owns it.
+ * What the object's key does now: `running`; `settling`: its run has ended, and the cache does not show yet what it has written;
+ * `ready` to run; `delayed` until a time; `idle`: only a change wakes it; `standby`: another process leads; `elsewhere`: another
+ * member of the group owns it.
  */
-export type WhyState = "running" | "ready" | "delayed" | "idle" | "standby" | "elsewhere";
+export type WhyState = "running" | "settling" | "ready" | "delayed" | "idle" | "standby" | "elsewhere";
 
 export interface WhyReport {
   readonly controller: string;

@@ -1,4 +1,5 @@
 import { controller, requeueAfter, startManager, type Manager, type WhyReport } from "@setpoint/runtime";
+import type { Transport } from "@setpoint/apimachinery";
 import { RecordingTracer } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
 import { Candy, Fleet, Wrapper, isWrite } from "../manager/fleet.fixture.ts";
@@ -78,6 +79,47 @@ test("the writer of a change is asked of the server when somebody wants to know"
   expect(report).toMatchObject({ state: "delayed", until: "2026-01-01T00:01:01.000Z" });
   // What was there at the start has no cause but the start.
   expect(report.runs[1]?.causes).toEqual([]);
+});
+
+test.each([
+  ["refuses connections", () => Promise.reject(new Error("connect ECONNREFUSED"))],
+  ["answers nothing", () => new Promise<never>(() => {})],
+])("why tells what is known here also when the server %s", async (_how, answer) => {
+  await using fleet = new Fleet(7);
+  await fleet.wait(fleet.client.create(Candy, candy("lolly")));
+  const { transport, host } = fleet.process("operator");
+  let isIll = false;
+  const ill: Transport = { send: (request, signal) => (isIll ? answer() : transport.send(request, signal)) };
+  const manager = startManager({ transport: ill, host, controllers: [wrap] });
+  await fleet.run(1_000);
+  await fleet.wait(fleet.client.patch(Candy, lolly, { spec: { flavors: ["mint"] } }));
+  await fleet.run(5_000);
+  isIll = true;
+  const report = await why(fleet, manager, "Candy", "lolly");
+  expect(report.runs[1]).toMatchObject({ result: "success", causes: [{ change: "changed", name: "lolly" }] });
+  isIll = false;
+});
+
+test("a key whose last write no cache shows yet is told to wait for that, and not to run", async () => {
+  await using fleet = new Fleet(8);
+  await fleet.wait(fleet.client.create(Candy, candy("lolly")));
+  const operator = fleet.process("operator");
+  const mute = controller(Candy, {
+    owns: [Wrapper],
+    async reconcile({ spec, metadata }, { applySet }) {
+      if (spec.flavors.length > 0) operator.muteWatches();
+      await applySet(spec.flavors.map((flavor) => Wrapper({ name: `${metadata.name}-${flavor}`, data: {} })));
+    },
+  });
+  const manager = startManager({ transport: operator.transport, host: operator.host, controllers: [mute] });
+  await fleet.run(1_000);
+  await fleet.wait(fleet.client.patch(Candy, lolly, { spec: { flavors: ["mint"] } }));
+  await fleet.run(5_000);
+  const report = await why(fleet, manager, "Candy", "lolly");
+  expect(report.state).toBe("settling");
+  expect(report.runs[0]).toMatchObject({ result: "success", writes: [{ outcome: "done" }] });
+  await fleet.run(30_000);
+  expect((await why(fleet, manager, "Candy", "lolly")).state).toBe("idle");
 });
 
 test("a run that fails says with what, how often, and when it is tried again", async () => {

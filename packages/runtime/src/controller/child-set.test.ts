@@ -7,6 +7,7 @@ import {
   refusal,
   wrapper,
   Wrapper,
+  wrapping,
   type ControllerWorld,
 } from "./controller-world.fixture.ts";
 import { runsByHand } from "./run-by-hand.fixture.ts";
@@ -30,6 +31,46 @@ test("nothing is deleted for an object that has changed meanwhile, or has become
     );
     expect(await names(world)).toEqual(isDone ? [] : ["lolly-mint"]);
   }
+});
+
+test("nothing is deleted for an object whose labels or annotations have changed meanwhile: children may follow from them", async () => {
+  for (const change of [{ labels: { tier: "gold" } }, { annotations: { wrap: "gold" } }]) {
+    await using world = createControllerWorld();
+    const parent = await world.client.create(Candy, candy("mint"));
+    const hand = runsByHand(world);
+    hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
+    await world.client.patch(Candy, lolly, { metadata: change });
+    expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: "postponed" });
+    expect(await names(world)).toEqual(["lolly-mint"]);
+  }
+});
+
+test("nothing is deleted for an object of a kind without generations that has changed meanwhile", async () => {
+  await using world = createControllerWorld();
+  const ungenerated = <T extends Candy>({ metadata: { generation: _, ...metadata }, ...rest }: T): T =>
+    ({ ...rest, metadata }) as T;
+  const hand = runsByHand(world, wrapping, (inner) => ({
+    async send(request, signal) {
+      const answer = await inner.send(request, signal);
+      const isCandy = answer.kind === "object" && request.path.endsWith("/candies/lolly");
+      return isCandy ? { ...answer, object: ungenerated(answer.object as Candy) } : answer;
+    },
+  }));
+  const parent = hand.show(ungenerated(await world.client.create(Candy, candy("mint"))));
+  hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
+  await world.client.patch(Candy, lolly, { spec: { flavors: ["lime"] } });
+  expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: "postponed" });
+  expect(await names(world)).toEqual(["lolly-mint"]);
+});
+
+test("what the run has written to its object itself keeps nothing from being deleted", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const hand = runsByHand(world);
+  hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
+  const { context } = hand.begin(parent);
+  await context.patch(parent, { metadata: { labels: { tier: "gold" } } });
+  expect(await context.prune()).toEqual({ kind: "done", deleted: 1 });
 });
 
 test("a child that the server refuses keeps no other from being applied, but every deletion from being done", async () => {

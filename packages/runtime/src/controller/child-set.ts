@@ -6,6 +6,7 @@ import { errNotOwned, TerminalError } from "../errors.ts";
 import { appliedAnnotation, isAppliedBy, withAppliedMark } from "../objects/applied-mark.ts";
 import type { ChildWriter } from "./child-writer.ts";
 import { namespaceOf, nameOf, placed, type Parent } from "./place-child.ts";
+import { isWorthARun } from "./predicate.ts";
 import type { ApplySetOptions, ChildUpdate, PruneOutcome } from "./reconcile-context.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunReader } from "./run-reader.ts";
@@ -98,12 +99,23 @@ export class ChildSet {
   async #delete(surplus: readonly Stored<KubeObject>[]): Promise<PruneOutcome> {
     if (surplus.length === 0) return { kind: "done", deleted: 0 };
     const { kind, object } = this.#parent;
-    const { name, namespace, uid, generation } = object.metadata;
+    const { name, namespace, uid } = object.metadata;
     const now = await this.#reader.fresh(kind, name, namespace);
-    if (now?.metadata.uid !== uid || now.metadata.generation !== generation)
+    if (now?.metadata.uid !== uid || this.#hasChanged(now)) {
+      // The author's predicate may let the change pass by; what is left here is nobody else's to delete.
+      if (now?.metadata.uid === uid) this.#ports.writes.leave(kind, now);
       return { kind: "postponed", reason: `${kind.kind} "${name}" has changed meanwhile` };
+    }
     for (const child of surplus) await this.#writer.delete(child);
     return { kind: "done", deleted: surplus.length };
+  }
+
+  /** Whether children may follow from it that this run does not know of. What the run itself has written to it is known. */
+  #hasChanged(now: Stored<KubeObject>): boolean {
+    const { generation } = this.#parent.object.metadata;
+    const seen = this.#reader.current();
+    if (generation === undefined) return now.metadata.resourceVersion !== seen.metadata.resourceVersion;
+    return now.metadata.generation !== generation || isWorthARun(seen, now);
   }
 }
 

@@ -142,3 +142,27 @@ test("what a run writes through the client of the context, it reads", async () =
   await world.settle(manager);
   expect(read).toEqual([{ sweet: "yes" }]);
 });
+
+test("children that were left for a change of their owner are deleted though its predicate lets the change pass by", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint", "lime"));
+  const { client } = world;
+  let isMeanwhile = false;
+  const sized = controller(Candy, {
+    owns: [Wrapper],
+    predicate: (old, next) => old.spec.flavors.length !== next.spec.flavors.length,
+    async reconcile({ spec }, { applySet }) {
+      if (isMeanwhile) {
+        isMeanwhile = false;
+        await client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime"] } });
+      }
+      await applySet(spec.flavors.map((flavor) => wrapper(flavor)));
+    },
+  });
+  const manager = world.start([sized]);
+  await world.settle(manager);
+  isMeanwhile = true;
+  await client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["mint"] } });
+  await world.settle(manager);
+  expect((await client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name)).toEqual(["lolly-lime"]);
+});

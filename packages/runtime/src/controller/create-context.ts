@@ -126,7 +126,7 @@ function statusWriter({ kind, object }: Parent, ports: RunPorts, reader: RunRead
       const { name, namespace, uid } = object.metadata;
       const now = await reader.fresh(kind, name, namespace);
       if (now?.metadata.uid !== uid) return undefined;
-      writes.written(kind, now);
+      writes.learned(kind, now);
       return now;
     },
     write: async (send) => {

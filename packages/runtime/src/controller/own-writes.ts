@@ -46,15 +46,27 @@ export class OwnWrites {
   readonly #histories = new Map<string, number | undefined>();
   /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
   readonly #marks = new Set<string>();
+  #isUnfinished = false;
 
   constructor(cache: ControllerCache) {
     this.#cache = cache;
   }
 
   written(kind: KindRef, object: Stored<KubeObject>): void {
-    const { name, namespace, resourceVersion } = object.metadata;
-    this.#marks.add(resourceVersion);
+    this.#marks.add(object.metadata.resourceVersion);
+    this.learned(kind, object);
+  }
+
+  /** The server has told it, whoever wrote it: read and waited for as an own write, and nobody's echo. */
+  learned(kind: KindRef, object: Stored<KubeObject>): void {
+    const { name, namespace } = object.metadata;
     this.#note({ kind, name, namespace, state: "written", object });
+  }
+
+  /** The run leaves something to the next one, which must come, and see what this one has learned. */
+  leave(kind: KindRef, object: Stored<KubeObject>): void {
+    this.#isUnfinished = true;
+    this.learned(kind, object);
   }
 
   deleted(kind: KindRef, object: KubeObject): void {
@@ -132,12 +144,13 @@ export class OwnWrites {
   }
 
   /**
-   * Resolves when the cache shows all of it; true when it shows that something that was written is there no more. A watch that
-   * broke meanwhile may never have shown it, and then nobody else says that it is gone.
+   * Resolves when the cache shows all of it; true when the key must run again: something was left to do, or the cache shows that
+   * something that was written is there no more. A watch that broke meanwhile may never have shown it, and then nobody else says
+   * that it is gone.
    */
   async settled(ports: BarrierPorts): Promise<boolean> {
     const isGone = await Promise.all([...this.#writes.values()].map((write) => this.#settle(write, ports)));
-    return isGone.includes(true);
+    return this.#isUnfinished || isGone.includes(true);
   }
 
   get isEmpty(): boolean {

@@ -31,6 +31,11 @@ export function invalid(
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   const kind = gk.group === "" ? gk.kind : `${gk.kind}.${gk.group}`;
   const causes: StatusCause[] = errors.map(({ type, field, message }) => ({ reason: type, message, field }));
-  const details = { name, ...(gk.group === "" ? {} : { group: gk.group }), kind: gk.kind, causes };
+  const details = {
+    ...(name === "" ? {} : { name }),
+    ...(gk.group === "" ? {} : { group: gk.group }),
+    kind: gk.kind,
+    causes,
+  };
   return new ApiError(failure(422, "Invalid", `${kind} "${name}" is invalid: ${list}`, details));
 }

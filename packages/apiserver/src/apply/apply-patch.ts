@@ -34,6 +34,8 @@ export interface ApplyPatchOptions {
   readonly manager: string;
   readonly force: boolean;
   readonly apiVersion: string;
+  /** What the patch must be; absent: whatever it says. */
+  readonly kind?: string;
   /** "" for the main resource. */
   readonly subresource: string;
   /** Now, RFC 3339 in seconds. */
@@ -56,7 +58,7 @@ export interface AppliedObject {
  * Applies a configuration. The caller runs defaulting and validation on the result and stores it with these managedFields.
  *
  * Guarantees: applying the same again changes nothing. Neither live nor the patch is changed.
- * Errors: `ApiError` 400 for a wrong version or managedFields in the patch, 500 with an empty reason when the patch does not
+ * Errors: `ApiError` 400 for a wrong version or kind or managedFields in the patch, 500 with an empty reason when the patch does not
  * fit the schema (as upstream), 409 with one cause a field when other managers own what would change.
  */
 export function applyPatch(options: ApplyPatchOptions): AppliedObject {
@@ -96,18 +98,20 @@ function plainError(message: string): ApiError {
   return new ApiError(failure(500, "", message));
 }
 
-function gvkText({ apiVersion, kind }: UnstructuredObject): string {
-  const { group, version } = parseApiVersion(apiVersion);
-  return `${group}/${version}, Kind=${kind}`;
+/** A patch may lack both, whatever its type says: it is a client's body. */
+function gvkText({ apiVersion, kind }: Partial<UnstructuredObject>): string {
+  const { group, version } = parseApiVersion(apiVersion ?? "");
+  return `${group}/${version}, Kind=${kind ?? ""}`;
 }
 
-function describe(object: UnstructuredObject): string {
+/** An object as upstream names it in errors of apply: namespace, name and type, as far as it says them. */
+export function describeObject(object: UnstructuredObject): string {
   const { namespace = "", name = "" } = object.metadata;
   return `${namespace}/${name}; ${gvkText(object)}`;
 }
 
-function checkPatch({ schema, patch, apiVersion }: ApplyPatchOptions): void {
-  if (patch.apiVersion !== apiVersion) {
+function checkPatch({ schema, patch, apiVersion, kind = patch.kind }: ApplyPatchOptions): void {
+  if (patch.apiVersion !== apiVersion || patch.kind !== kind) {
     throw new ApiError(failure(400, "BadRequest", `invalid object type: ${gvkText(patch)}`));
   }
   if (patch.metadata.managedFields !== undefined && patch.metadata.managedFields !== null) {
@@ -115,7 +119,7 @@ function checkPatch({ schema, patch, apiVersion }: ApplyPatchOptions): void {
   }
   const faults = validateApplied(rootAtomOf(schema), patch);
   if (faults.length === 0) return;
-  throw plainError(`failed to create typed patch object (${describe(patch)}): ${formatFaults(faults)}`);
+  throw plainError(`failed to create typed patch object (${describeObject(patch)}): ${formatFaults(faults)}`);
 }
 
 function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {

@@ -7,7 +7,7 @@ import { decideWrite, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
 import { decodeObjects } from "./object-codec.ts";
 import { storageKey } from "./object-key.ts";
-import type { MutableMeta, MutableObject } from "./mutable-object.ts";
+import { type MutableMeta, type MutableObject, setManagers } from "./mutable-object.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
@@ -116,11 +116,8 @@ function trackCreate(
   object: MutableObject,
   managedFields: MutableMeta["managedFields"] | undefined,
 ): void {
-  if (managedFields !== undefined) {
-    object.metadata.managedFields = managedFields;
-    return;
-  }
-  object.metadata.managedFields = trackUpdate({
+  if (managedFields !== undefined) return setManagers(object.metadata, managedFields);
+  const managers = trackUpdate({
     schema: definition.schema,
     live: undefined,
     object,
@@ -130,6 +127,7 @@ function trackCreate(
     time: timestamp(context.host.clock),
     ...resetFieldsOf(definition, attributes.subresource),
   });
+  setManagers(object.metadata, managers);
 }
 
 function fillSystemFields(

@@ -32,7 +32,7 @@ export async function deleteObject(
   return { code: 200, object: answer };
 }
 
-/** Deletes everything that the selectors choose; what is gone in the meantime does not matter. */
+/** Deletes everything that the selectors choose and tells what it was; what is gone in the meantime does not matter. */
 export async function deleteCollection(
   context: RegistryContext,
   served: ServedRequest,
@@ -40,16 +40,15 @@ export async function deleteCollection(
 ): Promise<KubeList> {
   const options = parseDeleteOptions(body, served.request.query);
   const list = await listObjects(context, served);
-  const deleted: UnstructuredObject[] = [];
   for (const { metadata } of list.items) {
     try {
       const { namespace = "", name = "" } = metadata;
-      deleted.push((await deleteNamed(context, served, options, namespace, name)).object);
+      await deleteNamed(context, served, options, namespace, name);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
   }
-  return { ...list, items: deleted };
+  return list;
 }
 
 function deletedStatus(definition: ResourceDefinition, { metadata }: UnstructuredObject): Status {

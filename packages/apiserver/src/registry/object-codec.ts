@@ -19,9 +19,10 @@ export interface DecodeSettings {
 
 /** Decodes a request's object; the result is the registry's own copy, mutable until it is stored. */
 export function decodeObject(definition: ResourceDefinition, body: unknown, settings: DecodeSettings): MutableObject {
-  checkKind(definition, body);
+  const typed = withType(definition, body);
+  checkKind(definition, typed);
   const { fieldValidation } = settings;
-  const decoded = decodeValue(definition, body, fieldValidation === "Ignore" ? "prune" : "report", settings);
+  const decoded = decodeValue(definition, typed, fieldValidation === "Ignore" ? "prune" : "report", settings);
   const problems = decoded.unknownFields.map((path) => `unknown field "${path}"`).concat(settings.duplicates ?? []);
   if (problems.length > 0) reportProblems(definition, problems, settings);
   // The schema of every kind says that it is an object; apiVersion and kind were checked above.
@@ -60,6 +61,13 @@ export function fillDefaults(definition: ResourceDefinition, object: MutableObje
   applyDefaults(definition.schema, object);
   definition.strategy.setDefaults?.(object);
   return object;
+}
+
+/** A body that does not say its type is of the type of the URL; only of custom objects everything has to be said. */
+function withType(definition: ResourceDefinition, body: unknown): unknown {
+  if (definition.custom || !isJsonObject(body) || (body["kind"] && body["apiVersion"])) return body;
+  const kind = body["kind"] || definition.kind;
+  return { ...body, apiVersion: body["apiVersion"] || apiVersionOf(definition), kind };
 }
 
 function checkKind({ group, version, kind }: ResourceDefinition, body: unknown): asserts body is UnstructuredObject {

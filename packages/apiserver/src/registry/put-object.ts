@@ -1,4 +1,4 @@
-import { type UnstructuredObject } from "@setpoint/apimachinery";
+import type { ApiError, UnstructuredObject } from "@setpoint/apimachinery";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
@@ -33,9 +33,14 @@ export async function putObject(
   });
 }
 
+/** The object has no name, so that nobody can see whether it is the one of the URL. */
+export function nameMissing(name: string): ApiError {
+  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+}
+
 export function checkName(object: UnstructuredObject, name: string): void {
   const given = object.metadata.name ?? "";
   if (given === name) return;
-  if (given === "") throw badRequest("name must be provided");
+  if (given === "") throw nameMissing(name);
   throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
 }

@@ -10,10 +10,15 @@ import {
   mergePatch,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
+import { timestamp } from "@setpoint/host";
+import { applyToScale, scaleManagers } from "../apply/scale-owners.ts";
 import type { DecodedBody } from "../request/body-decoder.ts";
+import { booleanParameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest, internalError, unknownResource, unsupportedMediaType } from "../response/api-errors.ts";
 import type { MutableObject } from "./mutable-object.ts";
+import { parseApplied } from "./apply-object.ts";
+import { applyPatchType, checkPatchOptions } from "./patch-object.ts";
 import { checkName } from "./put-object.ts";
 import { getObject } from "./read-objects.ts";
 import type { RegistryContext } from "./registry-context.ts";
@@ -39,11 +44,22 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
   const isPatch = attributes.verb === "patch";
   const kind = isPatch ? "PatchOptions" : "UpdateOptions";
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", kind);
+  if (isPatch) checkPatchOptions(served, options, body.mediaType);
+  const owners = { specReplicasPath: paths.specReplicasPath, manager: options.fieldManager };
+  const isApply = isPatch && body.mediaType === applyPatchType;
+  const force = booleanParameter(request.query, "force");
   const { object } = await updateObject(context, served, options, {
     needsResourceVersion: false,
     change(old) {
-      const scale = parseScale(isPatch ? patchedScale(scaleOf(paths, old), body) : body.value, attributes.name);
-      return { object: withScale(paths, old, scale), admitted: admittedForm(paths, scale) };
+      const live = scaleOf(paths, old);
+      const write = { ...owners, parent: old, live, time: timestamp(context.host.clock) };
+      const applied = isApply
+        ? applyToScale(write, parseApplied(definition, body.value, attributes), force)
+        : undefined;
+      const value = applied?.object ?? (isPatch ? patchedScale(live, body) : body.value);
+      const scale = parseScale(value, attributes.name);
+      const managedFields = applied?.managedFields ?? scaleManagers(write, scale);
+      return { object: withScale(paths, old, scale), managedFields, admitted: admittedForm(paths, scale) };
     },
   });
   return scaleOf(paths, object);
@@ -74,8 +90,8 @@ function scaleOf(paths: ScalePaths, parent: UnstructuredObject): Scale {
 
 function patchedScale(scale: Scale, { mediaType, value }: DecodedBody): unknown {
   if (mediaType === "application/json-patch+json") return jsonPatch(scale, value);
-  // A Scale has no lists, so a strategic merge and an apply of it are merges.
-  if (mediaType.includes("merge-patch") || mediaType.includes("apply-patch")) return mergePatch(scale, value);
+  // A Scale has no lists, so a strategic merge of it is a merge.
+  if (mediaType.includes("merge-patch")) return mergePatch(scale, value);
   throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
 }
 
@@ -98,8 +114,9 @@ function admittedForm(paths: ScalePaths, scale: WantedScale): AdmittedForm {
   };
 }
 
+/** A body may leave out its type, since the URL says it. */
 function parseScale(value: unknown, name: string): WantedScale {
-  if (!isJsonObject(value) || value["kind"] !== "Scale" || !isJsonObject(value["metadata"])) {
+  if (!isJsonObject(value) || (value["kind"] ?? "Scale") !== "Scale" || !isJsonObject(value["metadata"])) {
     throw badRequest("the object provided is unrecognized (must be of type Scale)");
   }
   // The checks above are all that checkName needs.

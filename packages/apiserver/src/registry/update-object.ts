@@ -13,7 +13,7 @@ import { conflict, modifiedMessage, notFound } from "../response/api-errors.ts";
 import { hasStatus, prepareCreate } from "./create-object.ts";
 import { decideWrite, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
-import type { MutableMeta, MutableObject } from "./mutable-object.ts";
+import { type MutableMeta, type MutableObject, setManagers } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
@@ -116,7 +116,7 @@ function* prepareUpdate(
   const object = keepBySubresource(definition, change.object, old, subresource);
   keepMetadata(object, old);
   dedupeOwnerReferences(object, warnings);
-  object.metadata.managedFields = managersAfter(context, served, options, old, object, change.managedFields);
+  setManagers(object.metadata, managersAfter(context, served, options, old, object, change.managedFields));
   const { admitted } = change;
   const forms = admitted === undefined ? { object, old } : { object: admitted.object, old: admitted.show(old) };
   const subject = { operation: "UPDATE", name: attributes.name, ...forms, dryRun: options.dryRun } as const;
@@ -214,11 +214,15 @@ const serverFields = [
   "resourceVersion",
 ] as const;
 
+const refusedFields: ReadonlySet<string> = new Set(["deletionTimestamp", "deletionGracePeriodSeconds"]);
+
 /** What is the server's own in metadata stays as it is. */
 function keepMetadata(object: MutableObject, old: UnstructuredObject): void {
   const metadata: Record<string, unknown> = object.metadata;
   for (const field of serverFields) {
     const value = old.metadata[field];
+    // A client that wants to mark an object deleted by a write is told, by validation, that this is not the way.
+    if (value === undefined && refusedFields.has(field) && (metadata[field] ?? undefined) !== undefined) continue;
     if (value === undefined) delete metadata[field];
     else metadata[field] = value;
   }

@@ -44,15 +44,19 @@ export function validateMetadata(
   if (old !== undefined) validateImmutable(metadata, old, errors);
 }
 
-function validateName(definition: ResourceDefinition, { name = "" }: MutableMeta, errors: FieldError[]): void {
+function validateName(definition: ResourceDefinition, metadata: MutableMeta, errors: FieldError[]): void {
+  const { name = "", generateName = "" } = metadata;
+  const rule = nameRules[definition.strategy.nameRule ?? "subdomain"];
+  // A prefix may end as no name can.
+  const prefix = generateName.endsWith("-") ? `${generateName.slice(0, -1)}a` : generateName;
+  for (const problem of generateName === "" ? [] : rule(prefix))
+    errors.push(invalidValue("metadata.generateName", generateName, problem));
   const field = "metadata.name";
   if (name === "") {
     errors.push({ type: "FieldValueRequired", field, message: "Required value: name or generateName is required" });
     return;
   }
-  for (const problem of nameRules[definition.strategy.nameRule ?? "subdomain"](name)) {
-    errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(name)}: ${problem}` });
-  }
+  for (const problem of rule(name)) errors.push(invalidValue(field, name, problem));
 }
 
 function validateLabels({ labels = {} }: MutableMeta, errors: FieldError[]): void {
@@ -136,7 +140,7 @@ function validateFinalizers(metadata: MutableMeta, old: UnstructuredObject | und
   errors.push({ type: "FieldValueForbidden", field, message });
 }
 
-const immutableFields = ["name", "namespace", "uid"] as const;
+const immutableFields = ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;
 
 function validateImmutable(metadata: MutableMeta, old: UnstructuredObject, errors: FieldError[]): void {
   for (const name of immutableFields) {
@@ -145,6 +149,6 @@ function validateImmutable(metadata: MutableMeta, old: UnstructuredObject, error
   }
 }
 
-function invalidValue(field: string, value: string, problem: string): FieldError {
+function invalidValue(field: string, value: string | number, problem: string): FieldError {
   return { type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value)}: ${problem}` };
 }

@@ -33,12 +33,12 @@ const noOptions: WriteOptions = { dryRun: false, fieldManager: "", fieldManagerG
 
 export function parseDryRun(query: Query, errors: FieldError[]): boolean {
   const values = parameters(query, "dryRun").filter((value) => value !== "");
-  for (const value of values) if (value !== "All") errors.push(unsupportedDryRun(value));
+  if (values.some((value) => value !== "All")) errors.push(unsupportedDryRun(values));
   return values.length > 0;
 }
 
-export function unsupportedDryRun(value: string): FieldError {
-  const message = `Unsupported value: "${value}": supported values: "All"`;
+export function unsupportedDryRun(values: readonly string[]): FieldError {
+  const message = `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`;
   return { type: "FieldValueNotSupported", field: "dryRun", message };
 }
 
@@ -56,9 +56,14 @@ function checkFieldManager(manager: string, errors: FieldError[]): void {
     const message = `Too long: may not be more than ${fieldManagerLengthMax} bytes`;
     errors.push({ type: "FieldValueTooLong", field, message });
   }
-  if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(manager)) {
-    const message = `Invalid value: "${manager}": should only contain printable characters`;
-    errors.push({ type: "FieldValueInvalid", field, message });
+  let position = 0;
+  for (const character of manager) {
+    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      const message = `Invalid value: ${JSON.stringify(manager)}: invalid character U+${code} (at position ${position})`;
+      errors.push({ type: "FieldValueInvalid", field, message });
+    }
+    position += Buffer.byteLength(character);
   }
 }
 

@@ -51,6 +51,9 @@ function parseYaml(source: string): { readonly value: unknown; readonly duplicat
   const faults = document.errors.filter(({ code }) => code !== "DUPLICATE_KEY");
   const [fault] = faults;
   if (fault !== undefined) throw badRequest(`error decoding YAML: ${fault.message}`);
-  const duplicates = document.errors.map(({ linePos }) => `line ${linePos?.[0].line ?? 0}: key already set in map`);
+  const duplicates = document.errors.map(({ linePos, pos }) => {
+    const key = /^[^:,}\s]*/.exec(source.slice(pos[0]))?.[0] ?? "";
+    return `line ${linePos?.[0].line ?? 0}: key ${JSON.stringify(key.replaceAll(/^["']|["']$/g, ""))} already set in map`;
+  });
   return { value: document.toJS({ maxAliasCount: 100 }), duplicates };
 }

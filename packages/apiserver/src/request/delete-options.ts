@@ -55,14 +55,14 @@ function readOptions(raw: Readonly<Record<string, unknown>>, errors: FieldError[
 
 function readDryRun(value: unknown, errors: FieldError[]): boolean {
   const values = Array.isArray(value) ? value.map(String).filter((each) => each !== "") : [];
-  for (const each of values) if (each !== "All") errors.push(unsupportedDryRun(each));
+  if (values.some((each) => each !== "All")) errors.push(unsupportedDryRun(values));
   return values.length > 0;
 }
 
 function readPolicy(value: unknown, errors: FieldError[]): { readonly propagationPolicy?: PropagationPolicy } {
   if (value === undefined || value === null) return {};
   if (value === "Orphan" || value === "Background" || value === "Foreground") return { propagationPolicy: value };
-  const supported = `"Background", "Foreground", "Orphan", "nil"`;
+  const supported = `"Foreground", "Background", "Orphan", "nil"`;
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`;
   errors.push({ type: "FieldValueNotSupported", field: "propagationPolicy", message });
   return {};

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { bootstrap } from "../builtin/bootstrap.ts";
+import { asking, startServer } from "../server.fixture.ts";
+
+interface Seen {
+  readonly message?: string;
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly data?: object;
+  readonly items: readonly Seen[];
+}
+
+const configMaps = "/api/v1/namespaces/default/configmaps";
+const configMap = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "a", labels: { l: "1" } },
+  data: { a: "1" },
+};
+
+async function start(): Promise<ReturnType<typeof asking<Seen>>> {
+  const { host, storage, server } = startServer();
+  await bootstrap({ storage, host });
+  const ask = asking<Seen>(server, { username: "admin", groups: ["system:masters"] });
+  await ask("POST", configMaps, configMap);
+  return ask;
+}
+
+test("a body that does not say its type is of the type of the URL", async () => {
+  const ask = await start();
+  const made = await ask("POST", configMaps, { metadata: { name: "b" }, data: { b: "1" } });
+  expect(made).toMatchObject({ code: 201, body: { apiVersion: "v1", kind: "ConfigMap", data: { b: "1" } } });
+  expect((await ask("PUT", `${configMaps}/a`, { kind: "ConfigMap", metadata: { name: "a" } })).code).toBe(200);
+  expect((await ask("POST", configMaps, { kind: "Secret", metadata: { name: "c" } })).code).toBe(400);
+});
+
+test("what takes the name of an object away is refused, and changes nothing", async () => {
+  const ask = await start();
+  const why = "the name of the object (a based on URL) was undeterminable: name must be provided";
+  for (const metadata of [null, { name: null, labels: null }]) {
+    const { code, body } = await ask("PATCH", `${configMaps}/a`, { metadata });
+    expect([code, body.message]).toEqual([400, why]);
+  }
+  const put = await ask("PUT", `${configMaps}/a`, { ...configMap, metadata: {} });
+  expect([put.code, put.body.message]).toEqual([400, why]);
+  expect((await ask("GET", `${configMaps}/a`)).body.metadata).toMatchObject({ labels: { l: "1" } });
+});
+
+test("no write marks an object deleted", async () => {
+  const ask = await start();
+  const metadata = { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };
+  const { code, body } = await ask("PUT", `${configMaps}/a`, { ...configMap, metadata });
+  expect([code, body.message]).toEqual([
+    422,
+    'ConfigMap "a" is invalid: [metadata.deletionTimestamp: Invalid value: "2026-01-01T00:00:00Z": field is immutable, metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable]',
+  ]);
+});
+
+test("an object whose managers were forgotten has no list of them", async () => {
+  const ask = await start();
+  const { body } = await ask("PATCH", `${configMaps}/a`, { metadata: { managedFields: [{}] } });
+  expect(body.metadata).not.toHaveProperty("managedFields");
+});
+
+test("who deletes a collection is told what it was", async () => {
+  const ask = await start();
+  const { code, body } = await ask("DELETE", configMaps, { propagationPolicy: "Foreground" });
+  expect(code).toBe(200);
+  const deleted = body.items.find(({ metadata }) => metadata["name"] === "a");
+  expect(deleted?.metadata).not.toHaveProperty("deletionTimestamp");
+  expect((await ask("GET", `${configMaps}/a`)).body.metadata).toHaveProperty("deletionTimestamp");
+});
+
+test("a wrong option is named without an object, with all that was asked", async () => {
+  const ask = await start();
+  const { code, body } = await ask("PUT", `${configMaps}/a`, configMap, { dryRun: ["All", "x"], fieldManager: "a\nb" });
+  expect([code, body.message]).toEqual([
+    422,
+    'UpdateOptions.meta.k8s.io "" is invalid: [dryRun: Unsupported value: ["All","x"]: supported values: "All", fieldManager: Invalid value: "a\\nb": invalid character U+000A (at position 1)]',
+  ]);
+  expect(body).not.toHaveProperty("details.name");
+});

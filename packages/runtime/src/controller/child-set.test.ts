@@ -47,7 +47,7 @@ test("nothing is deleted for an object whose labels or annotations have changed 
 
 test("nothing is deleted for an object of a kind without generations that has changed meanwhile", async () => {
   await using world = createControllerWorld();
-  const ungenerated = <T extends Candy>({ metadata: { generation: _, ...metadata }, ...rest }: T): T =>
+  const ungenerated = <T extends Candy>({ metadata: { generation: _generation, ...metadata }, ...rest }: T): T =>
     ({ ...rest, metadata }) as T;
   const hand = runsByHand(world, wrapping, (inner) => ({
     async send(request, signal) {

@@ -2,7 +2,7 @@
 import { SetpointError } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";
 import type { LedgerKeeper } from "./ledger-keeper.ts";
-import { kept, withEffect, type Json, type Ledger } from "./ledger.ts";
+import { kept, recordOf, withEffect, type Json, type Ledger } from "./ledger.ts";
 
 /** How an effect is done, and how it is found again. */
 export interface Effect<R extends Json> {
@@ -51,7 +51,7 @@ export class Effects {
 
   async #run<R extends Json>(id: string, effect: Effect<R>): Promise<Json> {
     const { keeper, controller, uid, signal, assertMayWrite } = this.#ports;
-    const record = keeper.read().effects[id];
+    const record = recordOf(keeper.read().effects, id);
     if (record?.state === "done") return record.result;
     signal.throwIfAborted();
     const key = `${uid}/${controller}/${id}`;
@@ -74,7 +74,9 @@ export class Effects {
 }
 
 function intended(ledger: Ledger, id: string, since: string): Ledger {
-  return ledger.effects[id]?.state === "intended" ? ledger : withEffect(ledger, id, { state: "intended", since });
+  return recordOf(ledger.effects, id)?.state === "intended"
+    ? ledger
+    : withEffect(ledger, id, { state: "intended", since });
 }
 
 function requireId(id: string): void {

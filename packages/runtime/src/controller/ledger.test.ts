@@ -71,6 +71,52 @@ test("a ledger forgets the oldest effects that are done and never one that is un
   );
 });
 
+test("effects with long results do not fill the ledger for ever: the oldest make way for new ones, and for steps", async () => {
+  await using world = createControllerWorld();
+  const done: string[] = [];
+  const ordering = controller(Candy, {
+    ledger: true,
+    async reconcile({ spec: { flavors } }, { effect, step }) {
+      for (const flavor of flavors)
+        await effect(`order-${flavor}`, {
+          find: async () => undefined,
+          async do() {
+            done.push(flavor);
+            return { flavor, receipt: "r".repeat(900) };
+          },
+        });
+      await step(`file ${flavors.join()}`, async () => "f".repeat(1_000));
+    },
+  });
+  await world.client.create(Candy, candy());
+  const manager = world.start([ordering]);
+  const flavors = Array.from({ length: 40 }, (_, i) => `f${i}`);
+  for (const flavor of flavors) {
+    const key = { name: "lolly", namespace: "default" };
+    await world.client.patch(Candy, key, { spec: { flavors: [flavor] } });
+    await world.settle(manager);
+  }
+  expect(done).toEqual(flavors);
+  const ledger = ledgerOf(await world.candy(), "candy");
+  expect(ledger.effects["order-f39"]).toMatchObject({ state: "done" });
+  expect(ledger.steps?.done).toHaveProperty("file f39");
+});
+
+test("steps and effects may have the names that every object has", async () => {
+  await using world = createControllerWorld();
+  const done: string[] = [];
+  await world.client.create(Candy, candy("mint"));
+  const named = controller(Candy, {
+    ledger: true,
+    async reconcile(_candy, { step, effect }) {
+      await step("constructor", async () => void done.push("step"));
+      await effect("toString", { find: async () => undefined, do: async () => done.push("effect") });
+    },
+  });
+  await world.settle(world.start([named]));
+  expect(done).toEqual(["step", "effect"]);
+});
+
 test("a result that is too large, and a ledger that would be, are refused with a sentence", () => {
   expect(() => kept('effect "a"', "x".repeat(1_025))).toThrow(
     'Cannot keep the result of effect "a": it has 1027 characters and at most 1024 are allowed; return an id',

@@ -64,6 +64,11 @@ export function ledgerText(ledger: Ledger): string {
   );
 }
 
+/** What is recorded under a name; objects have names of their own, such as `constructor`. */
+export function recordOf<R>(records: Readonly<Record<string, R>>, name: string): R | undefined {
+  return Object.hasOwn(records, name) ? records[name] : undefined;
+}
+
 /** With one effect more or changed. The oldest that are done are forgotten: whoever asks for one again looks first. */
 export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Ledger {
   const { [id]: _before, ...others } = ledger.effects;
@@ -75,8 +80,22 @@ export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Le
       errLedger,
       `Cannot begin effect "${id}": ${effectsMax} effects of this object are unfinished already`,
     );
-  const forgotten = new Set(done.slice(0, Math.max(0, surplus)));
-  return { ...ledger, effects: Object.fromEntries(Object.entries(effects).filter(([each]) => !forgotten.has(each))) };
+  return fitting(without({ ...ledger, effects }, done.slice(0, Math.max(0, surplus))), id);
+}
+
+/** Within its length, if forgetting effects can do it: what has been done must find its place, or it would be done again. */
+function fitting(ledger: Ledger, needed?: string): Ledger {
+  let fit = ledger;
+  for (const [id, { state }] of Object.entries(ledger.effects)) {
+    if (JSON.stringify(fit).length <= ledgerLengthMax) break;
+    if (state === "done" && id !== needed) fit = without(fit, [id]);
+  }
+  return fit;
+}
+
+function without(ledger: Ledger, ids: readonly string[]): Ledger {
+  if (ids.length === 0) return ledger;
+  return { ...ledger, effects: Object.fromEntries(Object.entries(ledger.effects).filter(([id]) => !ids.includes(id))) };
 }
 
 /** The steps of a procedure; none are done when they belong to another key. */
@@ -89,12 +108,12 @@ export function withStepRunning(ledger: Ledger, of: string, name: string, since:
   if (steps.running?.name === name) return ledger;
   if (Object.keys(steps.done).length >= stepsMax)
     throw new SetpointError(errLedger, `Cannot begin step "${name}": a procedure has at most ${stepsMax} steps`);
-  return { ...ledger, steps: { ...steps, running: { name, since } } };
+  return fitting({ ...ledger, steps: { ...steps, running: { name, since } } });
 }
 
 export function withStepDone(ledger: Ledger, of: string, name: string, record: StepRecord): Ledger {
   const { done } = stepsOf(ledger, of);
-  return { ...ledger, steps: { of, done: { ...done, [name]: record } } };
+  return fitting({ ...ledger, steps: { of, done: { ...done, [name]: record } } });
 }
 
 /** A result as it can be kept: through JSON, so that the first run gets what later runs will get. */

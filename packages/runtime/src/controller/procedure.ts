@@ -2,7 +2,7 @@
 import { SetpointError } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";
 import type { LedgerKeeper } from "./ledger-keeper.ts";
-import { kept, stepsOf, withStepDone, withStepRunning, type Json } from "./ledger.ts";
+import { kept, recordOf, stepsOf, withStepDone, withStepRunning, type Json } from "./ledger.ts";
 import type { ConditionInit } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
 import { Suspension } from "./suspension.ts";
@@ -38,7 +38,7 @@ export class Procedure {
     const { keeper } = this.#ports;
     keeper.requireDeclared("step");
     const of = this.#begin(name, options);
-    const record = stepsOf(keeper.read(), of).done[name];
+    const record = recordOf(stepsOf(keeper.read(), of).done, name);
     if (record !== undefined) {
       this.#asked.set(name, true);
       // What was kept under this name is what the step returned.

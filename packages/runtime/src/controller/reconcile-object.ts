@@ -1,8 +1,9 @@
-import type { KubeObject } from "@setpoint/apimachinery";
+import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { isTerminalError, TerminalError } from "../errors.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { Run } from "./create-context.ts";
+import { isOtherUid } from "./other-uid.ts";
 import { lookAgainMs } from "./refusal.ts";
 import { requeueAfter, type Result } from "./result.ts";
 import { isSuspension } from "./suspension.ts";
@@ -21,11 +22,11 @@ export async function reconcileObject(
   const hasFinalizer = object.metadata.finalizers?.includes(finalizer) ?? false;
   if (isDeleting) {
     if (hasFinalizer && hasCleanup) {
-      const result = await concluded(run, () => definition.cleanup(object, run.context));
+      const result = await concluded(run, () => definition.cleanup(object, run.context), sayBeforeTheEnd);
       if (result !== undefined) return result;
     }
     // The cleanup may have written to the object: what counts is how it is now.
-    if (hasFinalizer) return void (await setFinalizer(run.current(), finalizer, false, run));
+    if (hasFinalizer) return void (await setFinalizer(run.current(), finalizer, false, run).catch(unlessGone));
     return reconcileDeleting ? concluded(run, () => definition.reconcile(object, run.context)) : undefined;
   }
   const current = hasFinalizer === hasCleanup ? object : await setFinalizer(object, finalizer, hasCleanup, run);
@@ -33,7 +34,11 @@ export async function reconcileObject(
 }
 
 /** Conditions are written also when the run fails: they may say why. */
-async function concluded(run: Run, reconcile: () => Promise<Result | void>): Promise<Result | void> {
+async function concluded(
+  run: Run,
+  reconcile: () => Promise<Result | void>,
+  say: (run: Run, result: Result | void) => Promise<void> = (each) => each.flush(),
+): Promise<Result | void> {
   let result: Result | void;
   try {
     result = await reconcile();
@@ -42,8 +47,19 @@ async function concluded(run: Run, reconcile: () => Promise<Result | void>): Pro
     if (!isSuspension(error)) return failed(run, error);
     result = error.result;
   }
-  await run.flush();
+  await say(run, result);
   return result;
+}
+
+/** A status that the server does not take must not keep an object for ever whose cleanup has finished. */
+async function sayBeforeTheEnd(run: Run, result: Result | void): Promise<void> {
+  if (result !== undefined) return run.flush();
+  await run.flush().catch((error: unknown) => run.context.log.info("Status was not written before the end", { error }));
+}
+
+/** Somebody has removed the finalizer meanwhile, and with it the object: it was wanted away. */
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error) && !isOtherUid(error)) throw error;
 }
 
 /** What the user has to see is said; then the run is tried again as soon as that may help, and not before. */

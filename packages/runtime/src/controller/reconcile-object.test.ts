@@ -1,0 +1,59 @@
+import { controller, type ControllerOptions } from "@setpoint/runtime";
+import { expect, test } from "vitest";
+import { candy, Candy, createControllerWorld, refusal, type ControllerWorld } from "./controller-world.fixture.ts";
+
+const key = { name: "lolly", namespace: "default" };
+
+/** A candy that is being deleted, under a controller with this cleanup; how often it was cleaned up and is still there. */
+async function deleted(world: ControllerWorld, cleanup: ControllerOptions<Candy>["cleanup"]) {
+  let count = 0;
+  const melting = controller(Candy, {
+    reconcile: async () => {},
+    async cleanup(object, context) {
+      count++;
+      return cleanup?.(object, context);
+    },
+  });
+  await world.client.create(Candy, candy("mint"));
+  const manager = world.start([melting]);
+  await world.settle(manager);
+  return {
+    manager,
+    async count(): Promise<{ readonly cleanups: number; readonly left: number }> {
+      await world.client.delete(Candy, key);
+      await world.run(60_000);
+      return { cleanups: count, left: (await world.client.listAll(Candy)).items.length };
+    },
+  };
+}
+
+test("an object whose cleanup has finished goes, also when the server does not take its last status", async () => {
+  await using world = createControllerWorld();
+  const melting = await deleted(world, async (_candy, { condition }) => {
+    condition({ type: "Melted", status: "True", reason: "Warm", message: "" });
+  });
+  world.refuse = ({ path }) => (path.endsWith("/status") ? refusal(422, "Invalid", "a rule is against it") : undefined);
+  expect(await melting.count()).toEqual({ cleanups: 1, left: 0 });
+});
+
+test("an object whose cleanup waits stays, and says so when the server takes its status again", async () => {
+  await using world = createControllerWorld();
+  const melting = await deleted(world, async (_candy, { condition, awaitChange }) => {
+    condition({ type: "Melted", status: "False", reason: "Cold", message: "" });
+    return awaitChange();
+  });
+  let refusals = 0;
+  world.refuse = ({ path }) =>
+    path.endsWith("/status") && refusals++ < 2 ? refusal(422, "Invalid", "a rule is against it") : undefined;
+  expect(await melting.count()).toEqual({ cleanups: 3, left: 1 });
+  expect((await world.candy()).status?.conditions).toMatchObject([{ type: "Melted", reason: "Cold" }]);
+});
+
+test("a finalizer that somebody has removed with its object is no failure", async () => {
+  await using world = createControllerWorld();
+  const melting = await deleted(world, async () => {
+    await world.client.patch(Candy, key, { metadata: { finalizers: [] } });
+  });
+  expect(await melting.count()).toEqual({ cleanups: 1, left: 0 });
+  expect(melting.manager.metrics()).not.toMatch(/reconcile_errors_total\{.*\} [1-9]/);
+});

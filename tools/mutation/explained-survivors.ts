@@ -91,6 +91,10 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "isApiError(error) && error.code >= 400 → isApiError(error) || error.code >= 400":
       "for the type alone: the codes of errors that the server answers begin with 400",
   }),
+  ...ofOne("cache/slabs.ts", {
+    "this.#packer !== undefined && slab !== this.#last → this.#packer !== undefined || slab !== this.#last":
+      "only a shortcut: the last stays the last, and without a packer nobody asks for the order",
+  }),
   ...ofOne("cache/store-index.ts", {
     "this.#keys.delete(value); → (nothing)": "of an empty set, only memory: no key is found in it either",
   }),

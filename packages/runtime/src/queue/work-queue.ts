@@ -217,8 +217,9 @@ export class WorkQueue {
   }
 
   #notRunning(entry: QueueEntry): void {
+    const at = this.#running.indexOf(entry);
     const last = this.#running.pop();
-    if (last !== undefined && last !== entry) this.#running[this.#running.indexOf(entry)] = last;
+    if (last !== undefined && at < this.#running.length) this.#running[at] = last;
   }
 
   #entryOf(key: string): QueueEntry {

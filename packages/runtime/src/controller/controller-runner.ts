@@ -1,5 +1,5 @@
 /** Runs one controller: changes of the caches become keys, keys become runs. */
-import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
@@ -7,6 +7,7 @@ import type { Informer } from "../cache/informer.ts";
 import { storeKey } from "../cache/store.ts";
 import { TimeSlices } from "../cache/time-slices.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
+import { errStopped } from "../errors.ts";
 import { DaemonRunner } from "../handlers/daemons.ts";
 import { Protections } from "../protection/protections.ts";
 import type { Priority } from "../queue/priority.ts";
@@ -71,6 +72,8 @@ export class ControllerRunner {
   readonly #saysConditions: boolean;
   readonly #ends: RunEnds;
   readonly #order: KeyOrder;
+  /** Aborts with the runs, or when there will be no more. */
+  readonly #closing = new AbortController();
   #isActive = false;
   #activeSinceMs: number | undefined;
   #activeCount = 0;
@@ -119,6 +122,7 @@ export class ControllerRunner {
     const wake = (key: NamespacedName, priority?: Priority): boolean => this.#wakeOwn(storeKey(key), priority);
     this.#sources = sources.map((source) => new SourceRunner(source, { ...shared, kind, cache: this.cache, wake }));
     waker.listen();
+    options.signal.addEventListener("abort", () => this.#closing.abort(options.signal.reason), { once: true });
   }
 
   /** Whether no key is ready, running or waiting for its own writes. */
@@ -161,6 +165,7 @@ export class ControllerRunner {
   async stop(): Promise<void> {
     this.#isActive = false;
     this.queue.close();
+    this.#closing.abort(new SetpointError(errStopped, "the controller has stopped"));
     this.#protections.close();
     await Promise.all([
       this.#underway.allEnded(),
@@ -256,7 +261,9 @@ export class ControllerRunner {
     }
     // The worker is free; the key is not.
     const { client, host, signal } = this.#options;
-    if (!writes.isEmpty && (await writes.settled({ client, clock: host.clock, log, signal }))) this.queue.add(key);
+    const closing = this.#closing.signal;
+    if (!writes.isEmpty && (await writes.settled({ client, clock: host.clock, log, signal, closing })))
+      this.queue.add(key);
     this.#afterRun(key, verdict, writes);
     this.queue.done(key);
   }

@@ -37,6 +37,8 @@ export interface BarrierPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Aborts when the key will not run here again: then nobody needs what the cache shows. Default: `signal`. */
+  readonly closing?: AbortSignal;
 }
 
 export class OwnWrites {
@@ -167,13 +169,14 @@ export class OwnWrites {
   async #settle(write: OwnWrite, ports: BarrierPorts): Promise<boolean> {
     let known = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
-    if (informer === undefined || ports.signal.aborted) return false;
+    const { closing = ports.signal } = ports;
+    if (informer === undefined || closing.aborted) return false;
     // What was written before the cluster went back in time is never shown.
     const isLost = (): boolean => informer.history !== this.#histories.get(idOf(write));
     const isShown = (): boolean => shows(informer, known) || isLost();
-    while (!isShown() && !ports.signal.aborted) {
-      const isInTime = await progressUntil(informer, isShown, ports);
-      if (isInTime || ports.signal.aborted) break;
+    while (!isShown() && !closing.aborted) {
+      const isInTime = await progressUntil(informer, isShown, ports.clock, closing);
+      if (isInTime || closing.aborted) break;
       ports.log.warn("Cache does not show an own write; listing anew", {
         resource: write.kind.plural,
         object: storeKey(write),
@@ -183,7 +186,7 @@ export class OwnWrites {
       if (known.state === "deleted" && known.uid === undefined) known = await ask(write, ports);
       informer.refresh();
     }
-    return known.state === "written" && !informer.isSelective && !ports.signal.aborted && isMissing(informer, known);
+    return known.state === "written" && !informer.isSelective && !closing.aborted && isMissing(informer, known);
   }
 }
 
@@ -238,7 +241,8 @@ async function ask(
 function progressUntil(
   informer: Informer,
   condition: () => boolean,
-  { clock, signal }: BarrierPorts,
+  clock: Clock,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const end = (value: boolean) => (): void => {

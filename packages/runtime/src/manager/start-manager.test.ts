@@ -4,6 +4,7 @@ import { sleep, type Clock } from "@setpoint/host";
 import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld, notesOf, Wrapper } from "../controller/controller-world.fixture.ts";
+import { Lease } from "../controller/served-kinds.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 
@@ -237,6 +238,33 @@ test("only the leader writes; when it goes away another one takes over", async (
   await world.settle(second);
   await world.run(1_000);
   expect(await wrappers(world.client)).toEqual(["lolly-mint"]);
+});
+
+test("a leader that stops waits for no cache: nothing is to run after it, and the next one need not wait either", async () => {
+  await using world = createControllerWorld();
+  let isBlind = false;
+  async function* seen(frames: AsyncIterable<WatchFrame>): AsyncGenerator<WatchFrame> {
+    for await (const frame of frames) if (!isBlind) yield frame;
+  }
+  const transport: Transport = {
+    async send(request, signal) {
+      const response = await world.faults.send(request, signal);
+      const isChild = response.kind === "watch" && request.path.endsWith("/configmaps");
+      return isChild ? { ...response, frames: seen(response.frames) } : response;
+    },
+  };
+  const leaderElection = { name: "candies", namespace: "default" };
+  const manager = world.start([wrap], { transport, leaderElection });
+  await world.settle(manager);
+  isBlind = true;
+  await world.client.create(Candy, candy("mint"));
+  await world.run(100);
+  expect(await wrappers(world.client)).toEqual(["lolly-mint"]);
+  const beforeMs = world.host.clock.monotonic();
+  await world.wait(manager.stop());
+  expect(world.host.clock.monotonic() - beforeMs).toBeLessThan(100);
+  const lease = await world.client.get(Lease, { name: "candies", namespace: "default" });
+  expect(lease).toMatchObject({ spec: { holderIdentity: "" } });
 });
 
 test("a leader that cannot renew stops before another one may start", async () => {

@@ -96,6 +96,16 @@ const found: readonly Found[] = [
     ],
   },
   {
+    name: "an operator that stood still and then crashed six times may take as long as both take together",
+    story: "a member is replaced",
+    seed: 3_007_519,
+    faults: [
+      { kind: "D3", at: write("DELETE default/persistentvolumeclaims/data-orders-*", 1), forMs: 60_000 },
+      { kind: "E1", at: write(status, 16), child: pod(16) },
+      { kind: "A6", at: write("etcd promote *", 1), every: 2, times: 6 },
+    ],
+  },
+  {
     name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
     story: "a cluster grows",
     seed: 20_104,

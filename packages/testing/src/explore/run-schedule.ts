@@ -58,6 +58,8 @@ export interface RunReport {
 const hourMs = 3_600_000;
 /** Longer than some of the longest pauses between two attempts to watch. */
 const backOffMs = 120_000;
+/** What a crash costs: the pause before the process is started again, and the rest of its lease. */
+const crashMsMax = 60_000;
 /** Lines of a trace in a sentence. */
 const linesMax = 8;
 
@@ -109,6 +111,11 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   };
 }
 
+/** How much longer a world may take because of a fault: one may begin when another ends. */
+function delayBy(fault: Fault): number {
+  return durationOf(fault) + (fault.kind === "A6" ? fault.times * crashMsMax : 0);
+}
+
 type Watched = Awaited<ReturnType<typeof simulateWatched>>;
 
 /** Why it is not settled, if it is not. */
@@ -119,7 +126,7 @@ async function tell(
   stepsMs: number[],
 ): Promise<string | undefined> {
   const { world, striker, board } = watched;
-  const within = withinMs + Math.max(0, ...faults.map(durationOf));
+  const within = withinMs + faults.reduce((sum, fault) => sum + delayBy(fault), 0);
   for (const step of story.steps) {
     stepsMs.push(world.host.clock.monotonic());
     try {

@@ -24,5 +24,6 @@ if (isCheckout) {
   });
 }
 
-const { main } = await import(isCheckout ? "../src/main.ts" : "../dist/main.js");
+const { endWithParent, main } = await import(isCheckout ? "../src/main.ts" : "../dist/main.js");
+endWithParent();
 process.exitCode = await main(process.argv.slice(2));

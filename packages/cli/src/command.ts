@@ -32,6 +32,12 @@ export function parseNumber(flag: string, text: string | undefined, fallback: nu
   throw new SetpointError(usageError, `Cannot use --${flag} ${text}: wanted a whole number from 0 to ${max}`);
 }
 
+/** Refuses arguments beyond those that a command takes; `what` completes the sentence. */
+export function refuseMore(what: string, given: readonly string[], max: number): void {
+  const [first] = given.slice(max);
+  if (first !== undefined) throw new SetpointError(usageError, `Cannot ${what}: "${first}" is an argument too many`);
+}
+
 /** Resolves with the first SIGINT or SIGTERM. */
 export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

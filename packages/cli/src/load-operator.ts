@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { SetpointError } from "@setpoint/apimachinery";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 import { systemHost } from "@setpoint/host/system";
 import type { Operator } from "setpoint";
 import { httpHook, readOperator, systemPrograms } from "setpoint/hook";
@@ -14,22 +14,55 @@ import { usageError } from "./command.ts";
  * Throws `ERR_USAGE`.
  */
 export async function loadOperator(file: string | undefined, verb: string): Promise<Operator> {
+  const path = operatorPath(file, verb);
+  if (isDeclaration(path)) return declaredOperator(path);
+  const module = await importModule(path, `Cannot ${verb} "${file}"`);
+  if (isOperator(module.default)) return module.default;
+  const wanted = "its default export is not an operator; export default defineOperator({ … })";
+  throw new SetpointError(usageError, `Cannot ${verb} "${file}": ${wanted}`);
+}
+
+/** The absolute path of a file that may hold an operator; `verb` as above. Throws `ERR_USAGE`. */
+export function operatorPath(file: string | undefined, verb: string): string {
   if (file === undefined) {
     throw new SetpointError(usageError, `Cannot ${verb} an operator: the file that exports it is missing`);
   }
   const path = resolve(file);
   if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": there is no such file`);
-  if (/\.ya?ml$/.test(path)) return declaredOperator(path);
-  if (!/\.[cm]?[jt]s$/.test(path))
-    throw new SetpointError(
-      usageError,
-      `Cannot ${verb} "${file}": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
-    );
-  const module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
-  if (isOperator(module.default)) return module.default;
-  const wanted = "its default export is not an operator; export default defineOperator({ … })";
-  throw new SetpointError(usageError, `Cannot ${verb} "${file}": ${wanted}`);
+  if (isDeclaration(path) || /\.[cm]?[jt]s$/.test(path)) return path;
+  throw new SetpointError(
+    usageError,
+    `Cannot ${verb} "${file}": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
+  );
 }
+
+function isDeclaration(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+async function importModule(path: string, cannot: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+  } catch (error) {
+    // What the framework refuses says by itself what is wrong.
+    if (isSetpointError(error)) throw error;
+    const place = error instanceof Error ? placeOf(error, path) : undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    const where = place === undefined ? "" : ` (${place})`;
+    throw new SetpointError("ERR_OPERATOR_NOT_LOADED", `${cannot}: it cannot be imported: ${why}${where}`);
+  }
+}
+
+/** Where an error of the author's own code came from, in this file if it passed through it; the rest of a stack is Node's and ours. */
+function placeOf({ stack = "" }: Error, path: string): string | undefined {
+  const places = [...stack.matchAll(/(?:^|file:\/\/|\(|at )(\/[^():\n]+):(\d+)/gm)]
+    .map(([, file = "", line = ""]) => ({ file: decodeURIComponent(file), line }))
+    .filter(({ file }) => !ownFolders.some((folder) => file.startsWith(folder)));
+  const place = places.find(({ file }) => file === path) ?? places[0];
+  return place === undefined ? undefined : `${place.file}:${place.line}`;
+}
+
+const ownFolders = [".", "../bin/"].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
 
 /** Its programs run in the folder of the file, so that what it names lies beside it. */
 function declaredOperator(path: string): Operator {
@@ -42,6 +75,7 @@ function declaredOperator(path: string): Operator {
     return document.toJS() as unknown;
   });
   return readOperator(documents, {
+    file: path,
     programs: systemPrograms({ clock, folder: dirname(path) }),
     connect: (url, timeoutMs) => httpHook(url, { clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) }),
   });

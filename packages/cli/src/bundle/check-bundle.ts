@@ -1,6 +1,7 @@
 /** What makes a bundle unfit for the Operator Lifecycle Manager, found before it is pushed. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { parse } from "yaml";
+import { isSemanticVersion } from "../manifests/semantic-version.ts";
 
 interface Csv {
   readonly metadata?: { readonly name?: string; readonly annotations?: Readonly<Record<string, string>> };
@@ -29,7 +30,6 @@ interface Permission {
   readonly rules?: readonly { readonly verbs: readonly string[]; readonly resources?: readonly string[] }[];
 }
 
-const semver = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;
 const mediaType = "operators.operatorframework.io.bundle.mediatype.v1";
 
 /** Sentences, each with the path of the file and field; none for a bundle that is fit. `files` is text by path. */
@@ -55,7 +55,7 @@ export function checkBundle(files: ReadonlyMap<string, string>): readonly string
 function checkIdentity(path: string, { metadata, spec }: Csv): readonly string[] {
   const found: string[] = [];
   const version = spec?.version ?? "";
-  if (!semver.test(version)) found.push(`${path} spec.version: "${version}" is not a semantic version, as 1.2.3`);
+  if (!isSemanticVersion(version)) found.push(`${path} spec.version: "${version}" is not a semantic version, as 1.2.3`);
   if (metadata?.name?.endsWith(`.v${version}`) !== true)
     found.push(`${path} metadata.name: "${metadata?.name}" does not end with .v${version}`);
   if (spec?.displayName === undefined) found.push(`${path} spec.displayName: is missing`);

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import { checkBundle } from "../bundle/check-bundle.ts";
 import { olmBundle } from "../bundle/olm-bundle.ts";
-import { usageError, type Command, type Output } from "../command.ts";
+import { refuseMore, usageError, type Command, type Output } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 
 /** `setpoint bundle`: an operator as the Operator Lifecycle Manager takes it. */
@@ -20,6 +20,7 @@ export const bundle: Command = {
       options: { version: text, image: text, channel: text, replaces: text, check: text },
       allowPositionals: true,
     });
+    refuseMore("make a bundle", positionals, values.check === undefined ? 2 : 0);
     if (values.check !== undefined) return check(values.check, output);
     const [file, directory] = positionals;
     if (directory === undefined || values.version === undefined)

@@ -1,12 +1,12 @@
-import { existsSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SetpointError } from "@setpoint/apimachinery";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
-import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
+import { writeKubeconfig } from "../cluster/write-kubeconfig.ts";
+import { parseNumber, refuseMore, untilSignal, type Command } from "../command.ts";
 import { DevSession } from "../dev/dev-session.ts";
 import { watchFolder } from "../dev/watch-folder.ts";
+import { operatorPath } from "../load-operator.ts";
 
 const nodesMax = 10;
 
@@ -20,12 +20,8 @@ export const dev: Command = {
     const text = { type: "string" } as const;
     const options = { watch: text, "data-dir": text, port: text, nodes: text, kubeconfig: text } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [file] = positionals;
-    if (file === undefined) {
-      throw new SetpointError(usageError, "Cannot develop an operator: the file that exports it is missing");
-    }
-    const path = resolve(file);
-    if (!existsSync(path)) throw new SetpointError(usageError, `Cannot develop "${file}": there is no such file`);
+    refuseMore("develop an operator", positionals, 1);
+    const path = operatorPath(positionals[0], "develop");
     const kubeconfig = resolve(values.kubeconfig ?? ".setpoint/kubeconfig");
     const directory = values["data-dir"] === undefined ? undefined : resolve(values["data-dir"]);
     const port = parseNumber("port", values.port, 0, 65_535);
@@ -34,7 +30,7 @@ export const dev: Command = {
     const stopped = untilSignal();
     const say = (line: string): void => output.err(`${line}\n`);
     await using cluster = await startCluster({ directory, port, nodes, say });
-    writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    writeKubeconfig(kubeconfig, cluster.kubeconfig);
     output.out(`Ready: ${cluster.url}, kubeconfig ${kubeconfig}\n`);
     await using session = new DevSession({ file: path, kubeconfig, say, err: (text) => output.err(text) });
     using _watch = watchFolder(resolve(values.watch ?? dirname(path)), cluster.host.clock, () => void session.reload());

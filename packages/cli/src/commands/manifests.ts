@@ -10,6 +10,7 @@ import { helmChart } from "../manifests/helm-chart.ts";
 import { kustomizeFiles } from "../manifests/kustomize-files.ts";
 import { manifestsYaml } from "../manifests/manifests-yaml.ts";
 import { recordedRights, rulesWithRecording } from "../manifests/recorded-rights.ts";
+import { isSemanticVersion } from "../manifests/semantic-version.ts";
 
 type Form = "yaml" | "kustomize" | "helm";
 
@@ -26,10 +27,10 @@ export const manifests: Command = {
     const form = outputForm(values.output, directory, positionals.length);
     const extras = parseExtras(values.with);
     const operator = await loadOperator(file, "print the manifests of");
-    const image = values.image ?? `${operator.name}-operator:latest`;
+    const image = parseImage(values.image) ?? `${operator.name}-operator:latest`;
     const rules = rulesOf(operator, values, output);
     if (form === "helm") {
-      const version = values["chart-version"] ?? "0.1.0";
+      const version = parseChartVersion(values["chart-version"] ?? "0.1.0");
       writeFiles(directory, helmChart(operator, { image, extras, version, ...rules }));
       return 0;
     }
@@ -74,6 +75,20 @@ function outputForm(form: string | undefined, directory: string, count: number):
   return form ?? "yaml";
 }
 
+/** A variable of a script that is not set gives an empty one. */
+function parseImage(text: string | undefined): string | undefined {
+  if (text === undefined || /^\S+$/.test(text)) return text;
+  throw new SetpointError(
+    usageError,
+    `Cannot use --image "${text}": wanted a name such as registry.example.com/candy:1.2`,
+  );
+}
+
+function parseChartVersion(text: string): string {
+  if (isSemanticVersion(text)) return text;
+  throw new SetpointError(usageError, `Cannot use --chart-version ${text}: wanted a semantic version, as 1.2.3`);
+}
+
 /** Nothing: the rules that the operator declares. */
 function rulesOf(operator: Operator, flags: Flags, output: Output): { readonly rules?: readonly PolicyRule[] } {
   const { "from-recording": path, "only-used": onlyUsed = false } = flags;
@@ -83,7 +98,7 @@ function rulesOf(operator: Operator, flags: Flags, output: Output): { readonly r
   }
   const { rules, unused } = rulesWithRecording(operator, recordedRights(readRecording(path).entries), onlyUsed);
   for (const right of unused)
-    output.err(`${onlyUsed ? "Left out" : "Kept"}, though the recording did not need it: ${right}\n`);
+    output.err(`${onlyUsed ? "Left out, because" : "Kept, though"} the recording did not need it: ${right}\n`);
   return { rules };
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { connect, resolveConnection } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
-import { parseNumber, type Command } from "../command.ts";
+import { parseNumber, refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { changedObjects, planText } from "../plan/plan-text.ts";
 import { runPlan } from "../plan/run-plan.ts";
@@ -25,6 +25,7 @@ export const plan: Command = {
       verbose: { type: "boolean" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    refuseMore("plan an operator", positionals, 1);
     const seconds = parseNumber("timeout", values.timeout, timeoutSecondsDefault, timeoutSecondsMax);
     const operator = await loadOperator(positionals[0], "plan");
     const host = systemHost({ write: (line) => (values.verbose === true ? output.err(line) : undefined) });

@@ -4,7 +4,7 @@ import { connect } from "@setpoint/client/node";
 import { sleep } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { installKinds } from "setpoint/process";
-import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
+import { parseNumber, refuseMore, untilSignal, usageError, type Command } from "../command.ts";
 import { recordOperator } from "../flight/record-operator.ts";
 import { RecordingFile } from "../flight/recording-file.ts";
 import { loadOperator } from "../load-operator.ts";
@@ -31,6 +31,7 @@ export const record: Command = {
       ...{ kubeconfig: text, context: text, namespace: text },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    refuseMore("record an operator", positionals, 1);
     const { output: path, kubeconfig, context, namespace } = values;
     const operator = await loadOperator(positionals[0], "record");
     if (path === undefined)
@@ -47,6 +48,9 @@ export const record: Command = {
     await installKinds(operator, transport, host);
     const limit = new AbortController();
     const time = seconds === undefined ? new Promise(() => {}) : sleep(host.clock, seconds * 1_000, limit.signal);
+    // It is aborted at the end, and also when nothing could be recorded and nobody waits for it.
+    const end = Promise.race([untilSignal(), time]);
+    end.catch(() => {});
     let file: RecordingFile | undefined;
     try {
       const { requests } = await recordOperator(
@@ -58,7 +62,7 @@ export const record: Command = {
           ...(namespace === undefined ? {} : { namespaces: [namespace] }),
           sink: (header) => (file = new RecordingFile(path, header, bytesMax)),
         },
-        Promise.race([untilSignal(), time]),
+        end,
       );
       output.out(
         `Recorded ${requests} requests of the operator "${operator.name}" in ${path} (${file?.bytes ?? 0} bytes).\n`,
@@ -66,7 +70,6 @@ export const record: Command = {
       return 0;
     } finally {
       limit.abort();
-      time.catch(() => {});
       file?.[Symbol.dispose]();
     }
   },

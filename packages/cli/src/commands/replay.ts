@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { SetpointError, type ApiRequest } from "@setpoint/apimachinery";
 import type { Divergence, ReplayResult } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
-import { usageError, type Command } from "../command.ts";
+import { refuseMore, usageError, type Command } from "../command.ts";
 import { readRecording } from "../flight/recording-file.ts";
 import { replayOperator } from "../flight/replay-operator.ts";
 import { loadOperator } from "../load-operator.ts";
@@ -17,6 +17,7 @@ export const replay: Command = {
   async run(args, output) {
     const options = { until: { type: "string" }, verbose: { type: "boolean" } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    refuseMore("replay", positionals, 2);
     const [path, file] = positionals;
     if (path === undefined) throw new SetpointError(usageError, "Cannot replay: the recording is missing");
     const operator = await loadOperator(file, "replay");

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { runOperatorProcess } from "setpoint/process";
-import type { Command } from "../command.ts";
+import { refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 
 /** `setpoint run`: an operator's module against the current cluster. */
@@ -15,6 +15,7 @@ export const run: Command = {
     const names = { kubeconfig: text, context: text, namespace: text };
     const options = { ...names, install: yes, "require-rights": yes } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    refuseMore("run an operator", positionals, 1);
     const { "require-rights": requireRights = false, ...others } = values;
     return runOperatorProcess(await loadOperator(positionals[0], "run"), { ...others, requireRights });
   },

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { connect } from "@setpoint/client/node";
 import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
-import type { Command } from "../command.ts";
+import { refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
 import { planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
 
@@ -17,6 +17,7 @@ export const uninstall: Command = {
     const yes = { type: "boolean" } as const;
     const options = { namespace: text, kubeconfig: text, context: text, kinds: yes, yes } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    refuseMore("uninstall an operator", positionals, 1);
     const operator = await loadOperator(positionals[0], "uninstall");
     const host = systemHost({ write: (line) => output.err(line) });
     const { kubeconfig, context, kinds = false } = values;
@@ -29,11 +30,17 @@ export const uninstall: Command = {
     const client = createClient(transport, host);
     const namespace = values.namespace ?? `${operator.name}-system`;
     const what = { operator, client, clock: host.clock, namespace, withKinds: kinds };
-    if (values.yes !== true) {
-      output.out(`${(await planUninstall(what)).join("\n")}\nNothing was done: --yes does it.\n`);
-      return 0;
+    const lines = values.yes === true ? uninstallOperator(what) : await planUninstall(what);
+    let isAbsent = true;
+    for await (const line of lines) {
+      isAbsent = false;
+      output.out(`${line}\n`);
     }
-    for await (const line of uninstallOperator(what)) output.out(`${line}\n`);
+    if (isAbsent)
+      output.out(
+        `Nothing of the operator "${operator.name}" is there: neither in namespace ${namespace} nor of its rights.\n`,
+      );
+    else if (values.yes !== true) output.out("Nothing was done: --yes does it.\n");
     return 0;
   },
 };

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
@@ -6,6 +6,7 @@ import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
 import { parse } from "yaml";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
+import { writeKubeconfig } from "../cluster/write-kubeconfig.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
 
 const nodesMax = 10;
@@ -93,7 +94,7 @@ export const up: Command = {
     if (options.directory !== undefined) prepareFolder("data directory", options.directory);
     prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
     await using cluster = await startCluster({ ...options, say });
-    writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    writeKubeconfig(options.kubeconfig, cluster.kubeconfig);
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
     );

@@ -4,7 +4,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
 import { forwardPort, resolveConnection } from "@setpoint/client/node";
 import { systemClock } from "@setpoint/host/system";
-import { usageError, type Command } from "../command.ts";
+import { refuseMore, usageError, type Command } from "../command.ts";
 
 /** Where operators answer; on a desk `setpoint run` does so on this machine. */
 const statusPort = 8080;
@@ -26,9 +26,12 @@ export const why: Command = {
       json: { type: "boolean" },
     } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [kind, name] = positionals[0]?.includes("/") ? positionals[0].split("/") : positionals;
+    const [kind, name, ...more] = positionals[0]?.includes("/")
+      ? [...positionals[0].split("/", 2), ...positionals.slice(1)]
+      : positionals;
     if (kind === undefined || name === undefined)
       throw new SetpointError(usageError, "Cannot say why: a kind and a name are needed");
+    refuseMore("say why", more, 0);
     const { namespace, cluster, pod } = values;
     const query = {
       ...{ kind, name },
@@ -59,9 +62,15 @@ async function fetchFromPod(
   const [namespace, pod] = place.includes("/") ? place.split("/") : [current, place];
   if (namespace === undefined || pod === undefined || pod === "")
     throw new SetpointError(usageError, `Cannot use --pod ${place}: wanted NAMESPACE/NAME`);
-  await using forward = await forwardPort({ connection, namespace, pod, port: statusPort });
-  const shown = token ?? connection.token;
-  return await fetchWhy(`http://127.0.0.1:${forward.localPort}`, query, shown);
+  let broken: unknown;
+  const onError = (error: unknown): void => void (broken ??= error);
+  await using forward = await forwardPort({ connection, namespace, pod, port: statusPort, onError });
+  try {
+    return await fetchWhy(`http://127.0.0.1:${forward.localPort}`, query, token ?? connection.token);
+  } catch (error) {
+    // What went wrong on the way to the pod says more than that no answer came.
+    throw broken ?? error;
+  }
 }
 
 async function fetchWhy(
@@ -69,6 +78,8 @@ async function fetchWhy(
   query: Readonly<Record<string, string>>,
   token: string | undefined,
 ): Promise<WhyReport> {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new SetpointError(usageError, `Cannot use --url ${url}: wanted an address such as ${urlDefault}`);
   const address = new URL(`/debug/why?${new URLSearchParams(query).toString()}`, url);
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let response: Response;

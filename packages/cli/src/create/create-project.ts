@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { OperatorWords } from "./operator-words.ts";
+import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { ownVersion } from "../commands/version.ts";
 import { scaffoldFiles, type Origin } from "./scaffold-files.ts";
 import { recordPath, writeRecord } from "./scaffold-record.ts";
@@ -10,6 +11,7 @@ import { recordPath, writeRecord } from "./scaffold-record.ts";
 /** Writes a new project into a folder that is empty or not there; the paths written. Throws `ERR_FOLDER_NOT_EMPTY`. */
 export function createProject(words: OperatorWords, directory: string): readonly string[] {
   refuseUsedFolder(words.name, directory);
+  prepareFolder("the project's folder", directory);
   const origin = ownOrigin();
   const files = scaffoldFiles(words, origin);
   for (const [path, text] of files) {

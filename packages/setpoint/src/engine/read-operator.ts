@@ -8,7 +8,10 @@ import { defineOperator, type Operator } from "../operator.ts";
 import { DeclaredKinds } from "./declared-kinds.ts";
 import { engineHealth } from "./engine-conditions.ts";
 
-export type DeclaredOperatorOptions = Omit<CompositeControllerOptions, "mapper">;
+export interface DeclaredOperatorOptions extends Omit<CompositeControllerOptions, "mapper"> {
+  /** Where the documents are from, to be named in what is said of a mistake. */
+  readonly file?: string;
+}
 
 /**
  * Reads CustomResourceDefinitions and CompositeControllers into an operator, without a server. It is named after its first
@@ -18,6 +21,7 @@ export function readOperator(documents: readonly unknown[], options: DeclaredOpe
   const objects = documents.filter((each) => each !== null && each !== undefined);
   const definitions = objects.filter((each) => kindOf(each) === "CustomResourceDefinition").filter(isJsonObject);
   const manifests = objects.filter((each) => kindOf(each) === "CompositeController");
+  const refused = (problem: string): SetpointError => notAnOperator(options.file, problem);
   const stray = objects.find((each) => !definitions.some((one) => one === each) && !manifests.includes(each));
   if (stray !== undefined)
     throw refused(`it holds a ${kindOf(stray)}, wanted CompositeControllers and CustomResourceDefinitions`);
@@ -52,6 +56,7 @@ function at(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>((each, name) => (isJsonObject(each) ? (each as JsonObject)[name] : undefined), value);
 }
 
-function refused(problem: string): SetpointError {
-  return new SetpointError(errCompositeController, `Cannot read an operator from the file: ${problem}`);
+function notAnOperator(file: string | undefined, problem: string): SetpointError {
+  const from = file === undefined ? "the documents" : `"${file}"`;
+  return new SetpointError(errCompositeController, `Cannot read an operator from ${from}: ${problem}`);
 }

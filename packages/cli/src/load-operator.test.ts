@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { candy, ownFolder } from "./own-folder.fixture.ts";
+import { setpoint } from "./setpoint.fixture.ts";
+
+const folder = ownFolder("load");
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+// What Node says of a syntax that it does not take differs with what loads modules: here that is the test runner.
+test.each([
+  ["throws.ts", 'export const name = "x";\nthrow new Error("the sugar is out");', "the sugar is out (FILE:2)"],
+  ["says.ts", 'throw "no sugar";', "no sugar"],
+  ["undefined.ts", "const none = undefined as unknown as { a: string };\nnone.a;", /of undefined .*\(FILE:2\)$/],
+  ["import.ts", 'import "./none.ts";', /none\.ts/],
+])("a file that cannot be imported is one sentence with the place, and no stack: %s", async (name, text, why) => {
+  const path = file(name, text);
+  const { code, err } = await setpoint("manifests", path);
+  expect(code).toBe(1);
+  const start = `Cannot print the manifests of "${path}": it cannot be imported: `;
+  expect(err.startsWith(start)).toBe(true);
+  const rest = err.slice(start.length).trimEnd().replaceAll(path, "FILE");
+  if (typeof why === "string") expect(rest).toBe(why);
+  else expect(rest).toMatch(why);
+  expect(err).not.toContain("\n    at ");
+});
+
+test.each([
+  [
+    "text.yaml",
+    "just text",
+    "it holds a document without kind, wanted CompositeControllers and CustomResourceDefinitions",
+  ],
+  ["empty.yaml", "", "it holds no CompositeController"],
+])("a YAML file that declares no operator is named: %s", async (name, text, why) => {
+  const path = file(name, text);
+  expect((await setpoint("manifests", path)).err).toBe(`Cannot read an operator from "${path}": ${why}\n`);
+});
+
+test("YAML with tabs is refused with their place", async () => {
+  const path = file("tabs.yaml", "kind:\tConfigMap\n\tmetadata: {}\n");
+  expect((await setpoint("run", path)).err).toContain(
+    `Cannot read "${path}": Tabs are not allowed as indentation at line 2, column 1\n`,
+  );
+});
+
+test.each([
+  [["run", candy, "b.ts"], 'Cannot run an operator: "b.ts" is an argument too many'],
+  [["plan", candy, "b.ts"], 'Cannot plan an operator: "b.ts" is an argument too many'],
+  [["dev", candy, "b.ts"], 'Cannot develop an operator: "b.ts" is an argument too many'],
+  [["record", candy, "b.ts"], 'Cannot record an operator: "b.ts" is an argument too many'],
+  [["replay", "a.jsonl", candy, "b.ts"], 'Cannot replay: "b.ts" is an argument too many'],
+  [["uninstall", candy, "b.ts"], 'Cannot uninstall an operator: "b.ts" is an argument too many'],
+  [["bundle", "--check", "bundle", "b.ts"], 'Cannot make a bundle: "b.ts" is an argument too many'],
+  [["why", "candy", "lolly", "mint"], 'Cannot say why: "mint" is an argument too many'],
+  [["why", "candy/lolly", "mint"], 'Cannot say why: "mint" is an argument too many'],
+  [
+    ["why", "candy", "lolly", "--url", "nowhere"],
+    "Cannot use --url nowhere: wanted an address such as http://127.0.0.1:8080",
+  ],
+  [
+    ["dev", "package.json"],
+    'Cannot develop "package.json": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one',
+  ],
+  [["manifests", candy, "--image", ""], 'Cannot use --image "": wanted a name such as registry.example.com/candy:1.2'],
+  [
+    ["manifests", candy, "--output", "helm", folder, "--chart-version", "x"],
+    "Cannot use --chart-version x: wanted a semantic version, as 1.2.3",
+  ],
+])("what is too much or of no use is refused before anything is done: %j", async (args, sentence) => {
+  const { code, err } = await setpoint(...args);
+  expect(err.split("\n")[0]).toBe(sentence);
+  expect(code).toBe(2);
+});

@@ -19,6 +19,8 @@ import { version } from "./commands/version.ts";
 import { why } from "./commands/why.ts";
 import { sentenceOf } from "./sentence-of.ts";
 
+export { endWithParent } from "./end-with-parent.ts";
+
 const commands: readonly Command[] = [
   up,
   run,

@@ -1,5 +1,6 @@
 /** The operator under development as a process of its own: what it leaves behind in memory ends with it. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { endsWithParent } from "../end-with-parent.ts";
 
 const bin = new URL("../../bin/setpoint.mjs", import.meta.url).pathname;
 /** Longer than the operator itself waits for its reconciles. */
@@ -18,6 +19,7 @@ export interface OperatorChildOptions {
 export function startOperatorChild({ file, kubeconfig, err, onEnd }: OperatorChildOptions): AsyncDisposable {
   const child = spawn(process.execPath, [bin, "run", file, "--kubeconfig", kubeconfig], {
     stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, [endsWithParent]: "1" },
   });
   child.stderr.on("data", (chunk: Buffer) => err(chunk.toString()));
   let isStopping = false;

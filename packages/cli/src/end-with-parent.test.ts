@@ -1,0 +1,39 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { endsWithParent } from "./end-with-parent.ts";
+
+const program = fileURLToPath(new URL("waits.fixture.ts", import.meta.url));
+
+/** What a program says whose shell is told to stop, alone; it stops by itself, or after a while by us. */
+async function saidWithout(environment: NodeJS.ProcessEnv): Promise<string> {
+  const { npm_command: _, ...others } = process.env;
+  // Two commands, so that the shell does not become the first.
+  const shell = spawn("sh", ["-c", '"$0" "$1" & echo $!; wait; true', process.execPath, program], {
+    env: { ...others, ...environment },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  let killer: NodeJS.Timeout | undefined;
+  shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    if (killer !== undefined || !said.includes("ready")) return;
+    shell.kill("SIGTERM");
+    killer = setTimeout(() => process.kill(Number.parseInt(said), "SIGKILL"), 1_500);
+  });
+  await once(shell, "close");
+  clearTimeout(killer);
+  return said.replace(/^\d+\n/, "");
+}
+
+test.each([{ npm_command: "exec" }, { npm_command: "run-script" }, { [endsWithParent]: "1" }])(
+  "a command that npm's shell or `setpoint dev` has started ends when that is gone: %j",
+  async (environment) => {
+    expect(await saidWithout(environment)).toBe("ready\nstopped\n");
+  },
+);
+
+test("a command that another shell leaves behind goes on", async () => {
+  expect(await saidWithout({})).toBe("ready\n");
+});

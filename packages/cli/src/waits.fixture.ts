@@ -1,0 +1,10 @@
+/** A program that waits until it is told to stop, as the command line does. */
+import { endWithParent } from "./end-with-parent.ts";
+
+endWithParent();
+const timer = setInterval(() => {}, 1_000);
+process.once("SIGTERM", () => {
+  console.log("stopped");
+  clearInterval(timer);
+});
+console.log("ready");

@@ -78,7 +78,12 @@ async function listen(
   } catch (error) {
     if (isNeeded) throw error;
     const { address, port } = server;
-    host.log.warn("Status is not served: the port is taken", { address, port, error });
+    const why = error instanceof Error ? error.message : String(error);
+    host.log.warn("Status is not served: the port is taken, so `setpoint why` asks whoever has it", {
+      address,
+      port,
+      why,
+    });
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export async function reportMissingRights(operator: Operator, options: RightsRep
   try {
     sentences = (await findMissingRights(createClient(transport, host), wanted)).map(missingRightSentence);
   } catch (cause) {
-    if (!isRequired) return host.log.warn("Rights could not be checked", { error: cause });
+    if (!isRequired) return host.log.warn("Rights could not be checked", { why: textOf(cause) });
     const message = `Cannot start operator "${operator.name}": its rights could not be checked, and it requires them`;
     throw new SetpointError("ERR_RIGHTS_MISSING", message, { cause });
   }
@@ -34,6 +34,12 @@ export async function reportMissingRights(operator: Operator, options: RightsRep
   if (!isRequired || sentences.length === 0) return;
   const message = `Cannot start operator "${operator.name}": ${sentences.length} of its rights are missing\n${sentences.join("\n")}`;
   throw new SetpointError("ERR_RIGHTS_MISSING", message);
+}
+
+/** With its causes, and without their stacks: a server that is away is no mistake of the program. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${textOf(error.cause)}`;
 }
 
 /** Says at the end, on a desk, which declared rights were never needed: a hint for the author, not a verdict. */

@@ -1,4 +1,5 @@
 import { createMetrics, systemLogger } from "@setpoint/host/system";
+import { metricsWith } from "@setpoint/host";
 import { expect, test } from "vitest";
 
 test("metrics are printed in Prometheus' text format", () => {
@@ -33,6 +34,22 @@ test("what is only known when somebody asks is collected before the metrics are 
   depth = 5;
   stop();
   expect(metrics.expose()).toContain("depth 3");
+});
+
+test("what is gone is told no more, and makes room for what comes", () => {
+  const metrics = createMetrics();
+  const east = metricsWith(metrics, { cluster: "east" });
+  for (const told of [east, metricsWith(metrics, { cluster: "east-2" }), metrics]) {
+    told.gauge("depth", "").set(1, { controller: "candy", note: 'a,cluster="east",b' });
+    told.histogram("seconds", "", [1]).observe(0.5);
+  }
+  east.forget({});
+  const lines = metrics.expose().split("\n");
+  expect(lines.filter((line) => line.includes(',cluster="east"') || line.includes('{cluster="east"'))).toEqual([]);
+  expect(lines.filter((line) => line.startsWith("depth{"))).toHaveLength(2);
+  expect(lines.filter((line) => line.startsWith("seconds_count"))).toHaveLength(2);
+  metrics.forget({ controller: "candy" });
+  expect(metrics.expose()).not.toContain("depth{");
 });
 
 test("the log has one JSON object a line, with the chain of causes", () => {

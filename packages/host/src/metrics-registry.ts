@@ -9,6 +9,8 @@ interface Metric {
   readonly type: "counter" | "gauge" | "histogram";
   readonly instrument: Counter & Gauge & Histogram;
   lines(): readonly string[];
+  /** Drops the series whose labels, as text, are to be forgotten. */
+  forget(isGone: (labels: string) => boolean): void;
 }
 
 const noop: Counter & Gauge & Histogram = { add() {}, set() {}, observe() {} };
@@ -30,6 +32,11 @@ export function createMetrics(): Metrics {
     onExpose(collect) {
       collectors.add(collect);
       return () => void collectors.delete(collect);
+    },
+    forget(labels) {
+      const pairs = Object.entries(labels).map(([name, value]) => `,${labelText({ [name]: value })},`);
+      const isGone = (text: string): boolean => pairs.every((pair) => `,${text},`.includes(pair));
+      for (const { metric } of metrics.values()) metric.forget(isGone);
     },
     expose() {
       for (const collect of collectors) collect();
@@ -59,6 +66,7 @@ function numberMetric(name: string, type: "counter" | "gauge"): Metric {
       set: (value, labels) => put(labels, () => value),
     },
     lines: () => [...values].map(([key, value]) => `${name}${braces(key)} ${numberText(value)}`),
+    forget: (isGone) => forgetKeys(values, isGone),
   };
 }
 
@@ -85,7 +93,12 @@ function histogramMetric(name: string, buckets: readonly number[]): Metric {
     type: "histogram",
     instrument: { ...noop, observe },
     lines: () => [...series].flatMap(([key, distribution]) => distributionLines(name, key, buckets, distribution)),
+    forget: (isGone) => forgetKeys(series, isGone),
   };
+}
+
+function forgetKeys(series: Map<string, unknown>, isGone: (key: string) => boolean): void {
+  for (const key of series.keys()) if (isGone(key)) series.delete(key);
 }
 
 function distributionLines(

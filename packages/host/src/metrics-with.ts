@@ -17,6 +17,7 @@ export function metricsWith(metrics: Metrics, fixed: MetricLabels): Metrics {
       return { observe: (value, labels) => inner.observe(value, both(labels)) };
     },
     onExpose: (refresh) => metrics.onExpose(refresh),
+    forget: (labels) => metrics.forget(both(labels)),
     expose: () => metrics.expose(),
   };
 }

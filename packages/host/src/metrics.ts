@@ -24,6 +24,8 @@ export interface Metrics {
    * returned function is called.
    */
   onExpose(collect: () => void): () => void;
+  /** Drops all series that have these labels, because what they tell of is gone: a cluster that has been removed. */
+  forget(labels: MetricLabels): void;
   /** The text exposition format, version 0.0.4. */
   expose(): string;
 }
@@ -36,5 +38,6 @@ export const noMetrics: Metrics = {
   gauge: () => nothing,
   histogram: () => nothing,
   onExpose: () => () => {},
+  forget() {},
   expose: () => "",
 };

@@ -141,6 +141,11 @@ export class ClusterCell {
     this.#isClosed = true;
     await this.informers.stop();
   }
+
+  /** After the close of a cluster that is gone: what its metrics told last would be told for ever. */
+  forgetMetrics(): void {
+    if (this.name !== undefined) this.#host.metrics.forget({ cluster: this.name });
+  }
 }
 
 function hostOf({ name, host }: ClusterCellOptions): Host {

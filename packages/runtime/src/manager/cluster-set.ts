@@ -79,6 +79,7 @@ export class ClusterSet implements ClusterRegistry {
     stopper.abort(new SetpointError(errCluster, `cluster "${name}" has been removed`));
     await cell.close();
     this.#members.delete(name);
+    cell.forgetMetrics();
     this.#options.log.info("Removed cluster", { cluster: name });
   }
 }

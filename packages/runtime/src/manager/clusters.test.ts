@@ -96,11 +96,14 @@ test("a cluster that goes ends its own runs and watches, and touches no other", 
   // The run that had begun has ended.
   expect(await turns(east)).toEqual([1]);
   expect(ended).toEqual(["east"]);
+  expect(manager.metrics()).not.toContain('cluster="east"');
+  expect(manager.metrics()).toContain('setpoint_cluster_synced{cluster="west"} 1');
   await east.wait(east.client.create(Candy, candy("after")));
   await west.wait(west.client.create(Candy, candy("still")));
   await home.run(5_000);
   expect(clusters.runs).toEqual(["east/last", "west/still"]);
   expect(manager.clusters.names()).toEqual(["west"]);
+  expect(manager.metrics()).not.toContain('cluster="east"');
   await home.wait(manager.stop());
 });
 

@@ -12,27 +12,43 @@ const correctionMsMin = 26 * 3_600_000;
  * third argument says which.
  *
  * Guarantees: each moment fires at most once, also when the clock is set back; moments that were missed while the process slept
- * or was busy fire once together. What fell due while no process led is not made up for by the source: taking over runs every
+ * or was busy fire once together; one whose function throws fires when the source is started again. What fell due while no process led is not made up for by the source: taking over runs every
  * key anyway, and the reconcile decides from the status (`nextCronRun`).
  */
 export function cron(expression: string, options: CronOptions = {}, keysOf?: KeysOf): Source {
   const schedule = new CronSchedule(expression, options);
-  return { name: `cron ${expression} ${schedule.timeZone}`, run: (ports) => follow(schedule, keysOf, ports) };
+  const moments = new WeakMap<SourcePorts, Moment>();
+  return {
+    name: `cron ${expression} ${schedule.timeZone}`,
+    run(ports) {
+      const fired = moments.get(ports) ?? { ms: ports.clock.now() };
+      moments.set(ports, fired);
+      return follow(schedule, keysOf, ports, fired);
+    },
+  };
 }
 
-async function follow(schedule: CronSchedule, keysOf: KeysOf | undefined, ports: SourcePorts): Promise<void> {
+/** All moments up to this one have fired; a run that failed goes on from it. */
+interface Moment {
+  ms: number;
+}
+
+async function follow(
+  schedule: CronSchedule,
+  keysOf: KeysOf | undefined,
+  ports: SourcePorts,
+  fired: Moment,
+): Promise<void> {
   const { clock, signal } = ports;
-  /** All moments up to this one have fired. */
-  let firedMs = clock.now();
   for (;;) {
-    const dueMs = schedule.nextAfter(firedMs);
+    const dueMs = schedule.nextAfter(fired.ms);
     const nowMs = clock.now();
     if (nowMs >= dueMs) {
       wakeAll(ports, keysOf, "normal");
       ports.works();
-      firedMs = nowMs;
+      fired.ms = nowMs;
     } else {
-      if (nowMs < firedMs - correctionMsMin) firedMs = nowMs;
+      if (nowMs < fired.ms - correctionMsMin) fired.ms = nowMs;
       await sleep(clock, Math.min(dueMs - nowMs, lookMsMax), signal);
     }
   }

@@ -6,20 +6,36 @@ import { wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts
  * Wakes keys at a steady pace, the first time one interval after the start; with low priority, so that changes go first:
  * `every(minutes(5))` looks at all objects, `every(minutes(5), (cache) => …)` at those that the function names.
  *
- * Ticks do not drift, and those that a busy or sleeping process missed become one.
+ * Ticks do not drift, and those that a busy or sleeping process missed become one; one that failed is made up for.
  */
 export function every(intervalMs: number, keysOf?: KeysOf): Source {
   checkMs("every()", "interval", intervalMs);
-  return { name: `every ${intervalMs} ms`, run: (ports) => tick(intervalMs, keysOf, ports) };
+  const paces = new WeakMap<SourcePorts, Pace>();
+  return {
+    name: `every ${intervalMs} ms`,
+    run(ports) {
+      const pace = paces.get(ports) ?? { startMs: ports.clock.monotonic(), ticks: 0 };
+      paces.set(ports, pace);
+      return tick(intervalMs, keysOf, ports, pace);
+    },
+  };
 }
 
-async function tick(intervalMs: number, keysOf: KeysOf | undefined, ports: SourcePorts): Promise<void> {
+/** What has been done since the start; a run that failed goes on with it. */
+interface Pace {
+  readonly startMs: number;
+  ticks: number;
+}
+
+async function tick(intervalMs: number, keysOf: KeysOf | undefined, ports: SourcePorts, pace: Pace): Promise<void> {
   const { clock, signal } = ports;
-  const startMs = clock.monotonic();
   for (;;) {
-    const passed = Math.floor((clock.monotonic() - startMs) / intervalMs);
-    await sleep(clock, startMs + (passed + 1) * intervalMs - clock.monotonic(), signal);
-    wakeAll(ports, keysOf, "low");
-    ports.works();
+    const passed = Math.floor((clock.monotonic() - pace.startMs) / intervalMs);
+    if (passed > pace.ticks) {
+      wakeAll(ports, keysOf, "low");
+      ports.works();
+      pace.ticks = passed;
+    }
+    await sleep(clock, pace.startMs + (passed + 1) * intervalMs - clock.monotonic(), signal);
   }
 }

@@ -3,6 +3,7 @@ import { createMetrics } from "@setpoint/host/system";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { sleep } from "@setpoint/host";
 import { expect, test } from "vitest";
+import { cron } from "./cron.ts";
 import { every } from "./every.ts";
 import { fromIterable } from "./from-iterable.ts";
 import { pushSource } from "./push-source.ts";
@@ -51,6 +52,28 @@ test("every() wakes only what its function names", async () => {
   await host.clock.run(1_000);
   expect(names()).toEqual(["only"]);
   await stop();
+});
+
+test("a tick and a moment whose function throws are made up for as soon as it does not, and the pace stays", async () => {
+  const hourMs = 3_600_000;
+  let failures = 0;
+  const unlessFailing = (): readonly NamespacedName[] => {
+    if (failures-- > 0) throw new Error("the list cannot be read");
+    return [{ name: "only" }];
+  };
+  for (const source of [every(hourMs, unlessFailing), cron("0 * * * *", {}, unlessFailing)]) {
+    const { host, runner, woken, stop } = run(source);
+    runner.start();
+    await host.clock.run(hourMs + 1);
+    failures = 2;
+    await host.clock.run(3 * hourMs);
+    const [first, second, third] = woken.map(({ atMs }) => atMs);
+    expect(first).toBe(hourMs);
+    expect(second).toBeGreaterThan(2 * hourMs);
+    expect(second).toBeLessThan(2 * hourMs + 5_000);
+    expect(third).toBeCloseTo(3 * hourMs);
+    await stop();
+  }
 });
 
 test("a pace of zero is refused", () => {

@@ -28,7 +28,7 @@ export interface SourcePorts {
 export interface Source {
   /** Names it in logs, metrics and health; unique in its controller. */
   readonly name: string;
-  /** Runs until the signal aborts. What it throws is logged and counted, and it runs again after a back-off. */
+  /** Runs until the signal aborts. What it throws is logged and counted, and it runs again after a back-off, with the same ports. */
   run(ports: SourcePorts): Promise<void>;
 }
 

@@ -94,6 +94,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   ...ofOne("cache/slabs.ts", {
     "this.#packer !== undefined && slab !== this.#last → this.#packer !== undefined || slab !== this.#last":
       "only a shortcut: the last stays the last, and without a packer nobody asks for the order",
+    "this.#last = slab; → (nothing)": "only a shortcut: what is the last goes to the end once more",
   }),
   ...ofOne("cache/store-index.ts", {
     "this.#keys.delete(value); → (nothing)": "of an empty set, only memory: no key is found in it either",

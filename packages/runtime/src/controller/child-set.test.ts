@@ -45,7 +45,10 @@ test("nothing is deleted for an object whose labels or annotations have changed 
   }
 });
 
-test("nothing is deleted for an object of a kind without generations that has changed meanwhile", async () => {
+test.each([
+  ["nothing is deleted", "has", true],
+  ["surplus is deleted", "has not", false],
+])("%s for an object of a kind without generations that %s changed meanwhile", async (_, __, hasChanged) => {
   await using world = createControllerWorld();
   const ungenerated = <T extends Candy>({ metadata: { generation: _generation, ...metadata }, ...rest }: T): T =>
     ({ ...rest, metadata }) as T;
@@ -58,9 +61,18 @@ test("nothing is deleted for an object of a kind without generations that has ch
   }));
   const parent = hand.show(ungenerated(await world.client.create(Candy, candy("mint"))));
   hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
-  await world.client.patch(Candy, lolly, { spec: { flavors: ["lime"] } });
-  expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: "postponed" });
-  expect(await names(world)).toEqual(["lolly-mint"]);
+  if (hasChanged) await world.client.patch(Candy, lolly, { spec: { flavors: ["lime"] } });
+  expect(await hand.begin(parent).context.prune()).toMatchObject({ kind: hasChanged ? "postponed" : "done" });
+  expect(await names(world)).toEqual(hasChanged ? ["lolly-mint"] : []);
+});
+
+test("a status that somebody else has written meanwhile keeps nothing from being deleted", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const hand = runsByHand(world);
+  hand.show(await hand.begin(parent).context.apply(wrapper("mint")));
+  await world.client.patch(Candy, lolly, { status: { wrappers: 7 } }, { subresource: "status" });
+  expect(await hand.begin(parent).context.prune()).toEqual({ kind: "done", deleted: 1 });
 });
 
 test("what the run has written to its object itself keeps nothing from being deleted", async () => {

@@ -66,3 +66,15 @@ test("a change in one cluster does not make an object of another cluster forgott
   expect(watch?.wakes?.(sugar, west)).toEqual([]);
   expect(watch?.wakes?.(sugar, east)).toEqual([{ name: "lolly", namespace: "default" }]);
 });
+
+test("nothing is kept of objects that depend on none, nor of those that do no longer", () => {
+  const related = new RelatedObjects(Candy, { sugar: Wrapper });
+  const lolly = named("lolly");
+  const cache = reader(undefined, new Map([["lolly", lolly]]));
+  related.of(lolly, {}, cache);
+  expect(related.size).toBe(0);
+  related.of(lolly, bySugar, cache);
+  expect(related.size).toBe(1);
+  related.of(lolly, {}, cache);
+  expect(related.size).toBe(0);
+});

@@ -35,7 +35,7 @@ const sweepMin = 64;
 export class RelatedObjects {
   readonly #kind: KindRef;
   readonly #kinds: OwnedKinds;
-  /** By UID. */
+  /** By UID; of objects that depend on none there is nothing. */
   readonly #selectors = new Map<string, Dependence>();
   #sweepAt = sweepMin;
 
@@ -54,7 +54,8 @@ export class RelatedObjects {
     const { name, namespace, uid } = object.metadata;
     const key = namespace === undefined ? { name } : { name, namespace };
     for (const [kindName, selector] of Object.entries(by)) this.#check(object, kindName, selector);
-    this.#selectors.set(uid, { key, by, cluster: cache.cluster });
+    if (Object.keys(by).length === 0) this.#selectors.delete(uid);
+    else this.#selectors.set(uid, { key, by, cluster: cache.cluster });
     if (this.#selectors.size > this.#sweepAt) this.#sweep(cache);
     return Object.fromEntries(
       Object.entries(this.#kinds).map(([kindName, kind]) => {

@@ -37,6 +37,8 @@ export interface SupervisedRunner {
 
 /** Keys that are looked at in one go when keys have changed hands; a pause between keeps the event loop free. */
 const keysPerTurn = 2_000;
+/** How long a stop waits for the watches to close. */
+const closeMsMax = 5_000;
 
 export class ClusterCell {
   readonly name: string | undefined;
@@ -136,10 +138,17 @@ export class ClusterCell {
     return haveRunsEnded;
   }
 
-  /** Closes the watches. */
+  /** Closes the watches; those whose transport does not heed its signal are left behind. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.informers.stop();
+    const limit = new AbortController();
+    const late = sleep(this.#host.clock, closeMsMax, limit.signal).then(
+      () => true,
+      () => false,
+    );
+    if (await Promise.race([this.informers.stop().then(() => false), late]))
+      this.#host.log.warn("Watches did not close in time", { waitedMs: closeMsMax });
+    limit.abort();
   }
 
   /** After the close of a cluster that is gone: what its metrics told last would be told for ever. */

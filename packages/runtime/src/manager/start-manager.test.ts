@@ -267,6 +267,18 @@ test("a leader that stops waits for no cache: nothing is to run after it, and th
   expect(lease).toMatchObject({ spec: { holderIdentity: "" } });
 });
 
+test("a server that neither answers nor hears keeps no process from stopping", async () => {
+  for (const options of [{}, { leaderElection: { name: "candies", namespace: "default" } }]) {
+    await using world = createControllerWorld();
+    const deaf: Transport = { send: () => new Promise<never>(() => {}) };
+    const manager = world.start([wrap], { transport: deaf, ...options });
+    await world.run(5_000);
+    const beforeMs = world.host.clock.monotonic();
+    await world.wait(manager.stop());
+    expect(world.host.clock.monotonic() - beforeMs).toBeLessThanOrEqual(10_000);
+  }
+});
+
 test("a leader that cannot renew stops before another one may start", async () => {
   await using world = createControllerWorld();
   const leaderElection = { name: "candies", namespace: "default" };

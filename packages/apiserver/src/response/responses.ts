@@ -21,7 +21,9 @@ export function headersWith(warnings: Warnings | undefined): Headers {
 
 export function respond(status: number, object: unknown, headers: Headers, isYaml = false): ApiResponse {
   if (!isYaml) return { kind: "object", status, headers, object };
-  return textResponse(status, stringify(object), { ...headers, "content-type": "application/yaml" });
+  // Clients read YAML 1.1, in which a bare y is a boolean; an object that stands twice is written twice.
+  const text = stringify(object, { version: "1.1", aliasDuplicateObjects: false, lineWidth: 0 });
+  return textResponse(status, text, { ...headers, "content-type": "application/yaml" });
 }
 
 export function textResponse(status: number, text: string, headers: Headers): ApiResponse {

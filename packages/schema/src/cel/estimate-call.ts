@@ -103,6 +103,11 @@ const ofSize =
   (grow: (size: number) => number): Estimator =>
   ({ size }) => ({ cost: tenth(size), size: grow(size) });
 
+/** What is only known at run time, as an integer or string is, counts as the most expensive that it may be. */
+function mayBe({ type }: Argument, kind: "string" | "bytes"): boolean {
+  return type.kind === kind || type.kind === "dyn";
+}
+
 const estimators: Readonly<Record<string, Estimator>> = {
   "_==_": equality,
   "_!=_": equality,
@@ -117,8 +122,8 @@ const estimators: Readonly<Record<string, Estimator>> = {
   startsWith: (_text, part) => ({ cost: tenth(part.size) }),
   endsWith: (_text, part) => ({ cost: tenth(part.size) }),
   format: readsFirst,
-  bytes: (value) => (value.type.kind === "string" ? { cost: tenth(value.size), size: value.size * 4 } : { cost: 1 }),
-  string: (value) => (value.type.kind === "bytes" ? { cost: tenth(value.size), size: value.size } : { cost: 1 }),
+  bytes: (value) => (mayBe(value, "string") ? { cost: tenth(value.size), size: value.size * 4 } : { cost: 1 }),
+  string: (value) => (mayBe(value, "bytes") ? { cost: tenth(value.size), size: value.size } : { cost: 1 }),
   "strings.quote": ofSize((size) => size * 2 + 2),
   lowerAscii: keepsSize,
   upperAscii: keepsSize,

@@ -53,3 +53,16 @@ test("a list without a maximum multiplies the cost of the rules of its items by 
   const small = { type: "array", maxItems: 100, items: { ...item, maxLength: 63 } } as const;
   expect(celRuleCompiler(schema(small)).errors).toEqual([]);
 });
+
+test("what is an integer or a string costs what the string may cost, and no more", () => {
+  const either: StructuralSchema = { "x-kubernetes-int-or-string": true };
+  const errorsOf = (of: StructuralSchema, rule: string): readonly string[] => {
+    const ruled: StructuralSchema = { ...of, "x-kubernetes-validations": [{ rule }] };
+    return celRuleCompiler({ type: "object", properties: { of: ruled } }).errors.map(({ message }) => message);
+  };
+  expect(errorsOf(either, "quantity(string(self)).isGreaterThan(quantity('1'))")).toEqual([]);
+  expect(errorsOf(either, "string(self).matches('^[0-9]+$')")).toEqual([]);
+  const list: StructuralSchema = { type: "array", maxItems: 100, items: either };
+  const [error] = errorsOf(list, "self.all(x, quantity(string(x)).isGreaterThan(quantity('1')))");
+  expect(error).toContain("estimated rule cost exceeds budget by factor of 6.3x");
+});

@@ -1,9 +1,11 @@
-import { isSetpointError } from "@setpoint/apimachinery";
+import { isApiError, isSetpointError } from "@setpoint/apimachinery";
 
 /** What could not be done, with the causes; a stack only for what must be a bug. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (isApiError(error) && error.code === 401)
+    return "Cannot ask the server: it does not know who asks; the token or client certificate of the kubeconfig is missing, expired or of another cluster";
   if (!isSetpointError(error) && (error as { code?: unknown }).code === undefined) return error.stack ?? error.message;
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${error.message}${cause}`;
+  const cause = error.cause instanceof Error ? error.cause.message : "";
+  return cause === "" || error.message.includes(cause) ? error.message : `${error.message} (${cause})`;
 }

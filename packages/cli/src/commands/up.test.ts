@@ -33,5 +33,7 @@ test("a file of faults that cannot be read is named", () => {
   expect(() => parseUpOptions(["--faults", join(folder, "none.yaml")])).toThrow(
     /^Cannot read the faults in .*none\.yaml: /,
   );
-  expect(() => parseUpOptions(["--faults", file("rules: [")])).toThrow(/^Cannot read the faults in .*faults\.yaml: /);
+  expect(() => parseUpOptions(["--faults", file("rules:\n\t- fault: conflict\n")])).toThrow(
+    /^Cannot read the faults in .*faults\.yaml: Tabs are not allowed as indentation at line 2, column 1$/,
+  );
 });

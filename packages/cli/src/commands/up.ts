@@ -47,8 +47,9 @@ function readFaults(file: string): FaultPlan {
   try {
     value = parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in ${file}: ${why}`, { cause });
+    // What follows the first line of yaml's messages is an excerpt.
+    const [why = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in ${file}: ${why.replace(/:$/, "")}`);
   }
   return parseFaultPlan(value);
 }

@@ -173,6 +173,14 @@ test("an account that may only read gets a plan too, which says that nobody has 
   );
 });
 
+test("an account that may not read what the operator reads is told at once which rule it lacks", async () => {
+  const nobody = plane.transportAs({ username: "nobody", groups: ["system:authenticated"] });
+  const planned = runPlan({ operator: siteOperator(), transport: nobody, host, limitMs: 15_000 });
+  await expect(planned).rejects.toThrow(
+    /^Cannot plan: Cannot list \S+ in all namespaces: the account lacks a rule; grant it the verbs "get", "list" and "watch"/,
+  );
+}, 5_000);
+
 test("the reason of a planned step stands under what it writes", async () => {
   const steps = controller(Site, {
     owns: [ConfigMap],

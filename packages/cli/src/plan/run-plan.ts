@@ -35,7 +35,7 @@ export interface Plan {
 const quietMsDefault = 700;
 const lookMs = 25;
 
-/** Errors: `ERR_PLAN_NOT_READY` when the caches could not be filled in the time given. */
+/** Errors: `ERR_PLAN_NOT_READY` when the caches cannot be filled, or could not be in the time given. */
 export async function runPlan({ operator, transport, host, ...options }: PlanOptions): Promise<Plan> {
   const writes: ExplainedWrite[] = [];
   const attribution = new WriteAttribution(operator);
@@ -48,7 +48,13 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
     },
   });
   await pretendKinds(operator, overlay, host);
-  const { log, errors } = watchLog(host.log);
+  const unfillable = Promise.withResolvers<never>();
+  const { log, errors } = watchLog(host.log, ({ fields: { problem } }) => {
+    // It does not pass by itself: to wait would not help.
+    if (typeof problem === "string")
+      unfillable.reject(new SetpointError("ERR_PLAN_NOT_READY", `Cannot plan: ${problem}`));
+  });
+  unfillable.promise.catch(() => {});
   const manager = runOperator(attribution.operator, {
     transport: overlay,
     host: { ...host, log },
@@ -56,7 +62,7 @@ export async function runPlan({ operator, transport, host, ...options }: PlanOpt
   });
   try {
     const deadlineMs = host.clock.monotonic() + options.limitMs;
-    await ready(manager.ready, options.limitMs, host);
+    await ready(Promise.race([manager.ready, unfillable.promise]), options.limitMs, host);
     const quietMs = options.quietMs ?? quietMsDefault;
     const isQuiet = (): boolean => manager.isQuiet() && activity.isQuiet(quietMs);
     while (!isQuiet() && host.clock.monotonic() < deadlineMs) await sleep(host.clock, lookMs);

@@ -9,15 +9,19 @@ export interface LoggedError {
 /** Different errors that are kept. */
 const errorsMax = 20;
 
-/** A logger that also keeps what is said at the level of errors, once each. */
-export function watchLog(inner: Logger): { readonly log: Logger; readonly errors: readonly LoggedError[] } {
+/** A logger that also keeps what is said at the level of errors, once each; `onError` is told it then. */
+export function watchLog(
+  inner: Logger,
+  onError: (error: LoggedError) => void = () => {},
+): { readonly log: Logger; readonly errors: readonly LoggedError[] } {
   const errors: LoggedError[] = [];
   const seen = new Set<string>();
   const keep = (message: string, fields: LogFields): void => {
-    const id = `${message} ${String(fields["error"])}`;
+    const id = `${message} ${String(fields["error"] ?? fields["problem"])}`;
     if (seen.has(id) || errors.length >= errorsMax) return;
     seen.add(id);
     errors.push({ message, fields });
+    onError({ message, fields });
   };
   const watched = (log: Logger, own: LogFields): Logger => ({
     debug: (message, fields) => log.debug(message, fields),

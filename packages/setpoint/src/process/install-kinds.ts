@@ -1,5 +1,5 @@
 import { CustomResourceDefinition } from "@setpoint/api";
-import type { Transport } from "@setpoint/apimachinery";
+import { isForbidden, type Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { sleep, type Host } from "@setpoint/host";
 import type { Operator } from "../operator.ts";
@@ -7,11 +7,25 @@ import type { Operator } from "../operator.ts";
 /** How long a new CRD may need to be served. */
 const establishMsMax = 10_000;
 
-/** Applies the CustomResourceDefinitions of an operator and waits until they are served. */
-export async function installKinds(operator: Operator, transport: Transport, host: Host): Promise<void> {
+/**
+ * Applies the CustomResourceDefinitions of an operator and waits until they are served. An account that may not is told so, and the
+ * operator goes on with what others have installed, unless it is `required`.
+ */
+export async function installKinds(
+  operator: Operator,
+  transport: Transport,
+  host: Host,
+  { required = false }: { readonly required?: boolean } = {},
+): Promise<void> {
   const client = createClient(transport, host);
   for (const crd of operator.crds()) {
-    await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
+    try {
+      await client.apply(CustomResourceDefinition, crd, { fieldManager: operator.name, force: true });
+    } catch (error) {
+      if (required || !isForbidden(error)) throw error;
+      host.log.warn("Kind is not installed by this account", { crd: crd.metadata.name, why: error.message });
+      continue;
+    }
     await untilEstablished(client, crd.metadata.name ?? "", host);
     host.log.info("Installed the kind", { crd: crd.metadata.name });
   }

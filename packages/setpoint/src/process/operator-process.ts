@@ -18,7 +18,7 @@ export interface OperatorProcessOptions {
   readonly context?: string;
   /** Look at this namespace alone; default: all. */
   readonly namespace?: string;
-  /** Apply the CRDs of the operator first; for a desk, where nobody has installed it. */
+  /** Apply the CRDs of the operator first; by default on a desk, where nobody may have installed it, as far as the account may. */
   readonly install?: boolean;
   /** Refuse to start when the account lacks a declared right; default: only say so. */
   readonly requireRights?: boolean;
@@ -54,7 +54,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
     ...(inPod ? { ownNamespace } : {}),
   });
-  if (options.install ?? !inPod) await installKinds(operator, connection, host);
+  if (options.install ?? !inPod) await installKinds(operator, connection, host, { required: options.install === true });
   await using _webhooks = await startWebhooks(operator, {
     client: createClient(transport, host),
     host,

@@ -10,9 +10,10 @@ import type { Parent } from "./place-child.ts";
 import { Procedure } from "./procedure.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
 import { refusalOf, type Refusal } from "./refusal.ts";
-import { awaitChange, requeueAfter } from "./result.ts";
+import { awaitChange, requeueAfter, type Result } from "./result.ts";
 import type { RunPorts } from "./run-ports.ts";
 import { RunReader } from "./run-reader.ts";
+import { unlessRefused } from "./unless-refused.ts";
 import { isStalledBy, stalled, unstalled } from "./stalled.ts";
 import { declaresStatusField, hasConditions } from "./status-field.ts";
 import { StatusWriter } from "./status-writer.ts";
@@ -25,6 +26,8 @@ export interface Run {
   current(): Stored<KubeObject>;
   /** Writes what is still to be written of the status. */
   flush(): Promise<void>;
+  /** When to come back to the step that waits; undefined when none does. */
+  waitsFor(): Result | undefined;
   /** Takes note of a run that has ended well. */
   succeeded(): void;
   /** Says in the status and in an event what was refused; undefined when the error is none of the user's business. */
@@ -48,7 +51,8 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     announce: async (condition) => {
       if (!saysConditions) return;
       status.condition(condition);
-      await status.flush();
+      // What is only said must not keep the step from being done; the end of the run says it again, and fails with it.
+      await status.flush().catch(unlessRefused);
     },
   });
   const event: ReconcileContext["event"] = (type, reason, message) =>
@@ -90,6 +94,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     context,
     current: () => reader.current(),
     flush: () => status.flush(),
+    waitsFor: () => procedure.waitsFor,
     succeeded: () => {
       status.conclude();
       if (!saysConditions) return;

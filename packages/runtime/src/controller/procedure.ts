@@ -24,6 +24,7 @@ export class Procedure {
   #of: string | undefined;
   /** Names asked for in this run, and whether they are done. */
   readonly #asked = new Map<string, boolean>();
+  #waiting: Suspension | undefined;
 
   constructor(ports: ProcedurePorts) {
     this.#ports = ports;
@@ -47,11 +48,16 @@ export class Procedure {
     await keeper.write((ledger) => withStepRunning(ledger, of, name, keeper.now));
     await this.#ports.announce(underWay(name, stepsOf(keeper.read(), of).done));
     const result = await run();
-    if (isResult(result)) throw new Suspension(`step "${name}"`, result);
+    if (isResult(result)) throw (this.#waiting = new Suspension(`step "${name}"`, result));
     const done = result === undefined ? {} : { result: kept(`step "${name}"`, result) };
     await keeper.write((ledger) => withStepDone(ledger, of, name, done));
     this.#asked.set(name, true);
     return done.result as R;
+  }
+
+  /** When to come back to the step that waits, whatever has become of its error; undefined when none does. */
+  get waitsFor(): Result | undefined {
+    return this.#waiting?.result;
   }
 
   /** What the status says after a run that has ended well; nothing when it had no steps. */

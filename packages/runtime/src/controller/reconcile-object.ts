@@ -42,7 +42,10 @@ async function concluded(
   let result: Result | void;
   try {
     result = await reconcile();
-    run.succeeded();
+    const waitsFor = run.waitsFor();
+    // A step waits, and the author's code has kept its error: the run comes back to it all the same.
+    if (waitsFor === undefined) run.succeeded();
+    else if (result?.kind !== "requeueAfter") result = waitsFor;
   } catch (error) {
     if (!isSuspension(error)) return failed(run, error);
     result = error.result;

@@ -7,6 +7,7 @@ import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
 import { type AnyStep, StepMemories, type StepMemory } from "./step-memories.ts";
+import { unlessRefused } from "./unless-refused.ts";
 
 /** A reconcile that observes, plans, and performs the one step that the plan names. */
 export function reconcilePlanned<T extends KubeObject, S, A extends object>(
@@ -20,13 +21,25 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
     const step = options.plan(seen, context.clock.now());
     const { memory, again } = memories.remember(object.metadata.uid, step, context.clock.now());
     if (reportsProgress) context.condition(progressing(step));
-    await report(options, seen, step, factsOf(memory, again, context), context);
-    if (step.kind !== "act") return again;
-    // A step that is tried again is no news.
-    if (memory.repeats === 0) context.event("Normal", reasonOf(step), step.reason);
-    context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason });
-    return (await perform(options, seen, step, context)) ?? again;
+    const refused = await report(options, seen, step, factsOf(memory, again, context), context);
+    const result = step.kind === "act" ? await act(options, seen, step, memory, context) : undefined;
+    // What has to be done does not wait for a status that the server takes.
+    if (refused !== undefined) throw refused.error;
+    return result ?? again;
   };
+}
+
+async function act<T extends KubeObject, S, A extends object>(
+  options: PlannedOptions<T, S, A>,
+  seen: S,
+  step: Extract<Step<A>, { kind: "act" }>,
+  { repeats }: StepMemory,
+  context: ReconcileContext,
+): Promise<Result | void> {
+  // A step that is tried again is no news.
+  if (repeats === 0) context.event("Normal", reasonOf(step), step.reason);
+  context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason });
+  return perform(options, seen, step, context);
 }
 
 async function perform<T extends KubeObject, S, A extends object>(
@@ -50,17 +63,24 @@ function timestampOf(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Says in the status what the plan is, before it is done: whoever looks during a long step sees it. */
+/** Says in the status what the plan is, before it is done: whoever looks during a long step sees it. Returns a refusal of it. */
 async function report<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
   seen: S,
   step: Step<A>,
   facts: StepFacts,
   context: ReconcileContext,
-): Promise<void> {
+): Promise<{ readonly error: unknown } | undefined> {
   for (const condition of options.conditions?.(seen, step) ?? []) context.condition(condition);
   const status = options.status?.(seen, step, facts);
-  if (status !== undefined) await context.status(status);
+  if (status === undefined) return undefined;
+  try {
+    await context.status(status);
+    return undefined;
+  } catch (error) {
+    unlessRefused(error);
+    return { error };
+  }
 }
 
 function progressing(step: AnyStep): ConditionInit {

@@ -1,0 +1,29 @@
+import { act, controller, rest } from "@setpoint/runtime";
+import { expect, test } from "vitest";
+import { candy, Candy, createControllerWorld, refusal, said } from "./controller-world.fixture.ts";
+
+interface Actions {
+  readonly stir: Record<string, never>;
+}
+
+test("a plan is carried out also while the server refuses its status, and the run fails until it takes it", async () => {
+  await using world = createControllerWorld();
+  let stirred = 0;
+  const stirring = controller<Candy, number, Actions>(Candy, {
+    observe: async () => stirred,
+    plan: (seen) => (seen < 3 ? act("stir", {}, "it is not mixed") : rest()),
+    status: (seen) => ({ wrappers: seen }),
+    actions: { stir: async () => void stirred++ },
+  });
+  world.refuse = ({ path }) => (path.endsWith("/status") ? refusal(422, "Invalid", "a rule is against it") : undefined);
+  await world.client.create(Candy, candy("mint"));
+  const manager = world.start([stirring]);
+  await world.run(10_000);
+  expect(stirred).toBe(3);
+  const report = await manager.why({ kind: "Candy", name: "lolly" });
+  expect(report?.runs[0]).toMatchObject({ result: "error", reason: "a rule is against it" });
+  world.refuse = () => undefined;
+  await world.run(60_000);
+  expect((await world.candy()).status?.wrappers).toBe(3);
+  expect(said(await world.candy(), "Progressing")).toMatch(/^False AsWanted/);
+});

@@ -14,4 +14,6 @@ await using manager = runOperator(widgetOperator(process.env["PEER_MODE"] === "w
 const signalled = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
 await manager.ready;
 console.log("SYNCED");
+// As `runOperatorProcess` does, with `--expose-gc` and a small heap.
+if (process.memoryUsage().heapUsed < 24 * 1024 * 1024) globalThis.gc?.({ type: "major", flavor: "last-resort" });
 await Promise.race([signalled, manager.done]);

@@ -6,6 +6,7 @@ import { systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
 import { tenureOptions } from "../tenure-options.ts";
+import { collectAfterStart } from "./collect-after-start.ts";
 import { installKinds } from "./install-kinds.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
@@ -77,7 +78,10 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     metricsAccess: options.metricsAccess ?? "token",
     debug: options.debug ?? !inPod,
   });
-  const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
+  const isReady = manager.ready.then(() => {
+    host.log.info("Ready", { operator: operator.name });
+    collectAfterStart();
+  });
   isReady.catch(() => {});
   // Awaited here: what this function uses is disposed of when it returns.
   const code = await untilEnd(manager, host);

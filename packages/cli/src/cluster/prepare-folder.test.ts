@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ownFolder } from "../own-folder.fixture.ts";
 import { prepareFolder } from "./prepare-folder.ts";
-import { writeKubeconfig } from "./write-kubeconfig.ts";
 
 const folder = ownFolder("prepare");
 
@@ -23,10 +22,4 @@ test("a folder that nobody can make is refused at once, in words", () => {
     expect(() => prepareFolder("data directory", place)).toThrow(
       `Cannot use "${place}" as data directory: it must be a folder that can be written to`,
     );
-});
-
-test("a kubeconfig that cannot be written is refused in words", () => {
-  expect(() => writeKubeconfig(folder, "")).toThrow(
-    `Cannot write the kubeconfig "${folder}": it must be a file that can be written to; choose another --kubeconfig`,
-  );
 });

@@ -1,11 +1,12 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import { checkBundle } from "../bundle/check-bundle.ts";
 import { olmBundle } from "../bundle/olm-bundle.ts";
 import { refuseMore, usageError, type Command, type Output } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
+import { writeTexts } from "../write-text.ts";
 
 /** `setpoint bundle`: an operator as the Operator Lifecycle Manager takes it. */
 export const bundle: Command = {
@@ -34,11 +35,7 @@ export const bundle: Command = {
     });
     const found = checkBundle(files);
     if (found.length > 0) return refuse(found, output);
-    for (const [path, content] of files) {
-      mkdirSync(dirname(join(directory, path)), { recursive: true });
-      writeFileSync(join(directory, path), content);
-      output.out(`${join(directory, path)}\n`);
-    }
+    for (const path of writeTexts(directory, files)) output.out(`${path}\n`);
     return 0;
   },
 };

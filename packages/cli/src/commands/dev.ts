@@ -2,11 +2,11 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
-import { writeKubeconfig } from "../cluster/write-kubeconfig.ts";
 import { parseNumber, refuseMore, untilSignal, type Command } from "../command.ts";
 import { DevSession } from "../dev/dev-session.ts";
 import { watchFolder } from "../dev/watch-folder.ts";
 import { operatorPath } from "../load-operator.ts";
+import { writeText } from "../write-text.ts";
 
 const nodesMax = 10;
 
@@ -30,7 +30,7 @@ export const dev: Command = {
     const stopped = untilSignal();
     const say = (line: string): void => output.err(`${line}\n`);
     await using cluster = await startCluster({ directory, port, nodes, say });
-    writeKubeconfig(kubeconfig, cluster.kubeconfig);
+    writeText("the kubeconfig", kubeconfig, cluster.kubeconfig, 0o600);
     output.out(`Ready: ${cluster.url}, kubeconfig ${kubeconfig}\n`);
     await using session = new DevSession({ file: path, kubeconfig, say, err: (text) => output.err(text) });
     using _watch = watchFolder(resolve(values.watch ?? dirname(path)), cluster.host.clock, () => void session.reload());

@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command } from "../command.ts";
 import { kindSource } from "../generate/kind-source.ts";
 import { readCrds } from "../generate/read-crds.ts";
+import { writeText } from "../write-text.ts";
 
 /** `setpoint generate types`: typed kinds from CustomResourceDefinitions that exist. */
 export const generate: Command = {
@@ -26,7 +26,7 @@ export const generate: Command = {
       ...(version === undefined ? {} : { version }),
     });
     if (file === undefined) output.out(module);
-    else writeFileSync(file, module);
+    else writeText("the module", file, module);
     return 0;
   },
 };

@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import { installManifests, type InstallExtra, type Operator, type PolicyRule } from "setpoint";
@@ -11,6 +9,7 @@ import { kustomizeFiles } from "../manifests/kustomize-files.ts";
 import { manifestsYaml } from "../manifests/manifests-yaml.ts";
 import { recordedRights, rulesWithRecording } from "../manifests/recorded-rights.ts";
 import { isSemanticVersion } from "../manifests/semantic-version.ts";
+import { writeTexts } from "../write-text.ts";
 
 type Form = "yaml" | "kustomize" | "helm";
 
@@ -31,12 +30,12 @@ export const manifests: Command = {
     const rules = rulesOf(operator, values, output);
     if (form === "helm") {
       const version = parseChartVersion(values["chart-version"] ?? "0.1.0");
-      writeFiles(directory, helmChart(operator, { image, extras, version, ...rules }));
+      writeTexts(directory, helmChart(operator, { image, extras, version, ...rules }));
       return 0;
     }
     const namespace = values.namespace ?? `${operator.name}-system`;
     const objects = installManifests(operator, { image, namespace, extras, ...rules });
-    if (form === "kustomize") writeFiles(directory, kustomizeFiles(objects));
+    if (form === "kustomize") writeTexts(directory, kustomizeFiles(objects));
     else output.out(manifestsYaml(objects));
     return 0;
   },
@@ -121,11 +120,4 @@ function parseExtra(name: string): InstallExtra {
   const extra = extraNames.get(name);
   if (extra !== undefined) return extra;
   throw new SetpointError(usageError, `Cannot use --with ${name}: wanted some of ${[...extraNames.keys()].join(", ")}`);
-}
-
-function writeFiles(directory: string, files: ReadonlyMap<string, string>): void {
-  for (const [name, text] of files) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), text);
-  }
 }

@@ -4,7 +4,7 @@ import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
 import { refuseMore, type Command } from "../command.ts";
 import { loadOperator } from "../load-operator.ts";
-import { planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
+import { nothingThere, planUninstall, uninstallOperator } from "../uninstall/uninstall-operator.ts";
 
 /** `setpoint uninstall`: takes an operator away without leaving objects that can never be deleted. */
 export const uninstall: Command = {
@@ -36,10 +36,7 @@ export const uninstall: Command = {
       isAbsent = false;
       output.out(`${line}\n`);
     }
-    if (isAbsent)
-      output.out(
-        `Nothing of the operator "${operator.name}" is there: neither in namespace ${namespace} nor of its rights.\n`,
-      );
+    if (isAbsent) output.out(`${nothingThere(what)}\n`);
     else if (values.yes !== true) output.out("Nothing was done: --yes does it.\n");
     return 0;
   },

@@ -6,8 +6,8 @@ import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
 import { parse } from "yaml";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
-import { writeKubeconfig } from "../cluster/write-kubeconfig.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
+import { writeText } from "../write-text.ts";
 
 const nodesMax = 10;
 
@@ -95,7 +95,7 @@ export const up: Command = {
     if (options.directory !== undefined) prepareFolder("data directory", options.directory);
     prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
     await using cluster = await startCluster({ ...options, say });
-    writeKubeconfig(options.kubeconfig, cluster.kubeconfig);
+    writeText("the kubeconfig", options.kubeconfig, cluster.kubeconfig, 0o600);
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
     );

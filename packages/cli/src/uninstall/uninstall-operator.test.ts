@@ -5,7 +5,7 @@ import { controller, defineKind, defineOperator, installManifests } from "setpoi
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { ownPlane } from "../own-plane.fixture.ts";
-import { planUninstall, uninstallOperator } from "./uninstall-operator.ts";
+import { nothingThere, planUninstall, uninstallOperator } from "./uninstall-operator.ts";
 
 const { host, client } = await ownPlane({ controllers: true });
 
@@ -74,4 +74,7 @@ test("an uninstall waits for the operator's lease, and leaves neither its finali
   await client.get(Namespace, { name: namespace });
   await client.get(CustomResourceDefinition, { name: "toys.uninstall.setpoint.dev" });
   expect(await planUninstall(options)).toEqual([]);
+  expect(nothingThere(options)).toBe(
+    'Nothing of the operator "toys" is there: no Deployment in namespace "toys-system", no finalizers, no rights; its kinds were not looked for: --kinds does that.',
+  );
 });

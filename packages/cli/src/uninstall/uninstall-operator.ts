@@ -31,6 +31,12 @@ export async function planUninstall(options: UninstallOptions): Promise<readonly
   ];
 }
 
+/** What is said in place of an empty plan, which could be taken for one that has not looked. */
+export function nothingThere({ operator, namespace, withKinds }: UninstallOptions): string {
+  const kinds = withKinds ? "" : "; its kinds were not looked for: --kinds does that";
+  return `Nothing of the operator "${operator.name}" is there: no Deployment in namespace "${namespace}", no finalizers, no rights${kinds}.`;
+}
+
 /** Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when somebody else keeps running it. */
 export async function* uninstallOperator(options: UninstallOptions): AsyncGenerator<string> {
   const { client, operator, namespace } = options;

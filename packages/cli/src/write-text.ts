@@ -1,0 +1,25 @@
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SetpointError } from "@setpoint/apimachinery";
+import { prepareFolder } from "./cluster/prepare-folder.ts";
+
+/** `what` the file is completes the sentence that says why it cannot be written; `mode` says who may read it. */
+export function writeText(what: string, path: string, text: string, mode = 0o666): void {
+  try {
+    writeFileSync(path, text, { mode });
+  } catch (cause) {
+    throw new SetpointError("ERR_FOLDER", `Cannot write ${what} "${path}": it must be a file that can be written to`, {
+      cause,
+    });
+  }
+}
+
+/** Texts by their paths below a folder, which is made when it is not there; the paths written. */
+export function writeTexts(directory: string, texts: ReadonlyMap<string, string>): readonly string[] {
+  return [...texts].map(([name, text]) => {
+    const path = join(directory, name);
+    prepareFolder("the folder to write into", dirname(path));
+    writeText("the file", path, text);
+    return path;
+  });
+}

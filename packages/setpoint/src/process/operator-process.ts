@@ -78,11 +78,8 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     metricsAccess: options.metricsAccess ?? "token",
     debug: options.debug ?? !inPod,
   });
-  const isReady = manager.ready.then(() => {
-    host.log.info("Ready", { operator: operator.name });
-    collectAfterStart();
-  });
-  isReady.catch(() => {});
+  const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));
+  isReady.then(() => collectAfterStart()).catch(() => {});
   // Awaited here: what this function uses is disposed of when it returns.
   const code = await untilEnd(manager, host);
   if (!inPod) reportUnusedRights(operator, use, host);

@@ -166,3 +166,24 @@ test("children that were left for a change of their owner are deleted though its
   await world.settle(manager);
   expect((await client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name)).toEqual(["lolly-lime"]);
 });
+
+test("what a run deletes through the client of the context, neither it nor the next one reads", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const read: unknown[] = [];
+  const melting = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_object, { client, get, apply, list }) => {
+      read.push(get(Wrapper, "lolly-mint")?.metadata.name);
+      if (read.length > 2) return;
+      await apply(wrapper("mint"));
+      await client.delete(Wrapper, { name: "lolly-mint", namespace: "default" });
+      read.push(list(Wrapper).length);
+    },
+  });
+  const manager = world.start([melting]);
+  await world.settle(manager);
+  manager.enqueue("candy", { name: "lolly", namespace: "default" });
+  await world.settle(manager);
+  expect(read.filter(Boolean)).toEqual([]);
+});

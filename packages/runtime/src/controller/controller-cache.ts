@@ -1,5 +1,5 @@
 import { gvkOf, SetpointError, type KubeObject } from "@setpoint/apimachinery";
-import type { KindRef, Stored } from "@setpoint/client";
+import { groupVersionPath, type KindRef, type Stored } from "@setpoint/client";
 import type { Informer } from "../cache/informer.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import { ownerIndex, storeKey } from "../cache/store.ts";
@@ -58,6 +58,21 @@ export class ControllerCache implements CacheReader {
     return this.of(gvkOf(object));
   }
 
+  /** What an API path is about, if that is an object of a declared kind. */
+  keyOfPath(path: string): { readonly kind: KindRef; readonly name: string; readonly namespace?: string } | undefined {
+    for (const { kind } of this.#kinds.values()) {
+      const base = `${groupVersionPath(kind)}/`;
+      if (!path.startsWith(base)) continue;
+      const parts = path.slice(base.length).split("/").map(decoded);
+      const [plural, name, ...rest] = kind.namespaced ? parts.slice(2) : parts;
+      if (plural !== kind.plural || name === undefined || rest.length > 0) continue;
+      const [place, namespace] = parts;
+      if (!kind.namespaced) return { kind, name };
+      if (place === "namespaces" && namespace !== undefined) return { kind, name, namespace };
+    }
+    return undefined;
+  }
+
   /** The informer that would hold this object, undefined when its namespace is not looked at. */
   informerOf(kind: KindRef, namespace: string | undefined): Informer | undefined {
     const { informers } = this.of(kind);
@@ -80,6 +95,15 @@ export class ControllerCache implements CacheReader {
 
   ownedBy(kind: KindRef, uid: string): readonly Stored<KubeObject>[] {
     return this.of(kind).informers.flatMap(({ store }) => store.byIndex(ownerIndex, uid));
+  }
+}
+
+/** Part of a path; one that an author has written and nobody can decode is itself. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

@@ -311,7 +311,7 @@ export class ControllerRunner {
     if (!isDeleting) this.#daemons?.ensure(key, object);
     const startedMs = clock.monotonic();
     this.#metrics.started(this.#activeCount);
-    const onAnswer: OnAnswer = (method, answer) => writes.answered(method, answer);
+    const onAnswer: OnAnswer = (request, answer) => writes.answered(request, answer);
     const supervised = this.#options.supervisor.begin(key, reconcileID, onAnswer);
     const deadline = this.#deadline(supervised.signal, log, free);
     const ports = {

@@ -34,6 +34,9 @@ const box = (name: string, revision: number, uid = `uid-of-${name}`): Stored<Kub
 });
 const key = { name: "a", namespace: "default" };
 
+/** As it was sent; of most answers the path tells nothing that they do not. */
+const request = (method: string, path = "/apis/example.com/v1/namespaces/default/boxes/a") => ({ method, path });
+
 interface Surroundings {
   readonly caches?: CacheOptions;
   readonly namespaces?: readonly string[];
@@ -133,22 +136,53 @@ test("an echo is what shows a revision that was written or a UID that was delete
 
 test("the answer to any write makes it the run's own, also one that went past the context", () => {
   const { writes } = world();
-  writes.answered("POST", box("a", 5));
+  writes.answered(request("POST"), box("a", 5));
   expect(writes.isEcho(box("a", 5))).toBe(true);
   expect(writes.overlay(Box, key, undefined)).toEqual(box("a", 5));
 });
 
 test("the answer to a deletion marks whom it has met: named, shown as it was, or going", () => {
-  const { writes } = world();
-  const status = { apiVersion: "v1", kind: "Status", details: { uid: "named" } };
-  writes.answered("DELETE", status);
-  writes.answered("DELETE", box("b", 4, "shown"));
+  const { writes, shown } = world();
+  const boxes = "/apis/example.com/v1/namespaces/default/boxes";
+  shown(box("a", 3, "named"));
+  shown(box("b", 3, "shown"));
+  const status = { apiVersion: "v1", kind: "Status", metadata: {}, details: { uid: "named" } };
+  writes.answered(request("DELETE", `${boxes}/a`), status);
+  writes.answered(request("DELETE", `${boxes}/b`), box("b", 4, "shown"));
   expect([writes.isEcho(box("x", 9, "named")), writes.isEcho(box("x", 9, "shown"))]).toEqual([true, true]);
-  expect(writes.isEmpty).toBe(true);
+  expect(writes.overlay(Box, key, box("a", 3, "named"))).toBeUndefined();
+  expect(writes.overlay(Box, { name: "b", namespace: "default" }, box("b", 3, "shown"))).toBeUndefined();
   const going = box("c", 6, "going");
-  writes.answered("DELETE", { ...going, metadata: { ...going.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
+  const marked = { ...going, metadata: { ...going.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  writes.answered(request("DELETE", `${boxes}/c`), marked);
   expect([writes.isEcho(box("x", 9, "going")), writes.isEcho(box("x", 6))]).toEqual([false, true]);
-  expect(writes.isEmpty).toBe(false);
+  expect(writes.overlay(Box, { name: "c", namespace: "default" }, box("c", 5, "going"))).toEqual(marked);
+});
+
+test("a deletion past the context is waited for like any other, by its path, and only if a cache has such objects", async () => {
+  for (const [path, isWaitedFor] of [
+    ["/apis/example.com/v1/namespaces/default/boxes/a", true],
+    ["/apis/example.com/v1/namespaces/default/boxes/%61", true],
+    ["/apis/example.com/v1/namespaces/default/boxes/a/lid", false],
+    ["/apis/example.com/v1/namespaces/default/boxes", false],
+    ["/apis/example.com/v1/namespaces/default/bags/%", false],
+    ["/apis/example.com/v2/namespaces/default/boxes/a", false],
+    ["/apis/example.com/v1/rooms/a", true],
+    ["/apis/example.com/v1/boxes/a", false],
+  ] as const) {
+    const { writes } = world();
+    writes.answered(request("DELETE", path), { apiVersion: "v1", kind: "Status", details: { uid: "old" } });
+    expect([path, !writes.isEmpty]).toEqual([path, isWaitedFor]);
+  }
+  const { ports, soon, writes, shown, informer } = world();
+  shown(box("a", 3, "old"));
+  writes.answered(request("DELETE"), { apiVersion: "v1", kind: "Status", details: { uid: "old" } });
+  let isOver = false;
+  const settled = writes.settled(ports).finally(() => (isOver = true));
+  await soon(Promise.resolve());
+  expect(isOver).toBe(false);
+  informer.store.delete("default/a");
+  expect(await soon(settled)).toBe(false);
 });
 
 test("answers that are no objects, or of kinds that nobody caches, are not waited for", () => {
@@ -161,12 +195,12 @@ test("answers that are no objects, or of kinds that nobody caches, are not waite
     { apiVersion: "v1" },
     { ...box("a", 1), metadata: {} },
   ])
-    writes.answered("POST", answer);
-  writes.answered("POST", { ...box("a", 1), metadata: { name: "a" } });
-  writes.answered("POST", { ...box("a", 1), metadata: { resourceVersion: "1" } });
-  writes.answered("POST", { ...box("a", 1), apiVersion: undefined });
-  writes.answered("POST", { ...box("a", 1), kind: undefined });
-  writes.answered("POST", { ...box("a", 3), kind: "Bag" });
+    writes.answered(request("POST"), answer);
+  writes.answered(request("POST"), { ...box("a", 1), metadata: { name: "a" } });
+  writes.answered(request("POST"), { ...box("a", 1), metadata: { resourceVersion: "1" } });
+  writes.answered(request("POST"), { ...box("a", 1), apiVersion: undefined });
+  writes.answered(request("POST"), { ...box("a", 1), kind: undefined });
+  writes.answered(request("POST"), { ...box("a", 3), kind: "Bag" });
   expect(writes.isEmpty).toBe(true);
   expect([writes.isEcho(box("x", 1)), writes.isEcho(box("x", 3))]).toEqual([false, true]);
 });
@@ -277,9 +311,9 @@ test("a cache that holds a part of its kind is waited for only where it shows th
     caches: { kinds: [{ kind: Box, labelSelector: "size=large" }] },
   });
   shown(box("b", 2));
-  writes.answered("POST", box("a", 5));
+  writes.answered(request("POST"), box("a", 5));
   expect([writes.isEmpty, writes.isEcho(box("a", 5))]).toEqual([true, true]);
-  writes.answered("PATCH", box("b", 6));
+  writes.answered(request("PATCH"), box("b", 6));
   expect(writes.isEmpty).toBe(false);
   // The write may have taken it out of the selection: that it is not there is no news.
   writes.written(Box, box("c", 1));
@@ -291,7 +325,7 @@ test("a cache that holds a part of its kind is waited for only where it shows th
 test("what was written to a namespace that nobody caches is not waited for", async () => {
   const { ports, soon, writes, host } = world(undefined, { namespaces: ["default", "more"] });
   const elsewhere = { ...box("a", 5), metadata: { ...box("a", 5).metadata, namespace: "elsewhere" } };
-  writes.answered("POST", elsewhere);
+  writes.answered(request("POST"), elsewhere);
   expect(writes.isEmpty).toBe(true);
   writes.written(Box, elsewhere);
   expect(await soon(writes.settled(ports))).toBe(false);

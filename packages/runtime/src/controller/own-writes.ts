@@ -26,6 +26,12 @@ type OwnWrite = Key &
     | { readonly state: "unknown" }
   );
 
+/** A write as it was sent. */
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** What a deletion answers: whom it has met. */
 interface StatusDetails {
   readonly details?: { readonly uid?: string };
@@ -86,27 +92,32 @@ export class OwnWrites {
    * The server's answer to any write of the run, also to one that went through `context.client`. What a cache holds is waited for;
    * of the rest it is remembered that it was ours.
    */
-  answered(method: string, answer: unknown): void {
+  answered({ method, path }: AnsweredRequest, answer: unknown): void {
     const { apiVersion, kind, metadata, details } = (answer ?? {}) as Partial<KubeObject> & StatusDetails;
-    if (kind === "Status" && details?.uid !== undefined) this.#marks.add(details.uid);
+    if (kind === "Status" && details?.uid !== undefined) this.#gone(path, details.uid);
     if (apiVersion === undefined || kind === undefined) return;
     if (metadata?.resourceVersion === undefined || metadata.name === undefined) return;
     this.#marks.add(metadata.resourceVersion);
     // An answer of the API with a name and a revision is an object.
     const object = answer as Stored<KubeObject>;
-    if (method === "DELETE" && metadata.deletionTimestamp === undefined) this.#marks.add(object.metadata.uid);
-    else if (this.#isCached(object)) this.written(this.#cache.ofObject(object).kind, object);
+    if (method === "DELETE" && metadata.deletionTimestamp === undefined) this.#gone(path, object.metadata.uid);
+    else if (this.#cache.holds(object) && this.#isCached({ ...metadata, kind: this.#cache.ofObject(object).kind }))
+      this.written(this.#cache.ofObject(object).kind, object);
+  }
+
+  /** Of an answer to a deletion only the UID is sure to be there; the path says what it was. */
+  #gone(path: string, uid: string): void {
+    this.#marks.add(uid);
+    const key = this.#cache.keyOfPath(path);
+    if (key !== undefined && this.#isCached(key)) this.#note({ ...key, state: "deleted", uid });
   }
 
   /** Whether some cache will show it; one with a selector may leave it out. */
-  #isCached(object: Stored<KubeObject>): boolean {
-    if (!this.#cache.holds(object)) return false;
-    const { kind } = this.#cache.ofObject(object);
-    const { name, namespace } = object.metadata;
+  #isCached({ kind, name, namespace }: Partial<Key> & Pick<Key, "kind">): boolean {
     const informer = this.#cache.informerOf(kind, namespace);
     return (
       informer !== undefined &&
-      (!informer.isSelective || informer.store.get(storeKey({ name, namespace })) !== undefined)
+      (!informer.isSelective || informer.store.get(storeKey({ namespace, name })) !== undefined)
     );
   }
 

@@ -1,6 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { RunEnd } from "./controller-metrics.ts";
+import type { AnsweredRequest } from "./own-writes.ts";
 import type { Result } from "./result.ts";
 
 /** What happened to an object that woke a key. */
@@ -12,7 +13,7 @@ export type RunVerdict =
   | { readonly end: "error"; readonly error: unknown; readonly retryDelayMs?: number };
 
 /** Is told what the server has answered to a write of a run, whoever has sent it: also what went through `context.client`. */
-export type OnAnswer = (method: string, answer: unknown) => void;
+export type OnAnswer = (request: AnsweredRequest, answer: unknown) => void;
 
 /** One run as its supervisor sees it. */
 export interface SupervisedRun {

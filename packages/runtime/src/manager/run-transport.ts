@@ -55,7 +55,7 @@ export class RunTransport implements Transport {
       write.status = response.status;
       if (response.kind === "object" && response.status < 400) {
         write.resourceVersion = revisionOf(response.object);
-        if (!isDryRun(request)) this.#ports.onAnswer?.(request.method, response.object);
+        if (!isDryRun(request)) this.#ports.onAnswer?.(request, response.object);
       }
       span?.set({ "http.response.status_code": response.status });
       span?.end(response.status < 400 ? undefined : new Error(`the server answered ${response.status}`));

@@ -92,7 +92,7 @@ function stateOf(
 ): { readonly state: WhyState; readonly since?: string; readonly until?: string } {
   const at = (monotonicMs: number): string => time(clock.now() + monotonicMs - clock.monotonic());
   if (runner.activeSinceMs === undefined) return { state: "standby" };
-  if (!supervisor.mayRun(key)) return { state: "elsewhere" };
+  if (ownershipOf(supervisor, key) === "another's") return { state: "elsewhere" };
   if (state.kind === "ready") return { state: "ready", since: at(state.sinceMs) };
   const latest = supervisor.ledger.latest(key);
   const ended = latest?.endedMs === undefined ? undefined : time(latest.endedMs);
@@ -108,9 +108,22 @@ function stateOf(
     : { state: "idle", ...since };
 }
 
-function heldOf({ runner }: Explained, key: string): { readonly held?: string } {
-  const held = runner.heldBecause(key);
+function heldOf({ runner, supervisor }: Explained, key: string): { readonly held?: string } {
+  const owner = ownershipOf(supervisor, key);
+  const held = typeof owner === "string" ? runner.heldBecause(key) : `Nobody can say whose it is: ${owner.problem}`;
   return held === undefined ? {} : { held };
+}
+
+/** Whose key it is; the author's `shardBy` may throw for it, and then its runs fail with the same words. */
+function ownershipOf(
+  supervisor: Explained["supervisor"],
+  key: string,
+): "ours" | "another's" | { readonly problem: string } {
+  try {
+    return supervisor.mayRun(key) ? "ours" : "another's";
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function runOf(record: RunRecord, tell: (cause: Cause) => WhyCause): WhyRun {

@@ -122,6 +122,21 @@ test("a key whose last write no cache shows yet is told to wait for that, and no
   expect((await why(fleet, manager, "Candy", "lolly")).state).toBe("idle");
 });
 
+test("of a key for which shardBy throws, why tells with what", async () => {
+  await using fleet = new Fleet(9);
+  await fleet.wait(fleet.client.create(Candy, candy("lolly")));
+  const { transport, host } = fleet.process("operator");
+  const shardBy = (): string => {
+    throw new Error("it has no region");
+  };
+  const sharding = { name: "sweets", namespace: "default", shardBy };
+  const manager = startManager({ transport, host, controllers: [wrap], sharding });
+  await fleet.run(10_000);
+  const report = await why(fleet, manager, "Candy", "lolly");
+  expect(report).toMatchObject({ state: "delayed", held: "Nobody can say whose it is: it has no region" });
+  await fleet.wait(manager.stop());
+});
+
 test("a run that fails says with what, how often, and when it is tried again", async () => {
   await using fleet = new Fleet(3);
   await fleet.wait(fleet.client.create(Candy, candy("lolly")));

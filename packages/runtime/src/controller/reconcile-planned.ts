@@ -7,7 +7,6 @@ import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
 import { type AnyStep, StepMemories, type StepMemory } from "./step-memories.ts";
-import { unlessRefused } from "./unless-refused.ts";
 
 /** A reconcile that observes, plans, and performs the one step that the plan names. */
 export function reconcilePlanned<T extends KubeObject, S, A extends object>(
@@ -21,11 +20,8 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
     const step = options.plan(seen, context.clock.now());
     const { memory, again } = memories.remember(object.metadata.uid, step, context.clock.now());
     if (reportsProgress) context.condition(progressing(step));
-    const refused = await report(options, seen, step, factsOf(memory, again, context), context);
-    const result = step.kind === "act" ? await act(options, seen, step, memory, context) : undefined;
-    // What has to be done does not wait for a status that the server takes.
-    if (refused !== undefined) throw refused.error;
-    return result ?? again;
+    await report(options, seen, step, factsOf(memory, again, context), context);
+    return (step.kind === "act" ? await act(options, seen, step, memory, context) : undefined) ?? again;
   };
 }
 
@@ -63,24 +59,20 @@ function timestampOf(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
-/** Says in the status what the plan is, before it is done: whoever looks during a long step sees it. Returns a refusal of it. */
+/**
+ * Says in the status what the plan is, before it is done: whoever looks during a long step sees it, and what the status records for
+ * later plans is there before anything rests on it. A status that the server refuses keeps the step from being done.
+ */
 async function report<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
   seen: S,
   step: Step<A>,
   facts: StepFacts,
   context: ReconcileContext,
-): Promise<{ readonly error: unknown } | undefined> {
+): Promise<void> {
   for (const condition of options.conditions?.(seen, step) ?? []) context.condition(condition);
   const status = options.status?.(seen, step, facts);
-  if (status === undefined) return undefined;
-  try {
-    await context.status(status);
-    return undefined;
-  } catch (error) {
-    unlessRefused(error);
-    return { error };
-  }
+  if (status !== undefined) await context.status(status);
 }
 
 function progressing(step: AnyStep): ConditionInit {

@@ -1,4 +1,5 @@
 import { CustomResourceDefinition } from "@setpoint/api";
+import { failure, type Transport } from "@setpoint/apimachinery";
 import {
   bootstrap,
   builtinResources,
@@ -19,6 +20,20 @@ const kindIn = (version: string) =>
 const Old = kindIn("v1beta1");
 const New = kindIn("v1");
 
+/** Answers the second page once as a server does whose store has forgotten the list's revision. */
+function forgetful(inner: Transport): Transport {
+  let hasForgotten = false;
+  return {
+    async send(request, signal) {
+      const token = request.query?.["continue"];
+      if (hasForgotten || typeof token !== "string") return inner.send(request, signal);
+      hasForgotten = true;
+      const status = failure(410, "Expired", "The provided continue parameter is too old");
+      return { kind: "object", status: 410, headers: {}, object: { ...status, metadata: { continue: token } } };
+    },
+  };
+}
+
 test("objects stored in an old version are rewritten, and the old version can be removed", async () => {
   const host = simulatedHost(1);
   const storage = createMemoryStorage(host);
@@ -38,7 +53,9 @@ test("objects stored in an old version are rewritten, and the old version can be
   const stored = () => storage.list(`/${group}/candies`).objects.map(({ apiVersion }) => apiVersion);
   expect(stored()).toEqual([`${group}/v1beta1`, `${group}/v1beta1`, `${group}/v1beta1`]);
 
-  const report = await migrateStorage(client, `candies.${group}`, { pageSize: 2 });
+  const report = await migrateStorage(createClient(forgetful(client.transport), host), `candies.${group}`, {
+    pageSize: 2,
+  });
 
   expect(report).toEqual({ version: "v1", before: ["v1beta1", "v1"], rewritten: 3 });
   expect(stored()).toEqual([`${group}/v1`, `${group}/v1`, `${group}/v1`]);

@@ -1,6 +1,6 @@
 /** Rewrites objects that are stored in an old version of their kind, so that the version can be removed. */
 import { CustomResourceDefinition } from "@setpoint/api";
-import { isConflict, isNotFound, type KubeObject, SetpointError } from "@setpoint/apimachinery";
+import { isApiError, isConflict, isExpired, isNotFound, type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 
 export interface MigrationOptions {
@@ -56,12 +56,26 @@ async function rewriteAll(client: Client, kind: KindRef, options: MigrationOptio
   let next: string | undefined = "";
   while (next !== undefined) {
     const from: { readonly continue?: string } = next === "" ? {} : { continue: next };
-    const page = await client.list(kind, { limit, ...from, ...stop });
-    for (const object of page.items) await rewrite(client, kind, object);
-    rewritten += page.items.length;
-    next = page.metadata.continue === "" ? undefined : page.metadata.continue;
+    try {
+      const page = await client.list(kind, { limit, ...from, ...stop });
+      for (const object of page.items) await rewrite(client, kind, object);
+      rewritten += page.items.length;
+      next = page.metadata.continue === "" ? undefined : page.metadata.continue;
+    } catch (error) {
+      next = nextAfter(error);
+    }
   }
   return rewritten;
+}
+
+/**
+ * A list of many objects takes longer than the server keeps its revision (five minutes). It goes on behind the last name, at a newer
+ * one: what came meanwhile is stored in the version of today.
+ */
+function nextAfter(error: unknown): string {
+  const token = isApiError(error) && isExpired(error) ? error.status.metadata?.continue : undefined;
+  if (token === undefined || token === "") throw error;
+  return token;
 }
 
 /** What somebody else has written or deleted meanwhile needs no writing. */

@@ -1,5 +1,5 @@
 /** A controller declared in YAML, as Metacontroller's CompositeController; its function is behind HTTP, or a program. */
-import { isJsonObject, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+import { isJsonObject, parseApiVersion, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ChildUpdate, ControllerDefinition } from "@setpoint/runtime";
 import { engineController } from "../engine/engine-controller.ts";
@@ -46,7 +46,7 @@ export function readCompositeController(manifest: unknown, options: CompositeCon
     kind: kindOf(child, options.mapper, fail),
     update: updateOf(child, fail),
   }));
-  const updates = new Map(declared.map((each) => [each.kind.kind, each.update]));
+  const updates = new Map(declared.map((each) => [`${each.kind.kind}.${each.kind.group}`, each.update]));
   const hooks = fieldsOf(spec["hooks"]);
   const labelSelector = selectorOf(parent["labelSelector"], fail);
   const shared = {
@@ -54,9 +54,10 @@ export function readCompositeController(manifest: unknown, options: CompositeCon
     kind,
     children: declared.map((each) => each.kind),
     ...(labelSelector === undefined ? {} : { select: { labelSelector } }),
-    update: (child: KubeObject): ChildUpdate => updates.get(child.kind) ?? "InPlace",
+    update: ({ kind: childKind, apiVersion }: KubeObject): ChildUpdate =>
+      updates.get(`${childKind}.${parseApiVersion(apiVersion).group}`) ?? "InPlace",
   };
-  const resyncPeriodMs = secondsOf(spec["resyncPeriodSeconds"]);
+  const resyncPeriodMs = resyncOf(spec["resyncPeriodSeconds"]);
   const program = fieldsOf(hooks["sync"])["run"];
   if (program !== undefined) {
     const { programs } = options;
@@ -115,8 +116,11 @@ function hookOf(hook: unknown, { connect }: CompositeControllerOptions): HookCal
   return typeof url === "string" ? connect(url, millisecondsOf(timeout)) : undefined;
 }
 
-function secondsOf(value: unknown): number | undefined {
-  return typeof value === "number" ? value * 1_000 : undefined;
+/** As Metacontroller's: one that asks for less, or for none at all, would be asked without an end. */
+const resyncMsMin = 1_000;
+
+function resyncOf(seconds: unknown): number | undefined {
+  return typeof seconds === "number" ? Math.max(seconds * 1_000, resyncMsMin) : undefined;
 }
 
 function selectorOf(selector: unknown, fail: Fail): string | undefined {

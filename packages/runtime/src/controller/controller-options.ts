@@ -25,7 +25,10 @@ export type OwnedObjects<O extends OwnedKinds> = {
 export interface ControllerOptions<T extends KubeObject> {
   /** Names it in metrics, logs and events; default: the kind in lower case. */
   readonly name?: string;
-  /** Which objects are reconciled; default: all in the manager's namespaces. */
+  /**
+   * Which objects are reconciled; default: all in the manager's namespaces. One that leaves the selection keeps its finalizer, for
+   * another controller may have it now: its user is told by an event.
+   */
   readonly select?: Selection;
   /** Kinds that are only read: cached, and waking what `watching(kind, …)` says. */
   readonly watches?: readonly (KindRef | WatchDefinition)[];

@@ -104,6 +104,7 @@ export class ControllerRunner {
       ...{ definition, cache: this.cache, log: this.#log },
       wake: (key, change, informer, object) => this.#wake(key, change, informer, object),
       gone: (key, uid) => this.#noteGone(key, uid),
+      left: (object) => this.#tellLeft(object),
       // A standby says nothing: the leader does.
       changed: (old, next) => this.#isActive && this.#paused.changed(old, next),
     });
@@ -386,6 +387,18 @@ export class ControllerRunner {
   /** Of several that went away since the key ran, something can be remembered of the first alone. */
   #noteGone(key: string, uid: string): void {
     if (this.#isActive && !this.#gone.has(key)) this.#gone.set(key, uid);
+  }
+
+  /** Whether another controller has it now, nobody here can know: so it is told, and the finalizer stays. */
+  #tellLeft(object: Stored<KubeObject>): void {
+    if (!this.#isActive) return;
+    const { name, finalizer } = this.definition;
+    const message = `It is not among the objects that controller "${name}" selects any more, and has its finalizer "${finalizer}": nobody here cleans up when it is deleted`;
+    this.#log.warn("Object has left the selection with the finalizer", {
+      object: storeKey(object.metadata),
+      finalizer,
+    });
+    this.#options.events.record(object, name, { type: "Warning", reason: "LeftSelection", message });
   }
 
   /** What is remembered of the key, and of its object if that is gone. */

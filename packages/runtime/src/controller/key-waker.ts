@@ -16,6 +16,8 @@ export interface KeyWakerOptions {
   wake(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
   /** Told of an object of the controller's kind that went away, before its key wakes. */
   gone(this: void, key: string, uid: string): void;
+  /** Told of an object with the controller's finalizer that its selection does not show any more, though nobody has deleted it. */
+  left(this: void, object: Stored<KubeObject>): void;
   /** Told of every change of an object of the controller's kind, before its key wakes, also of one that wakes nobody. */
   changed(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): void;
 }
@@ -35,15 +37,17 @@ export class KeyWaker {
   }
 
   listen(): void {
-    const { cache, definition, wake, gone, changed, log } = this.#options;
-    const { kind, owns, watches, limits } = definition;
+    const { cache, definition, wake, gone, left, changed, log } = this.#options;
+    const { kind, owns, watches, limits, finalizer } = definition;
     const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
     for (const informer of cache.of(kind).informers)
       informer.addHandler({
         onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
         onDelete: (object) => {
           const key = storeKey(object.metadata);
-          gone(key, object.metadata.uid);
+          const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
+          gone(key, uid);
+          if (informer.isSelective && deletionTimestamp === undefined && finalizers.includes(finalizer)) left(object);
           wake(key, "deleted", informer, object);
         },
         onUpdate: (old, next) => {

@@ -1,6 +1,13 @@
 import { controller, type ControllerOptions } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, refusal, type ControllerWorld } from "./controller-world.fixture.ts";
+import {
+  candy,
+  Candy,
+  createControllerWorld,
+  notesOf,
+  refusal,
+  type ControllerWorld,
+} from "./controller-world.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 
@@ -56,4 +63,25 @@ test("a finalizer that somebody has removed with its object is no failure", asyn
   });
   expect(await melting.count()).toEqual({ cleanups: 1, left: 0 });
   expect(melting.manager.metrics()).not.toMatch(/reconcile_errors_total\{.*\} [1-9]/);
+});
+
+test("of an object that leaves the selection with its finalizer its user is told that nobody cleans up", async () => {
+  await using world = createControllerWorld();
+  const golden = controller(Candy, {
+    select: { labelSelector: "tier=gold" },
+    reconcile: async () => {},
+    cleanup: async () => {},
+  });
+  const labels = { tier: "gold" };
+  await world.client.create(Candy, Candy({ ...key, labels, spec: { flavors: [] } }));
+  await world.client.create(Candy, Candy({ ...key, name: "deleted", labels, spec: { flavors: [] } }));
+  const manager = world.start([golden]);
+  await world.settle(manager);
+  await world.client.delete(Candy, { ...key, name: "deleted" });
+  await world.client.patch(Candy, key, { metadata: { labels: { tier: "silver" } } });
+  await world.run(1_000);
+  expect((await world.candy()).metadata.finalizers).toEqual(["example.com/candy"]);
+  expect(await notesOf(world, "LeftSelection")).toEqual([
+    'It is not among the objects that controller "candy" selects any more, and has its finalizer "example.com/candy": nobody here cleans up when it is deleted',
+  ]);
 });

@@ -84,10 +84,22 @@ export function temporaryDelayMsOf(error: unknown): number | undefined {
 /** What engines say when a frozen object is changed. */
 const frozenPattern = /read only property|object is not extensible|Cannot delete property/u;
 
+const copyAdvice = "copy what you change: `{ ...object, spec: { ...object.spec, size: 3 } }`";
+
+function isOfFrozen(error: unknown): error is TypeError {
+  return error instanceof TypeError && frozenPattern.test(error.message);
+}
+
+/** The error in words that help, when it comes from an attempt to change the object that a webhook is asked about. */
+export function explainedToWebhook(error: unknown): unknown {
+  if (!isOfFrozen(error)) return error;
+  const message = `Cannot change the object of a request: it is frozen, and \`mutate\` returns another one; ${copyAdvice}`;
+  return new TypeError(message, { cause: error });
+}
+
 /** The error in words that help, when it comes from an attempt to change an object of the cache. */
 export function explained(error: unknown): unknown {
-  if (!(error instanceof TypeError) || !frozenPattern.test(error.message)) return error;
-  const advice = "copy what you change: `{ ...object, spec: { ...object.spec, size: 3 } }`";
-  const message = `Cannot change an object of the cache: it is shared by all who read it, and frozen; ${advice}`;
+  if (!isOfFrozen(error)) return error;
+  const message = `Cannot change an object of the cache: it is shared by all who read it, and frozen; ${copyAdvice}`;
   return new SetpointError(errCacheChanged, message, { cause: error });
 }

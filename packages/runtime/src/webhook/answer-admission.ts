@@ -11,6 +11,7 @@ import {
   type UserInfo,
 } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
+import { explainedToWebhook } from "../errors.ts";
 import { jsonDifference } from "./json-difference.ts";
 import type { AdmissionContext, AdmissionOperation, WebhookDefinition, WebhookRole } from "./webhook-definition.ts";
 
@@ -50,7 +51,7 @@ export async function answerAdmission(
       ? review(request.uid, said, { allowed: true, ...patchOf(request.object, changed) })
       : review(request.uid, said, { allowed: false, status: refusal });
   } catch (error) {
-    if (!isApiError(error)) throw error;
+    if (!isApiError(error)) throw explainedToWebhook(error);
     return review(request.uid, said, { allowed: false, status: error.status });
   }
 }
@@ -143,8 +144,11 @@ function valueAt(object: unknown, path: string): unknown {
   return value;
 }
 
-function patchOf(before: KubeObject, after: KubeObject | undefined): object {
-  if (after === undefined) return {};
+function patchOf(before: KubeObject, after: KubeObject | null | undefined): object {
+  // Without types `null` says the same as nothing.
+  if (after === undefined || after === null) return {};
+  if (typeof after !== "object")
+    throw new TypeError(`\`mutate\` of ${before.kind} returned a ${typeof after}, wanted the object or nothing`);
   const operations = jsonDifference(before, after);
   if (operations.length === 0) return {};
   return { patchType: "JSONPatch", patch: base64(JSON.stringify(operations)) };

@@ -89,6 +89,20 @@ test("a mutation that changes nothing patches nothing", async () => {
   expect(responseOf(await handler.handle(mutate(review(web))))).toEqual({ uid: "u1", allowed: true });
 });
 
+test("a mutation in place, or one that answers no object, is told what is wanted; null is nothing", async () => {
+  const answerOf = (init: unknown) =>
+    world({ mutate: init as NonNullable<WebhookInit<Set>["mutate"]> }).handler.handle(mutate(review(web)));
+  expect(await answerOf(({ spec }: { spec: { color?: string } }) => void (spec.color = "blue"))).toMatchObject({
+    status: 500,
+    body: { message: expect.stringContaining("it is frozen, and `mutate` returns another one; copy what you change") },
+  });
+  expect(await answerOf(() => "blue")).toMatchObject({
+    status: 500,
+    body: { message: expect.stringContaining("`mutate` of Set returned a string, wanted the object or nothing") },
+  });
+  expect(responseOf(await answerOf(() => null))).toEqual({ uid: "u1", allowed: true });
+});
+
 test("a deletion is asked about with the object that goes", async () => {
   const seen: string[] = [];
   const { handler } = world({

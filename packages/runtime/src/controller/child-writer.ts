@@ -6,7 +6,7 @@ import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { TemporaryError, TerminalError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
 import { isOtherUid } from "./other-uid.ts";
-import { assertOurs, keyOf, nameOf, placed, type Parent } from "./place-child.ts";
+import { assertOurs, keyOf, nameOf, namespaceOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
 import type { RunPorts } from "./run-ports.ts";
 import type { RunReader } from "./run-reader.ts";
@@ -154,7 +154,7 @@ export class ChildWriter {
   ): Promise<Stored<T>> {
     const { cache, client, definition, signal } = this.#ports;
     const kind = cache.ofObject(target).kind as KindRef<T>;
-    const meant = (await this.#identified(kind, target)) ?? target;
+    const meant = (await this.#identified(kind, target)) ?? this.#located(kind, target);
     const { uid, resourceVersion } = meant.metadata;
     const fields = change as { readonly metadata?: object };
     const metadata = { ...fields.metadata, uid, ...(unchanged ? { resourceVersion } : {}) };
@@ -208,6 +208,12 @@ export class ChildWriter {
     const { namespace } = target.metadata;
     const name = nameOf(target);
     return this.#reader.get<T>(kind, name, namespace) ?? (await this.#reader.fresh<T>(kind, name, namespace));
+  }
+
+  /** What is not there is not there in its own namespace, whatever another one has of its name. */
+  #located<T extends KubeObject>(kind: KindRef<T>, target: T): T {
+    const namespace = namespaceOf(kind, target.metadata.namespace, this.#parent);
+    return namespace === undefined ? target : { ...target, metadata: { ...target.metadata, namespace } };
   }
 
   #forget(kind: KindRef, target: KubeObject): void {

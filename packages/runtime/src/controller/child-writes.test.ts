@@ -187,3 +187,18 @@ test("what a run deletes through the client of the context, neither it nor the n
   await world.settle(manager);
   expect(read.filter(Boolean)).toEqual([]);
 });
+
+test("what is patched by its name and is not there is not looked for in another namespace", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Wrapper, Wrapper({ name: "mint", namespace: "default", data: { mine: "yes" } }));
+  await world.client.create(Candy, Candy({ name: "lolly", namespace: "sweets", spec: { flavors: [] } }));
+  const patching = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_object, { patch }) =>
+      void (await patch(Wrapper({ name: "mint", data: {} }), { data: { of: "lolly" } })),
+  });
+  world.start([patching]);
+  await world.run(1_000);
+  expect(world.writes()).toContain("PATCH configmaps/mint");
+  expect((await world.client.get(Wrapper, { name: "mint", namespace: "default" })).data).toEqual({ mine: "yes" });
+});

@@ -44,6 +44,13 @@ test("what nobody owns stays in its own namespace, or in none, and gets no owner
   expect(placed(Shelf, shelf, false, parent).metadata).toStrictEqual({ name: "top" });
 });
 
+test('a child of an object without a namespace is refused that names none, instead of being looked for in "default"', () => {
+  for (const isOwned of [true, false])
+    expect(() => placed(Wrapper, wrapper, isOwned, shelved)).toThrow(
+      'Cannot tell where a ConfigMap is: Shelf "top" is in no namespace, so say in which one it is',
+    );
+});
+
 test("an object without a namespace may own objects of any namespace and of none", () => {
   const elsewhere = { ...wrapper, metadata: { name: "mint", namespace: "elsewhere" } };
   const owner = { ...reference("top", "uid-of-lolly"), kind: "Shelf" };

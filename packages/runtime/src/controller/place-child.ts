@@ -2,7 +2,7 @@
 import { apiVersionOf, SetpointError, type KubeObject, type OwnerReference } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { controllerOf } from "../cache/store.ts";
-import { errNotOwned } from "../errors.ts";
+import { errNotOwned, TerminalError } from "../errors.ts";
 
 /** The reconciled object and its kind. */
 export interface Parent {
@@ -10,9 +10,15 @@ export interface Parent {
   readonly object: Stored<KubeObject>;
 }
 
-/** The namespace of an object of a kind: the one that is said, else the parent's. */
+/** The namespace of an object of a kind: the one that is said, else the parent's. A request without one would go to "default". */
 export function namespaceOf(kind: KindRef, namespace: string | undefined, parent: Parent): string | undefined {
-  return kind.namespaced ? (namespace ?? parent.object.metadata.namespace) : undefined;
+  if (!kind.namespaced) return undefined;
+  const place = namespace ?? parent.object.metadata.namespace;
+  if (place !== undefined) return place;
+  const owner = `${parent.kind.kind} "${parent.object.metadata.name}"`;
+  throw new TerminalError(
+    `Cannot tell where a ${kind.kind} is: ${owner} is in no namespace, so say in which one it is`,
+  );
 }
 
 /** The child in its namespace and, when `isOwned`, with the parent as its controller. */

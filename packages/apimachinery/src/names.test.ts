@@ -25,7 +25,7 @@ test("a name with capitals is refused in the words of kubectl users", () => {
   expect(validateDns1123Subdomain("Web")).toEqual([
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
   ]);
-  expect(validateDns1123Label("a_b")[0]).toContain("(e.g. 'my-name', or '123-abc', regex used for validation is '");
+  expect(validateDns1123Label("a_b")[0]).toContain("(e.g. 'my-name',  or '123-abc', regex used for validation is '");
 });
 
 test.each([

@@ -25,7 +25,7 @@ const nameRule =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
 function regexFault(message: string, format: string, ...examples: readonly string[]): string {
-  return `${message} (e.g. ${examples.map((each) => `'${each}', `).join("or ")}regex used for validation is '${format}')`;
+  return `${message} (e.g. ${examples.map((each) => `'${each}', `).join(" or ")}regex used for validation is '${format}')`;
 }
 
 function lengthFault(length: number): string {

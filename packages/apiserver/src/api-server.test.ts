@@ -190,7 +190,7 @@ test("a PUT with an old resourceVersion is a conflict, and one without is refuse
       'Operation cannot be fulfilled on widgets.example.com "a": the object has been modified; please apply your changes to the latest version and try again',
   });
   expect((await ask("PUT", `${collection}/a`, widget("a"))).object.message).toBe(
-    'Widget.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+    'widgets.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   );
 });
 

@@ -1,9 +1,10 @@
 /** Validates an object of a custom kind against its schema, with the errors that kube-apiserver gives. */
-import type { FieldError } from "@setpoint/apimachinery";
+import { type FieldError, validateDns1035Label } from "@setpoint/apimachinery";
 import { indexPath, joinPath, keyPath } from "./field-path.ts";
 import { jsonEqual } from "./json-equal.ts";
 import { isJsonObject } from "./json-copy.ts";
 import { itemKey, validateLists } from "./list-types.ts";
+import { goQuote } from "./go-value.ts";
 import { hasRules, rememberedOf } from "./has-rules.ts";
 import { isEmbedded } from "./object-meta-schema.ts";
 import type { RuleEvaluator } from "./rule-evaluator.ts";
@@ -160,6 +161,22 @@ function validateJunctors(
 
 const embedsObjects = rememberedOf(isEmbedded);
 
+const typeProblems = {
+  apiVersion: (text: string): readonly string[] =>
+    text.split("/").length > 2 ? [`unexpected GroupVersion string: ${text}`] : [],
+  kind: (text: string): readonly string[] =>
+    validateDns1035Label(text.toLowerCase()).map((why) => `may have mixed case, but should otherwise match: ${why}`),
+};
+
+function validateType(name: keyof typeof typeProblems, value: unknown, field: string, errors: FieldError[]): void {
+  if (value === undefined || value === "") {
+    errors.push({ type: "FieldValueRequired", field, message: "Required value" });
+  } else if (typeof value === "string") {
+    for (const why of typeProblems[name](value))
+      errors.push({ type: "FieldValueInvalid", field, message: `Invalid value: ${goQuote(value)}: ${why}` });
+  }
+}
+
 /** Objects within the object need to say what they are. */
 function validateEmbedded(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   if (!embedsObjects(schema)) return;
@@ -171,10 +188,7 @@ function validateEmbedded(schema: StructuralSchema, value: unknown, path: string
   }
   if (!isJsonObject(value)) return;
   if (isEmbedded(schema)) {
-    for (const name of ["apiVersion", "kind"]) {
-      if (value[name] !== undefined && value[name] !== "") continue;
-      errors.push({ type: "FieldValueRequired", field: joinPath(path, name), message: "Required value" });
-    }
+    for (const name of ["apiVersion", "kind"] as const) validateType(name, value[name], joinPath(path, name), errors);
   }
   for (const [name, item] of Object.entries(value)) {
     if (typeof item !== "object") continue;

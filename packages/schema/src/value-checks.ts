@@ -110,7 +110,7 @@ export function checkCount(
   if (min !== undefined && count < min) invalidValue(report, path, count, `have at least ${min} ${noun}`);
   // The server says "items" for properties too.
   if (max !== undefined && count > max) {
-    report("FieldValueTooMany", path, `Too many: ${count}: must have at most ${max} items`);
+    report("FieldValueTooMany", path, `Too many: ${count}: must have at most ${max} ${max === 1 ? "item" : "items"}`);
   }
 }
 

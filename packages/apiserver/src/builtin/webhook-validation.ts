@@ -135,6 +135,25 @@ function expressionErrors(
   return [invalidValue(field, source, `must evaluate to ${wanted} but got ${compiled.type}`)];
 }
 
+const validationReasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
+
+function paramKindErrors({ paramKind }: PolicySpec): readonly FieldError[] {
+  if (paramKind === undefined) return [];
+  const { apiVersion = "", kind = "" } = paramKind;
+  return [
+    ...(apiVersion === "" ? [required("spec.paramKind.apiVersion")] : []),
+    ...(kind === "" ? [required("spec.paramKind.kind")] : []),
+  ];
+}
+
+function variableNameErrors({ variables = [] }: PolicySpec): readonly FieldError[] {
+  return variables.flatMap(({ name = "" }, index) => {
+    const field = `spec.variables[${index}].name`;
+    if (name === "") return [required(field, "name is not specified")];
+    return /^[A-Za-z_]\w*$/.test(name) ? [] : [invalidValue(field, name, "must be a valid CEL identifier")];
+  });
+}
+
 export function validatePolicy(policy: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   if (old !== undefined && sameJson(policy["spec"], old["spec"])) return [];
   const spec = (policy["spec"] ?? {}) as PolicySpec;
@@ -150,10 +169,13 @@ export function validatePolicy(policy: UnstructuredObject, old: UnstructuredObje
     ...(matchConstraints?.resourceRules ?? []).flatMap((rule, index) =>
       ruleErrors(rule, `spec.matchConstraints.resourceRules[${index}]`),
     ),
+    ...paramKindErrors(spec),
     ...conditionErrors(environment, matchConditions, "spec.matchConditions"),
+    ...variableNameErrors(spec),
     ...variableErrors,
     ...(isEmpty ? [required("spec.validations", missing), required("spec.auditAnnotations", missing)] : []),
-    ...validations.flatMap(({ expression, messageExpression }, index) => [
+    ...validations.flatMap(({ expression, messageExpression, reason }, index) => [
+      ...oneOf(`spec.validations[${index}].reason`, reason, validationReasons),
       ...expressionErrors(environment, expression, `spec.validations[${index}].expression`, ["bool"]),
       ...(messageExpression === undefined
         ? []

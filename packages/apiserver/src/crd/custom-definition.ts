@@ -1,5 +1,5 @@
 /** Turns a CustomResourceDefinition into what the registry serves: one definition for each served version. */
-import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
+import { ApiError, apiVersionOf, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type RuleCompiler, type RuleEvaluator, type StructuralSchema, validateSchema } from "@setpoint/schema";
 import { compareVersions } from "../discovery/version-order.ts";
 import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
@@ -99,6 +99,7 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
   const warning = deprecationWarning(crd, version);
   const schema = version.schema?.openAPIV3Schema ?? everything;
   const converter = converterOf(crd, options);
+  const several = versions.length > 1 ? { versionSchemas: schemasOf(crd) } : {};
   return {
     group,
     version: version.name,
@@ -119,9 +120,17 @@ function definitionOf(crd: Crd, version: CrdVersion, options: CustomDefinitionOp
     selectableFields: selectableFields(version),
     storagePrefix: instancePrefix(crd),
     storageVersion: versions.find((each) => each.storage)?.name ?? version.name,
+    ...several,
     ...(converter === undefined ? {} : { converter }),
     ...(warning === undefined ? {} : { deprecationWarning: warning }),
   };
+}
+
+function schemasOf({ spec }: Crd): ReadonlyMap<string, StructuralSchema> {
+  const { group, versions } = spec;
+  return new Map(
+    versions.map(({ name, schema }) => [apiVersionOf({ group, version: name }), schema?.openAPIV3Schema ?? everything]),
+  );
 }
 
 function converterOf({ spec }: Crd, { convertBy }: CustomDefinitionOptions): ObjectConverter | undefined {

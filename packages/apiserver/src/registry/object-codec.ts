@@ -1,6 +1,6 @@
 /** From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is made, here. */
 import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
-import { applyDefaults, decode, type Decoded, isDecodeError } from "@setpoint/schema";
+import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSchema } from "@setpoint/schema";
 import { badRequest } from "../response/api-errors.ts";
 import type { Warnings } from "../response/warnings.ts";
 import { invalidPatch, type PatchSubject } from "./invalid-patch.ts";
@@ -52,8 +52,14 @@ export function decodeObjects(definition: ResourceDefinition, body: unknown, set
 
 /** Prunes and defaults an object that was stored under an earlier schema of its kind. */
 export function refreshObject(definition: ResourceDefinition, stored: UnstructuredObject): MutableObject {
-  const { value } = decode(definition.schema, stored, { unknown: "prune", wrongTypes: "keep" });
-  return fillDefaults(definition, value as MutableObject);
+  return fillDefaults(definition, pruneObject(definition.schema, stored));
+}
+
+/** A copy without what the schema does not know. */
+export function pruneObject(schema: StructuralSchema, object: UnstructuredObject): MutableObject {
+  const { value } = decode(schema, object, { unknown: "prune", wrongTypes: "keep" });
+  // The schema of every kind says that it is an object.
+  return value as MutableObject;
 }
 
 /** Fills defaults in place: those of the schema, then those that only the kind knows. */

@@ -118,6 +118,8 @@ export interface ResourceDefinition {
     fromStored(object: UnstructuredObject): UnstructuredObject;
     toStored(object: UnstructuredObject): UnstructuredObject;
   };
+  /** The schemas of all versions of a custom kind, by apiVersion: what one does not know is lost when it is stored in it. */
+  readonly versionSchemas?: ReadonlyMap<string, StructuralSchema>;
   /** Who converts when that needs asking (the conversion webhook of a CRD); excludes `convert`. */
   readonly converter?: ObjectConverter;
   /** Sent as a Warning with every request (CRD versions and built-in kinds that are deprecated). */

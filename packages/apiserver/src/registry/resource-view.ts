@@ -1,5 +1,6 @@
 import { apiVersionOf, cloneJson, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
-import { refreshObject } from "./object-codec.ts";
+import { applyDefaults } from "@setpoint/schema";
+import { pruneObject, refreshObject } from "./object-codec.ts";
 import type { Waits } from "./decide-write.ts";
 import type { ObjectConverter, ResourceDefinition } from "./resource-definition.ts";
 
@@ -57,10 +58,11 @@ export class ResourceView {
   async #ask(missing: readonly UnstructuredObject[]): Promise<void> {
     for (let start = 0; start < missing.length; start += convertedAtOnceMax) {
       const asked = missing.slice(start, start + convertedAtOnceMax);
-      const converted = (await this.#definition.converter?.convert(asked, this.#apiVersion)) ?? [];
+      const sent = asked.map((each) => this.#completed(each));
+      const converted = (await this.#definition.converter?.convert(sent, this.#apiVersion)) ?? [];
       for (const [index, object] of converted.entries()) {
         const stored = asked[index];
-        if (stored !== undefined) this.#shown.set(stored, deepFreeze(refreshObject(this.#definition, object)));
+        if (stored !== undefined) this.#shown.set(stored, deepFreeze(pruneObject(this.#definition.schema, object)));
       }
     }
   }
@@ -86,7 +88,8 @@ export class ResourceView {
     if (convert !== undefined) return convert.toStored(object);
     if (version !== storageVersion) {
       const apiVersion = apiVersionOf({ group, version: storageVersion });
-      return converter === undefined ? { ...object, apiVersion } : this.#askForStored(converter, object, apiVersion);
+      if (converter !== undefined) return this.#askForStored(converter, object, apiVersion);
+      return this.#pruned({ ...object, apiVersion });
     }
     if (!custom || Object.isFrozen(object)) return object;
     return Object.defineProperty(object, decodedBy, { value: this.#mark, configurable: true });
@@ -98,12 +101,31 @@ export class ResourceView {
     apiVersion: string,
   ): Promise<UnstructuredObject> {
     const [converted] = await converter.convert([object], apiVersion);
-    return converted ?? object;
+    return this.#pruned(converted ?? object);
+  }
+
+  /** Without what the version that it names does not know. */
+  #pruned(object: UnstructuredObject): UnstructuredObject {
+    const schema = this.#definition.versionSchemas?.get(object.apiVersion);
+    return schema === undefined ? object : pruneObject(schema, object);
+  }
+
+  /** A stored object as its own version has it: defaults are those of the version in which it is stored. */
+  #completed(stored: UnstructuredObject): UnstructuredObject {
+    const schema = this.#definition.versionSchemas?.get(stored.apiVersion);
+    if (schema === undefined) return stored;
+    const object = pruneObject(schema, stored);
+    applyDefaults(schema, object);
+    return object;
   }
 
   #convert(stored: UnstructuredObject): UnstructuredObject {
     const { convert, custom } = this.#definition;
     const apiVersion = this.#apiVersion;
+    if (custom && stored.apiVersion !== apiVersion) {
+      const own = { ...this.#completed(stored), apiVersion };
+      return deepFreeze(pruneObject(this.#definition.schema, own));
+    }
     let object = convert === undefined ? stored : convert.fromStored(cloneJson(stored));
     if (object.apiVersion !== apiVersion) object = { ...object, apiVersion };
     if (custom) object = refreshObject(this.#definition, object);

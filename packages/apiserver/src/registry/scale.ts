@@ -51,7 +51,8 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
   const { object } = await updateObject(context, served, options, {
     needsResourceVersion: false,
     change(old) {
-      const live = scaleOf(paths, old);
+      // Whoever writes the replicas may be the first to do so.
+      const live = scaleOf(paths, old, 0);
       const write = { ...owners, parent: old, live, time: timestamp(context.host.clock) };
       const applied = isApply
         ? applyToScale(write, parseApplied(definition, body.value, attributes), force)
@@ -70,8 +71,9 @@ function pathsOf({ scale }: ResourceDefinition): ScalePaths {
   return scale;
 }
 
-function scaleOf(paths: ScalePaths, parent: UnstructuredObject): Scale {
-  const replicas = valueAt(parent, paths.specReplicasPath);
+/** `absent` stands for replicas that the parent does not have; without it they are a must. */
+function scaleOf(paths: ScalePaths, parent: UnstructuredObject, absent?: number): Scale {
+  const replicas = valueAt(parent, paths.specReplicasPath) ?? absent;
   if (typeof replicas !== "number") {
     throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicasPath)} does not exist`);
   }
@@ -105,7 +107,7 @@ type WantedScale = MutableObject & {
 function admittedForm(paths: ScalePaths, scale: WantedScale): AdmittedForm {
   return {
     object: scale,
-    show: (parent) => scaleOf(paths, parent),
+    show: (parent) => scaleOf(paths, parent, 0),
     take(parent) {
       const { replicas = 0 } = scale.spec;
       if (replicas < 0) throw invalid(scaleGroupKind, parent.metadata.name ?? "", [negativeReplicas(replicas)]);

@@ -160,8 +160,12 @@ function checkPreconditions(
   if (resourceVersion !== "" && resourceVersion !== "0") {
     if (resourceVersion !== old.metadata.resourceVersion) throw conflict(definition, name, modifiedMessage);
   } else if (needsResourceVersion && definition.strategy.allowsUnconditionalUpdate !== true) {
-    const message = "Invalid value: 0x0: must be specified for an update";
-    throw invalid(definition, name, [{ type: "FieldValueInvalid", field: "metadata.resourceVersion", message }]);
+    const message = "Invalid value: 0: must be specified for an update";
+    // Upstream puts the resource where other errors of validation have the kind.
+    const { group, resource } = definition;
+    throw invalid({ group, kind: resource }, name, [
+      { type: "FieldValueInvalid", field: "metadata.resourceVersion", message },
+    ]);
   }
   if (isOther) throw otherUid(definition, name, uid);
 }

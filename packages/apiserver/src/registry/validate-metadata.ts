@@ -87,8 +87,9 @@ function validateAnnotations({ annotations = {} }: MutableMeta, errors: FieldErr
 
 function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldError[]): void {
   let controllers = 0;
-  for (const [index, reference] of ownerReferences.entries()) {
-    const field = `metadata.ownerReferences[${index}]`;
+  // Upstream does not say which of them.
+  const field = "metadata.ownerReferences";
+  for (const reference of ownerReferences) {
     const problems: readonly (readonly [string, string, string])[] = [
       ["apiVersion", reference.apiVersion, "version must not be empty"],
       ["kind", reference.kind, "must not be empty"],
@@ -108,7 +109,7 @@ function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldErro
     const names = ownerReferences.filter(({ controller }) => controller === true).map(({ name }) => name);
     errors.push({
       type: "FieldValueInvalid",
-      field: "metadata.ownerReferences",
+      field,
       message: `Invalid value: ${JSON.stringify(ownerReferences)}: ${problem} ${names.join(" and ")}`,
     });
   }

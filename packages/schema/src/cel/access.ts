@@ -8,7 +8,8 @@ const noOverload = new CelFault("no such overload");
 export function selectField(value: Value, field: string): Value {
   if (value instanceof CelMap) return found(value.get(field), field);
   if (value instanceof CelOptional) return selectOptional(value, field);
-  return noOverload;
+  // What has no fields at all lacks this one, too.
+  return new CelFault(`no such key: ${field}`);
 }
 
 function found(value: Value | undefined, key: Value): Value {

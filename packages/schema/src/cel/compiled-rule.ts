@@ -1,6 +1,6 @@
 /** One rule of a schema: compiled, with what is wrong with it. */
 import type { FieldError } from "@setpoint/apimachinery";
-import { goJson } from "../go-value.ts";
+import { goJson, goQuote } from "../go-value.ts";
 import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
 import { costOfAll, type Cardinality, type CostBudget } from "./cost-budget.ts";
 import type { DeclaredSize } from "./declared-size.ts";
@@ -54,7 +54,7 @@ export function compileRule(
   const usesOldSelf = program.variables.has("oldSelf");
   if (usesOldSelf && uncorrelatable !== undefined) {
     const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`;
-    errors.push(invalid(`${path}.rule`, goJson(rule.rule), why));
+    errors.push(invalid(`${path}.rule`, goQuote(rule.rule), why));
   }
   if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
     const why = "may not be set if oldSelf is not used in rule";

@@ -1,9 +1,16 @@
 /** `npm start`: an embedded cluster, the etcd operator installed as on any cluster, and a three-member etcd. */
-import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { EtcdCluster } from "@setpoint/etcd-operator";
-import { parseUpOptions, sentenceOf, startCluster, untilSignal } from "@setpoint/cli";
-import { SetpointError } from "@setpoint/apimachinery";
+import {
+  parseUpOptions,
+  prepareFolder,
+  sentenceOf,
+  startCluster,
+  untilSignal,
+  writeText,
+  type UpOptions,
+} from "@setpoint/cli";
+import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
@@ -19,21 +26,26 @@ const runningMsMax = 170_000;
 
 const args = process.argv.slice(2);
 const exits = args.includes("--exit");
-const options = parseUpOptions(args.filter((arg) => arg !== "--exit"));
-const print = (line: string): void => {
-  if (!options.quiet) console.log(line);
-};
 const startedMs = systemClock.monotonic();
 const since = (): string => `${((systemClock.monotonic() - startedMs) / 1000).toFixed(1)} s`;
 
-async function start(): Promise<number> {
+async function start(options: UpOptions): Promise<number> {
+  const print = (line: string): void => {
+    if (!options.quiet) console.log(line);
+  };
   const stopped = untilSignal();
+  const interrupted = stopped.then((signal): never => {
+    print("\nStopping …");
+    throw new SetpointError("ERR_STOPPED", `Stopped by ${signal}`);
+  });
+  interrupted.catch(() => {});
+  if (options.directory !== undefined) prepareFolder("data directory", options.directory);
+  prepareFolder("the kubeconfig's folder", dirname(options.kubeconfig));
   print("Starting the control plane and a node …");
   const build = join(options.directory ?? here, "build");
   const localImages = { [operatorImage]: buildOperatorImage(build) };
   await using cluster = await startCluster({ ...options, localImages, say: print });
-  mkdirSync(dirname(options.kubeconfig), { recursive: true });
-  writeFileSync(options.kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+  writeText("the kubeconfig", options.kubeconfig, cluster.kubeconfig, 0o600);
   print(`  ready after ${since()}: ${cluster.url}`);
   const client = createClient(cluster.transport, cluster.host);
   print("Installing the etcd operator and examples/etcd/cluster.yaml …");
@@ -43,19 +55,16 @@ async function start(): Promise<number> {
     namespace: "setpoint-system",
   });
   await applyExample(example);
-  await Promise.race([
-    showUntilRunning(example, print, runningMsMax),
-    stopped.then((signal) => Promise.reject(new SetpointError("ERR_STOPPED", `Stopped by ${signal}`))),
-  ]);
-  await showMembers(example);
+  await Promise.race([showUntilRunning(example, print, runningMsMax), interrupted]);
+  print("");
+  if (!options.quiet) await showMembers(example);
   if (!exits) {
-    showCommands();
+    print(commandsToTry(options.kubeconfig));
     await stopped;
-    print("\nStopping …");
     return 0;
   }
   print(`Ready after ${since()}. The tour:`);
-  const holds = await runTour(example, print);
+  const holds = await Promise.race([runTour(example, print), interrupted]);
   print(holds ? `All steps hold (${since()} in all).` : "The tour failed.");
   return holds ? 0 : 1;
 
@@ -69,28 +78,30 @@ async function start(): Promise<number> {
 }
 
 async function showMembers(cluster: ClusterUnderTour): Promise<void> {
-  print("");
   console.table(
     (await cluster.members()).map(({ name, id, role, version, healthy }) => ({ name, id, role, version, healthy })),
   );
 }
 
-function showCommands(): void {
-  const kubeconfig = relative(process.cwd(), options.kubeconfig);
+function commandsToTry(kubeconfig: string): string {
   const lines = [
     "kubectl get etcdcluster orders -o wide",
     "kubectl exec $(kubectl get pod -l etcd.setpoint.dev/cluster=orders -o name | head -1) -- etcdctl put greeting hello",
     "kubectl scale etcdcluster/orders --replicas=5",
     `kubectl patch etcdcluster orders --type=merge -p '{"spec":{"version":"3.5.16"}}'`,
   ];
-  print(
-    `Ready after ${since()}. Try:\n\n  export KUBECONFIG=${kubeconfig}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`,
-  );
+  const shown = relative(process.cwd(), kubeconfig);
+  return `Ready after ${since()}. Try:\n\n  export KUBECONFIG=${shown}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`;
 }
 
-try {
-  process.exitCode = await start();
-} catch (error) {
-  console.error(sentenceOf(error));
-  process.exitCode = 1;
+/** What still waits for a cluster that has been stopped must not keep the process: it would wait for minutes. */
+async function end(): Promise<never> {
+  try {
+    process.exit(await start(parseUpOptions(args.filter((arg) => arg !== "--exit"))));
+  } catch (error) {
+    console.error(sentenceOf(error));
+    process.exit(isSetpointError(error, "ERR_USAGE") ? 2 : 1);
+  }
 }
+
+await end();

@@ -109,6 +109,7 @@ test.each([
     "The last 3 runs in a row failed: the sugar is still hot. It is tried again in 90 s.",
   ],
   [{ held: "it is paused by an annotation" }, "It is held back: it is paused by an annotation"],
+  [{ otherControllers: ["taster"] }, "It is reconciled by others too: ask with --controller taster."],
   [{ runs: [] }, "Its last run is not remembered: it was before 2026-01-01T00:00:00Z, or in another process."],
   [{ askedFor: { kind: "ConfigMap", name: "lolly-mint" } }, "ConfigMap lolly-mint belongs to it."],
 ] as const)("setpoint why tells %j apart", (part, sentence) => {

@@ -15,13 +15,14 @@ const answerMsMax = 10_000;
 
 export const why: Command = {
   name: "why",
-  usage: "why KIND NAME [-n NS] [--cluster NAME] [--pod NS/POD | --url URL] [--token TOKEN] [--json]",
+  usage:
+    "why KIND NAME [-n NS] [--cluster NAME] [--controller NAME] [--pod NS/POD | --url URL] [--token TOKEN] [--json]",
   summary:
     "Say why an operator reconciled an object, what it did and what it waits for. The operator is asked in its --pod, or at --url (default: that of `setpoint run` on this machine).",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
-      ...{ namespace: { ...text, short: "n" }, cluster: text, url: text, pod: text, token: text },
+      ...{ namespace: { ...text, short: "n" }, cluster: text, controller: text, url: text, pod: text, token: text },
       ...{ kubeconfig: text, context: text },
       json: { type: "boolean" },
     } as const;
@@ -32,11 +33,12 @@ export const why: Command = {
     if (kind === undefined || name === undefined)
       throw new SetpointError(usageError, "Cannot say why: a kind and a name are needed");
     refuseMore("say why", more, 0);
-    const { namespace, cluster, pod } = values;
+    const { namespace, cluster, controller, pod } = values;
     const query = {
       ...{ kind, name },
       ...(namespace === undefined ? {} : { namespace }),
       ...(cluster === undefined ? {} : { cluster }),
+      ...(controller === undefined ? {} : { controller }),
     };
     const report =
       pod === undefined
@@ -104,7 +106,6 @@ export function whyText(report: WhyReport, nowMs: number): string {
   const [last, ...earlier] = report.runs;
   const parts = [
     heading(report),
-    ...(report.held === undefined ? [] : [`${report.held}.`]),
     stateSentence(report, nowMs),
     ...(report.held === undefined ? [] : [`It is held back: ${report.held}`]),
     ...pendingLines(report, nowMs),
@@ -122,13 +123,17 @@ export function whyText(report: WhyReport, nowMs: number): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-function heading({ object, controller, cluster, askedFor, isPresent }: WhyReport): string {
+function heading({ object, controller, otherControllers, cluster, askedFor, isPresent }: WhyReport): string {
   const where = cluster === undefined ? "" : ` in cluster ${cluster}`;
   const whose = askedFor === undefined ? "" : `\n${askedFor.kind} ${askedFor.name} belongs to it.`;
   const absent = isPresent
     ? ""
     : "\nThe operator sees no such object: it is gone, or outside of its namespaces or selector.";
-  return `${object.kind} ${nameOf(object)}${where}, reconciled by the controller "${controller}"${whose}${absent}`;
+  const others =
+    otherControllers === undefined
+      ? ""
+      : `\nIt is reconciled by others too: ask with ${otherControllers.map((each) => `--controller ${each}`).join(", ")}.`;
+  return `${object.kind} ${nameOf(object)}${where}, reconciled by the controller "${controller}"${others}${whose}${absent}`;
 }
 
 function stateSentence({ state, since, until, failures, runs, isPresent }: WhyReport, nowMs: number): string {

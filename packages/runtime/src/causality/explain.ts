@@ -36,14 +36,20 @@ const askedMax = 8;
 const askedMsMax = 2_000;
 
 export async function explain(query: WhyQuery, ports: ExplainPorts): Promise<WhyReport | undefined> {
-  const own = ports.controllers.find(({ runner }) => isNamed(runner.definition.kind, query.kind));
-  if (own !== undefined) return report(own, keyOf(own.runner.definition.kind, query), ports);
-  return explainOwner(query, ports);
+  const ofKind = ports.controllers.filter(({ runner }) => isNamed(runner.definition.kind, query.kind));
+  if (ofKind.length === 0) return explainOwner(query, ports);
+  const own = ofKind.find((each) => isAsked(each, query));
+  return own === undefined ? undefined : report(own, keyOf(own.runner.definition.kind, query), ports);
+}
+
+function isAsked({ runner }: Explained, { controller }: WhyQuery): boolean {
+  return controller === undefined || controller === runner.definition.name;
 }
 
 /** Of an object that a controller made, the owner is the one that is reconciled. */
 async function explainOwner(query: WhyQuery, ports: ExplainPorts): Promise<WhyReport | undefined> {
   for (const each of ports.controllers) {
+    if (!isAsked(each, query)) continue;
     const { cache, definition } = each.runner;
     const kind = definition.owns.find((owned) => isNamed(owned, query.kind));
     if (kind === undefined) continue;
@@ -71,6 +77,7 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
   const tell = (cause: Cause): WhyCause => causeOf(cause, writers, ports.controllers);
   return {
     controller: runner.definition.name,
+    ...othersOf(explained, ports),
     ...(cluster === undefined ? {} : { cluster }),
     object: { kind: runner.definition.kind.kind, ...nameOf(key) },
     isPresent: object !== undefined,
@@ -82,6 +89,15 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
     ...(supervisor.ledger.sinceMs === undefined ? {} : { rememberedSince: time(supervisor.ledger.sinceMs) }),
     conditions: conditionsOf(object),
   };
+}
+
+function othersOf(own: Explained, { controllers }: ExplainPorts): Pick<WhyReport, "otherControllers"> {
+  const { group, kind } = own.runner.definition.kind;
+  const others = controllers
+    .filter((each) => each !== own)
+    .map(({ runner }) => runner.definition)
+    .filter((each) => each.kind.kind === kind && each.kind.group === group);
+  return others.length === 0 ? {} : { otherControllers: others.map(({ name }) => name) };
 }
 
 function stateOf(

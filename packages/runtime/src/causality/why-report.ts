@@ -8,6 +8,8 @@ export interface WhyQuery {
   readonly namespace?: string;
   /** Where the manager works in several clusters. */
   readonly cluster?: string;
+  /** Where several controllers reconcile the kind; default: the first. */
+  readonly controller?: string;
 }
 
 /** One change that woke the object's key. Times are RFC 3339. */
@@ -60,6 +62,8 @@ export type WhyState = "running" | "settling" | "ready" | "delayed" | "idle" | "
 
 export interface WhyReport {
   readonly controller: string;
+  /** Other controllers that reconcile the object too, each with an answer of its own. */
+  readonly otherControllers?: readonly string[];
   readonly cluster?: string;
   readonly object: { readonly kind: string; readonly namespace?: string; readonly name: string };
   /** When another object was asked about: it belongs to `object`. */

@@ -137,6 +137,26 @@ test("of a key for which shardBy throws, why tells with what", async () => {
   await fleet.wait(manager.stop());
 });
 
+test("of a kind that several controllers reconcile, each can be asked, and each names the others", async () => {
+  await using fleet = new Fleet(10);
+  await fleet.wait(fleet.client.create(Candy, candy("lolly")));
+  const taster = controller(Candy, {
+    name: "taster",
+    reconcile: () => Promise.reject(new Error("it is too sweet")),
+  });
+  const manager = start(fleet, [wrap, taster]);
+  await fleet.run(1_000);
+  expect(await why(fleet, manager, "Candy", "lolly")).toMatchObject({
+    controller: "candy",
+    otherControllers: ["taster"],
+  });
+  const asked = { ...lolly, kind: "Candy" };
+  const other = await fleet.wait(manager.why({ ...asked, controller: "taster" }));
+  expect(other).toMatchObject({ controller: "taster", otherControllers: ["candy"], state: "delayed" });
+  expect(other?.runs[0]?.reason).toBe("it is too sweet");
+  expect(await fleet.wait(manager.why({ ...asked, controller: "nobody" }))).toBeUndefined();
+});
+
 test("a run that fails says with what, how often, and when it is tried again", async () => {
   await using fleet = new Fleet(3);
   await fleet.wait(fleet.client.create(Candy, candy("lolly")));

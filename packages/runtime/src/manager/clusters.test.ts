@@ -76,6 +76,10 @@ test("controllers work in the clusters that come, each by its own name in logs, 
   expect(metrics).toContain('setpoint_cluster_synced{cluster="west"} 1');
   const report = await home.wait(manager.why({ kind: "candy", name: "lolly", cluster: "west" }));
   expect(report).toMatchObject({ cluster: "west", isPresent: true });
+  await west.wait(west.client.create(Candy, candy("only-west")));
+  await home.run(1_000);
+  const found = await home.wait(manager.why({ kind: "candy", name: "only-west" }));
+  expect(found).toMatchObject({ cluster: "west", isPresent: true });
   await home.wait(manager.stop());
 });
 

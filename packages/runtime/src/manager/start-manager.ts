@@ -99,11 +99,14 @@ class RunningManager implements Manager {
 
   async why(query: WhyQuery): Promise<WhyReport | undefined> {
     const { clock } = this.#host;
+    let first: WhyReport | undefined;
     for (const { client, controllers, name } of this.#cellsOf(query.cluster)) {
       const report = await explain(query, { client, clock, cluster: name, controllers });
-      if (report !== undefined) return report;
+      // Of several clusters the one that has the object is meant.
+      if (report?.isPresent === true) return report;
+      first ??= report;
     }
-    return undefined;
+    return first;
   }
 
   healthz(): HealthReport {

@@ -106,15 +106,17 @@ async function answerWhy(
   manager: StatusServerOptions["manager"],
   query: URLSearchParams,
 ): Promise<void> {
-  const [kind, name, namespace, cluster] = ["kind", "name", "namespace", "cluster"].map((each) => query.get(each));
-  if (kind === null || kind === undefined || name === null || name === undefined)
+  const [kind, name] = [query.get("kind"), query.get("name")];
+  if (kind === null || name === null)
     return answer(response, 400, "Cannot say why: kind and name are needed, as in /debug/why?kind=Candy&name=lolly\n");
-  const report = await manager.why({
-    ...{ kind, name },
-    ...(namespace === null || namespace === undefined ? {} : { namespace }),
-    ...(cluster === null || cluster === undefined ? {} : { cluster }),
-  });
-  if (report === undefined) return answer(response, 404, `Cannot say why: no controller here reconciles ${kind}\n`);
+  const where: { namespace?: string; cluster?: string; controller?: string } = {};
+  for (const each of ["namespace", "cluster", "controller"] as const) {
+    const value = query.get(each);
+    if (value !== null) where[each] = value;
+  }
+  const report = await manager.why({ kind, name, ...where });
+  const who = where.controller === undefined ? "no controller" : `no controller "${where.controller}"`;
+  if (report === undefined) return answer(response, 404, `Cannot say why: ${who} here reconciles ${kind}\n`);
   answer(response, 200, `${JSON.stringify(report)}\n`, "application/json");
 }
 

@@ -20,6 +20,17 @@ export function forbiddenByAdmission(
   return new ApiError(failure(403, "Forbidden", `${subject} is forbidden: ${why}`, details));
 }
 
+function needsNamespace({ operation, definition, namespace }: AdmissionRequest): boolean {
+  return operation === "CREATE" && definition.namespaced && namespace !== "" && !reviews.has(definition.resource);
+}
+
+/** While a webhook was asked, the namespace may have gone, and nobody would ever delete what is created in it then. */
+function isNamespaceOpen(request: AdmissionRequest): boolean {
+  if (!needsNamespace(request)) return true;
+  const found = request.reader.get("", "namespaces", "", request.namespace);
+  return found !== undefined && (found.metadata.deletionTimestamp === undefined || request.subresource !== "");
+}
+
 function checkNamespace(request: AdmissionRequest): void {
   const { namespace, definition, reader } = request;
   if (
@@ -30,8 +41,7 @@ function checkNamespace(request: AdmissionRequest): void {
   ) {
     throw forbiddenByAdmission(request, "this namespace may not be deleted");
   }
-  if (request.operation !== "CREATE" || !definition.namespaced || namespace === "" || reviews.has(definition.resource))
-    return;
+  if (!needsNamespace(request)) return;
   const found = reader.get("", "namespaces", "", namespace);
   if (found === undefined) {
     throw new ApiError(
@@ -53,4 +63,8 @@ function checkNamespace(request: AdmissionRequest): void {
   );
 }
 
-export const namespaceLifecycle: AdmissionPlugin = { name: "NamespaceLifecycle", admit: checkNamespace };
+export const namespaceLifecycle: AdmissionPlugin = {
+  name: "NamespaceLifecycle",
+  admit: checkNamespace,
+  holds: isNamespaceOpen,
+};

@@ -40,6 +40,11 @@ export interface CustomResourcesOptions {
   readonly onReplaced?: (resource: { readonly group: string; readonly resource: string }) => void;
 }
 
+interface ResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
 /** What is known of one CRD; `spec` is compared by identity with what the store holds to notice changes. */
 interface Served {
   readonly crd: Crd;
@@ -121,6 +126,16 @@ export class CustomResources {
 
   #replaced({ spec }: Crd): void {
     this.#options.onReplaced?.({ group: spec.group, resource: spec.names.plural });
+  }
+
+  /** Whether there still is a CRD of a resource that was served when a request came. */
+  serves({ group, resource }: ResourceName): boolean {
+    return this.#served.has(`${resource}.${group}`);
+  }
+
+  /** Whether objects may still be created in it. */
+  takesObjects(of: ResourceName): boolean {
+    return this.serves(of) && !this.#isTerminating(`${of.resource}.${of.group}`);
   }
 
   #isTerminating(name: string): boolean {

@@ -2,8 +2,10 @@
 import type { Host } from "@setpoint/host";
 import type { RuleCompiler } from "@setpoint/schema";
 import { celRuleCompiler } from "@setpoint/schema/cel";
+import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
 import type { ApiServer } from "../api-server.ts";
 import type { ResourceDefinition, Strategy } from "../registry/resource-definition.ts";
+import { unknownResource } from "../response/api-errors.ts";
 import type { Storage } from "../storage/storage.ts";
 import { conversionWebhook } from "../webhook/conversion-webhook.ts";
 import type { WebhookCaller } from "../webhook/webhook-caller.ts";
@@ -52,7 +54,25 @@ export function serveCustomResources(server: ApiServer, options: ServeCustomReso
     onReplaced: (resource) => server.endWatches(resource),
   });
   custom.start();
+  server.addAdmission(createdInTime(custom));
   return custom;
+}
+
+/**
+ * While a webhook was asked, the CRD may have gone with all its objects; one that is created then would be there again when a CRD
+ * of that name comes.
+ */
+function createdInTime(custom: CustomResources): AdmissionPlugin {
+  const isLate = ({ operation, definition }: AdmissionRequest): boolean =>
+    operation === "CREATE" && definition.custom && !custom.takesObjects(definition);
+  return {
+    name: "CustomResourceLifecycle",
+    // One that is only going is refused by its kind's own strategy, in upstream's words.
+    admit({ definition }) {
+      if (definition.custom && !custom.serves(definition)) throw unknownResource();
+    },
+    holds: (request) => !isLate(request),
+  };
 }
 
 /** What all kinds share comes first, so that what CRDs add is not undone. */

@@ -42,6 +42,22 @@ test("a Deployment is applied, patched strategically and scaled", async () => {
   expect((await ask("GET", path)).object.metadata.generation).toBe(3);
 });
 
+test("a patch that names another type of a volume is refused, unless it says which keys stay", async () => {
+  const ask = startServer();
+  const path = "/apis/apps/v1/namespaces/default/deployments/web";
+  const pod = { containers: [{ name: "main", image: "a" }], volumes: [{ name: "v", configMap: { name: "c" } }] };
+  const template = { metadata: { labels: { app: "web" } }, spec: pod };
+  const spec = { selector: { matchLabels: { app: "web" } }, template };
+  await ask("PATCH", path, { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" }, spec }, apply);
+  const volume = { name: "v", secret: { secretName: "s" } };
+  const patch = (more: object): object => ({ spec: { template: { spec: { volumes: [{ ...volume, ...more }] } } } });
+  const why = "spec.template.spec.volumes[0].configMap: Forbidden: may not specify more than 1 volume type";
+  expect((await ask("PATCH", path, patch({}), strategic)).object["message"]).toBe(
+    `Deployment.apps "web" is invalid: ${why}`,
+  );
+  expect((await ask("PATCH", path, patch({ $retainKeys: ["name", "secret"] }), strategic)).code).toBe(200);
+});
+
 test("a running Pod is deleted gracefully, then at once", async () => {
   const ask = startServer();
   const spec = { nodeName: "n", containers: [{ name: "main", image: "a" }] };

@@ -4,6 +4,7 @@ import { quantityNanos } from "./canonical-quantity.ts";
 import {
   dnsLabelProblem,
   duplicates,
+  forbidden,
   invalidValue,
   isPort,
   notFound,
@@ -25,7 +26,12 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
   const initContainers = objectsAt(spec, "initContainers");
   const errors: FieldError[] = [];
   if (containers.length === 0) errors.push(required(`${at}.containers`));
-  volumes.forEach((volume, index) => errors.push(...nameErrors(volume, `${at}.volumes[${index}].name`)));
+  volumes.forEach((volume, index) => {
+    errors.push(
+      ...nameErrors(volume, `${at}.volumes[${index}].name`),
+      ...sourceErrors(volume, `${at}.volumes[${index}]`),
+    );
+  });
   errors.push(
     ...duplicates(
       (index) => `${at}.volumes[${index}].name`,
@@ -52,6 +58,18 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
   );
   errors.push(...choiceErrors(spec, at));
   return errors;
+}
+
+/** In the order in which upstream looks for them: the first is meant, the others are too many. */
+const volumeSources =
+  "emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc azureFile configMap vsphereVolume azureDisk storageos portworxVolume scaleIO projected csi ephemeral image".split(
+    " ",
+  );
+
+/** A strategic merge patch that names another type of volume adds it, unless it says which keys to retain. */
+function sourceErrors(volume: JsonObject, at: string): readonly FieldError[] {
+  const [, ...tooMany] = volumeSources.filter((source) => (volume[source] ?? undefined) !== undefined);
+  return tooMany.map((source) => forbidden(`${at}.${source}`, "may not specify more than 1 volume type"));
 }
 
 function choiceErrors(spec: JsonObject, at: string): readonly FieldError[] {

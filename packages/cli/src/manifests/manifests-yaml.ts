@@ -3,7 +3,8 @@ import { stringify } from "yaml";
 
 /** One object as YAML: neither anchors nor folded lines, so that a person can grep it and a diff shows what changed. */
 export function objectYaml(object: object): string {
-  return stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 });
+  // kubectl and Helm read YAML 1.1, in which a bare `on` or `y` is a boolean.
+  return stringify(object, { version: "1.1", aliasDuplicateObjects: false, lineWidth: 0 });
 }
 
 /** Objects as one file of YAML documents, in the order given. */

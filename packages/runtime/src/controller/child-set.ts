@@ -18,6 +18,8 @@ export class ChildSet {
   readonly #writer: ChildWriter;
   /** What this run wants, by group, kind, namespace and name. */
   readonly #wanted = new Set<string>();
+  /** Whether this run has said all that it wants, and had the rest deleted. */
+  #isComplete = false;
 
   constructor(parent: Parent, ports: RunPorts, reader: RunReader, writer: ChildWriter) {
     this.#parent = parent;
@@ -26,10 +28,15 @@ export class ChildSet {
     this.#writer = writer;
   }
 
-  /** Notes a child as wanted in this run. */
+  /** Notes a child as wanted in this run. One that comes after the deletion of what is not wanted would go and come at every run. */
   want(child: KubeObject): void {
     const { kind } = this.#ports.cache.ofObject(child);
-    this.#wanted.add(idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent)));
+    const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
+    if (this.#isComplete && !this.#wanted.has(id))
+      throw new TerminalError(
+        `Cannot apply ${child.kind} "${child.metadata.name ?? ""}" after \`applySet\` or \`prune\`: each run would delete it there and make it here; name all children in one set, or prune last`,
+      );
+    this.#wanted.add(id);
   }
 
   /**
@@ -97,6 +104,7 @@ export class ChildSet {
 
   /** Deletes nothing on an old view: the parent must be on the server what this run was given. */
   async #delete(surplus: readonly Stored<KubeObject>[]): Promise<PruneOutcome> {
+    this.#isComplete = true;
     if (surplus.length === 0) return { kind: "done", deleted: 0 };
     const { kind, object } = this.#parent;
     const { name, namespace, uid } = object.metadata;

@@ -188,6 +188,29 @@ test("what a run deletes through the client of the context, neither it nor the n
   expect(read.filter(Boolean)).toEqual([]);
 });
 
+test("a child that is applied after the set of all is refused, for it would go and come at every run", async () => {
+  for (const second of ["applySet", "apply"] as const) {
+    await using world = createControllerWorld();
+    await world.client.create(Candy, candy());
+    const twice = controller(Candy, {
+      owns: [Wrapper],
+      async reconcile(_object, { applySet, apply }) {
+        await applySet([wrapper("mint")]);
+        if (second === "apply") await apply(wrapper("lime"));
+        else await applySet([wrapper("lime")]);
+      },
+    });
+    const manager = world.start([twice]);
+    await world.run(60_000);
+    expect(said(await world.candy(), "Stalled")).toContain("name all children in one set, or prune last");
+    const before = world.writes().length;
+    await world.run(600_000);
+    expect(world.writes().length).toBe(before);
+    await world.wait(manager.stop());
+    expect((await world.client.listAll(Wrapper)).items.map(({ metadata }) => metadata.name)).toEqual(["lolly-mint"]);
+  }
+});
+
 test("what is patched by its name and is not there is not looked for in another namespace", async () => {
   await using world = createControllerWorld();
   await world.client.create(Wrapper, Wrapper({ name: "mint", namespace: "default", data: { mine: "yes" } }));

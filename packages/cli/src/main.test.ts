@@ -67,7 +67,7 @@ test.each([
 });
 
 const pages = {
-  commands: ["plan", "record", "replay", "dev", "uninstall"],
+  commands: ["run", "plan", "record", "replay", "dev", "uninstall"],
   projects: ["create", "upgrade"],
   shipping: ["manifests"],
   "types-from-crds": ["generate"],

@@ -17,6 +17,7 @@ import { buildOperatorImage, operatorImage } from "../../tools/image/operator-im
 import { applyFile } from "./install.ts";
 import { showUntilRunning } from "./progress.ts";
 import { ClusterUnderTour } from "./tour/cluster-under-tour.ts";
+import { deleteCluster } from "./tour/steps.ts";
 import { runTour } from "./tour/tour.ts";
 
 const here = new URL(".", import.meta.url).pathname;
@@ -48,14 +49,11 @@ async function start(options: UpOptions): Promise<number> {
   writeText("the kubeconfig", options.kubeconfig, cluster.kubeconfig, 0o600);
   print(`  ready after ${since()}: ${cluster.url}`);
   const client = createClient(cluster.transport, cluster.host);
-  print("Installing the etcd operator and examples/etcd/cluster.yaml …");
-  await applyFile(client, manifests);
   const example = new ClusterUnderTour(client, "orders", "default", {
     name: "etcd-operator",
     namespace: "setpoint-system",
   });
-  await applyExample(example);
-  await Promise.race([showUntilRunning(example, print, runningMsMax), interrupted]);
+  await Promise.race([install(example, print), interrupted]);
   print("");
   if (!options.quiet) await showMembers(example);
   if (!exits) {
@@ -67,14 +65,22 @@ async function start(options: UpOptions): Promise<number> {
   const holds = await Promise.race([runTour(example, print), interrupted]);
   print(holds ? `All steps hold (${since()} in all).` : "The tour failed.");
   return holds ? 0 : 1;
+}
 
-  /** An example that is there keeps its size and version: people scale and upgrade it. */
-  async function applyExample(under: ClusterUnderTour): Promise<void> {
-    const mapper = await client.discover();
-    const known = mapper.ofKind(EtcdCluster);
-    const found = known === undefined ? undefined : await under.get().catch(() => undefined);
-    if (found === undefined || exits) await applyFile(client, join(here, "cluster.yaml"));
+/** Resolves when the example runs. One that is there keeps its size and version: people scale and upgrade it. */
+async function install(example: ClusterUnderTour, print: (line: string) => void): Promise<void> {
+  const { client } = example;
+  print("Installing the etcd operator and examples/etcd/cluster.yaml …");
+  await applyFile(client, manifests);
+  const known = (await client.discover()).ofKind(EtcdCluster);
+  const found = known === undefined ? undefined : await example.get().catch(() => undefined);
+  if (found !== undefined && exits) {
+    // It cannot be brought back to the version from which the tour upgrades, and the tour removes it at its end anyway.
+    print(`  removing the EtcdCluster "${example.name}" of an earlier start: the tour begins with a new one`);
+    await deleteCluster(example);
   }
+  if (found === undefined || exits) await applyFile(client, join(here, "cluster.yaml"));
+  await showUntilRunning(example, print, runningMsMax);
 }
 
 async function showMembers(cluster: ClusterUnderTour): Promise<void> {

@@ -1,6 +1,7 @@
 /** The steps of the tour: each proves one promise of the operator and returns what it measured. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pod } from "@setpoint/api";
+import { isNotFound } from "@setpoint/apimachinery";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { TourError } from "./cluster-under-tour.ts";
@@ -201,7 +202,8 @@ export const stepsUnderWrites: readonly TourStep[] = [writeAndRead, killLeader, 
 
 export async function deleteCluster(cluster: ClusterUnderTour): Promise<string> {
   await cluster.client.delete(EtcdCluster, { name: cluster.name, namespace: cluster.namespace });
-  const isGone = async (): Promise<boolean> => (await cluster.leftovers()).length === 0;
+  const isGone = async (): Promise<boolean> =>
+    (await cluster.leftovers()).length === 0 && (await cluster.get().then(() => false, isNotFound));
   await cluster.until("the end of pods, services and volumes", isGone);
   return "pods, services and volumes are gone";
 }

@@ -1,4 +1,5 @@
 /** Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is wrong. */
+import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
 import { isJsonObject } from "./json-copy.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
@@ -80,6 +81,7 @@ function wantedType(schema: StructuralSchema, value: unknown, isRoot: boolean): 
     return found === "string" || found === "number" ? undefined : "integer or string";
   }
   const { type = isRoot ? "object" : undefined } = schema;
+  if (type === "string" && schema.format === "byte" && found === "string" && !isBase64(value)) return "base64 data";
   if (type === undefined || type === found) return undefined;
   return type === "integer" && Number.isInteger(value) ? undefined : type;
 }

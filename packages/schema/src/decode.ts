@@ -5,6 +5,7 @@
  */
 import { SetpointError, isSetpointError } from "@setpoint/apimachinery";
 import { findProblems, type JsonType } from "./decode-report.ts";
+import { isBase64 } from "./base64.ts";
 import { copyJson, isJsonObject, setOwn } from "./json-copy.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -94,7 +95,9 @@ function compile(schema: StructuralSchema): Decoder {
     case "array":
       return arrayDecoder(schema);
     case "string":
-      return scalarDecoder(schema, (value) => typeof value === "string");
+      return schema.format === "byte"
+        ? scalarDecoder(schema, isBase64)
+        : scalarDecoder(schema, (value) => typeof value === "string");
     case "boolean":
       return scalarDecoder(schema, (value) => typeof value === "boolean");
     case "integer":

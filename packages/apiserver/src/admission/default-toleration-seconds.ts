@@ -1,7 +1,6 @@
 /** Pods stay five minutes on a node that is not ready or unreachable, unless they say otherwise. */
 import { ensureObject, type JsonObject, objectsAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin } from "./admission-plugin.ts";
-import { isPodCreation } from "./service-account-admission.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
 
 const tolerationSeconds = 300;
 const keys = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
@@ -14,10 +13,16 @@ function tolerates(toleration: JsonObject, key: string): boolean {
   );
 }
 
+/** An update that sets other tolerations means these, too. */
+function isPodWrite({ definition, operation, subresource }: AdmissionRequest): boolean {
+  if (definition.group !== "" || definition.resource !== "pods" || subresource !== "") return false;
+  return operation === "CREATE" || operation === "UPDATE";
+}
+
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: "DefaultTolerationSeconds",
   admit(request) {
-    if (!isPodCreation(request) || request.object === undefined) return;
+    if (!isPodWrite(request) || request.object === undefined) return;
     const spec = ensureObject(request.object as unknown as JsonObject, "spec");
     const present = objectsAt(spec, "tolerations");
     const missing = keys.filter((key) => !present.some((each) => tolerates(each, key)));

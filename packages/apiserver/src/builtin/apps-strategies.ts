@@ -88,7 +88,17 @@ function validateDeployment(
   if (strategy["type"] === "Recreate" && strategy["rollingUpdate"] !== undefined) {
     errors.push(forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"));
   }
+  const { maxSurge, maxUnavailable } = objectAt(strategy, "rollingUpdate");
+  if (isNothing(maxSurge) && isNothing(maxUnavailable)) {
+    const field = "spec.strategy.rollingUpdate.maxUnavailable";
+    errors.push(invalidValue(field, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+  }
   return errors;
+}
+
+/** A rollout that may neither add a pod nor take one away would never end. */
+function isNothing(count: unknown): boolean {
+  return count === 0 || count === "0%";
 }
 
 function validateStatefulSet(

@@ -6,7 +6,8 @@ import type { KindStrategy, StrategyTable } from "./kind-strategy.ts";
 import { setBindingDefaults } from "./other-defaults.ts";
 
 function roleRefText(reference: unknown): string {
-  return `{APIGroup:${stringAt(reference, "apiGroup")} Kind:${stringAt(reference, "kind")} Name:${stringAt(reference, "name")}}`;
+  const [APIGroup, Kind, Name] = ["apiGroup", "kind", "name"].map((field) => stringAt(reference, field));
+  return JSON.stringify({ APIGroup, Kind, Name });
 }
 
 function validateBinding(kinds: readonly string[]) {
@@ -14,9 +15,12 @@ function validateBinding(kinds: readonly string[]) {
     const errors: FieldError[] = [];
     const reference = objectAt(binding, "roleRef");
     const kind = stringAt(reference, "kind");
+    const isNamespaced = kinds.includes("Role");
     if (!kinds.includes(kind)) errors.push(notSupported("roleRef.kind", kind, kinds));
     if (stringAt(reference, "name") === "") errors.push(required("roleRef.name"));
-    objectsAt(binding, "subjects").forEach((subject, index) => errors.push(...subjectErrors(subject, index)));
+    objectsAt(binding, "subjects").forEach((subject, index) =>
+      errors.push(...subjectErrors(subject, index, isNamespaced)),
+    );
     if (old !== undefined && !sameJson(reference, objectAt(old, "roleRef"))) {
       errors.push({
         ...invalidValue("roleRef", "", "cannot change roleRef"),
@@ -27,12 +31,14 @@ function validateBinding(kinds: readonly string[]) {
   };
 }
 
-function subjectErrors(subject: Record<string, unknown>, index: number): readonly FieldError[] {
+/** A binding of one namespace may leave out that of an account. */
+function subjectErrors(subject: Record<string, unknown>, index: number, isNamespaced: boolean): readonly FieldError[] {
   const at = `subjects[${index}]`;
   const kind = stringAt(subject, "kind");
   const errors: FieldError[] = [];
   if (stringAt(subject, "name") === "") errors.push(required(`${at}.name`));
-  if (kind === "ServiceAccount" && stringAt(subject, "namespace") === "") errors.push(required(`${at}.namespace`));
+  if (kind === "ServiceAccount" && !isNamespaced && stringAt(subject, "namespace") === "")
+    errors.push(required(`${at}.namespace`));
   if (!["ServiceAccount", "User", "Group"].includes(kind))
     errors.push(notSupported(`${at}.kind`, kind, ["ServiceAccount", "User", "Group"]));
   return errors;

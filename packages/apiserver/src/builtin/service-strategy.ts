@@ -1,6 +1,6 @@
 /** Services: ports, and addresses that stay what they were once given. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
-import { duplicates, invalidValue, isPort, portProblem, required } from "./field-errors.ts";
+import { duplicates, invalidValue, isPort, notSupported, portProblem, required } from "./field-errors.ts";
 import { ensureObject, type JsonObject, keepField, objectAt, objectsAt, stringAt } from "./json-fields.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
 import { setServiceDefaults } from "./other-defaults.ts";
@@ -25,12 +25,19 @@ function portErrors(service: UnstructuredObject): readonly FieldError[] {
   return errors;
 }
 
+const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const affinities = ["ClientIP", "None"];
+
 function validate(service: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   const errors = [...portErrors(service)];
   const spec = objectAt(service, "spec");
   const type = stringAt(spec, "type");
   if (type !== "ExternalName" && objectsAt(spec, "ports").length === 0 && spec["clusterIP"] !== "None")
     errors.push(required("spec.ports"));
+  if (type !== "" && !types.includes(type)) errors.push(notSupported("spec.type", type, types));
+  const affinity = stringAt(spec, "sessionAffinity");
+  if (affinity !== "" && !affinities.includes(affinity))
+    errors.push(notSupported("spec.sessionAffinity", affinity, affinities));
   if (type === "ExternalName" && stringAt(spec, "externalName") === "") errors.push(required("spec.externalName"));
   const before = stringAt(old, "spec", "clusterIP");
   const wasExternal = stringAt(old, "spec", "type") === "ExternalName";
@@ -63,7 +70,7 @@ function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject):
 }
 
 export const serviceStrategy: KindStrategy = {
-  nameRule: "label1035",
+  nameRule: "label",
   defaults: setServiceDefaults,
   prepareForUpdate: (service, old, context) => {
     if (context.subresource === "") prepareForUpdate(service, old);

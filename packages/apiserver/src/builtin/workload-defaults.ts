@@ -66,7 +66,12 @@ export function setJobDefaults(job: JsonObject): void {
   fillDefaults(spec, { podReplacementPolicy: failurePolicy === undefined ? "TerminatingOrFailed" : "Failed" });
   for (const rule of objectsAt(failurePolicy, "rules"))
     for (const pattern of objectsAt(rule, "onPodConditions")) fillDefaults(pattern, { status: "True" });
-  setPodTemplateDefaults(ensureObject(spec, "template"));
+  const template = ensureObject(spec, "template");
+  setPodTemplateDefaults(template);
+  const labels = objectAt(template, "metadata", "labels");
+  const metadata = ensureObject(job, "metadata");
+  const isLabelled = Object.keys(objectAt(metadata, "labels")).length > 0;
+  if (!isLabelled && Object.keys(labels).length > 0) metadata["labels"] = { ...labels };
 }
 
 export function setCronJobDefaults(cronJob: JsonObject): void {

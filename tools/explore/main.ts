@@ -6,33 +6,62 @@
  * The module exports `subject`, `worlds` and perhaps `options`. What was run, and what has failed, is kept in FILE: the same command
  * goes on there until all is done.
  */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { coverageOf, coverageTable, exploreModule } from "@setpoint/testing";
 
 const moduleDefault = "operators/etcd/src/testing/etcd-worlds.ts";
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: "string" },
-    pairs: { type: "string" },
-    swarm: { type: "string" },
-    workers: { type: "string" },
-    seed: { type: "string" },
-    world: { type: "string" },
-    resume: { type: "string" },
-    failures: { type: "string" },
-    quick: { type: "boolean", default: false },
-    "no-singles": { type: "boolean", default: false },
-  },
-});
+const options = {
+  seconds: { type: "string" },
+  pairs: { type: "string" },
+  swarm: { type: "string" },
+  workers: { type: "string" },
+  seed: { type: "string" },
+  world: { type: "string" },
+  resume: { type: "string" },
+  failures: { type: "string" },
+  quick: { type: "boolean", default: false },
+  "no-singles": { type: "boolean", default: false },
+} as const;
 
-function count(name: string, text: string | undefined): Record<string, number> {
-  return text === undefined ? {} : { [name]: Number(text) };
+/** Ends the process with a sentence: what was asked for cannot be done. */
+function refuse(sentence: string): never {
+  console.error(sentence);
+  process.exit(2);
 }
 
-const found = await exploreModule(pathToFileURL(resolve(positionals[0] ?? moduleDefault)), {
+function asked(): ReturnType<typeof parseArgs<{ allowPositionals: true; options: typeof options }>> {
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/\. To specify .*/s, "") : String(error);
+    return refuse(`Cannot explore: ${why}; the flags are --${Object.keys(options).join(", --")}`);
+  }
+}
+
+/** The module's address; the threads of the exploration import it for themselves. */
+async function explorable(file: string): Promise<URL> {
+  const path = resolve(file);
+  if (!existsSync(path)) refuse(`Cannot explore "${file}": there is no such file`);
+  const url = pathToFileURL(path);
+  const { subject, worlds } = (await import(url.href)) as Readonly<Record<string, unknown>>;
+  if (subject === undefined || !Array.isArray(worlds))
+    refuse(
+      `Cannot explore "${file}": wanted a module that exports \`subject\` and a list \`worlds\` (docs/exploring.md)`,
+    );
+  return url;
+}
+
+function count(name: string, text: string | undefined): Record<string, number> {
+  if (text === undefined) return {};
+  if (!/^\d+$/.test(text)) refuse(`Cannot explore: ${name} is "${text}", wanted a whole number`);
+  return { [name]: Number(text) };
+}
+
+const { values, positionals } = asked();
+const found = await exploreModule(await explorable(positionals[0] ?? moduleDefault), {
   ...count("seconds", values.seconds),
   ...count("pairs", values.pairs),
   ...count("swarm", values.swarm),

@@ -9,7 +9,7 @@ root=$(cd "$here/../.." && pwd)
 : "${PEERS_HOME:?the folder of the comparison}"
 . "$PEERS_HOME/env.sh"
 node=$root/node_modules/node/bin/node
-flags=${NODE_FLAGS:---max-semi-space-size=8 --expose-gc}
+flags=${NODE_FLAGS:---max-semi-space-size=8 --initial-old-space-size=48 --expose-gc}
 out=$PEERS_WORK/setpoint
 mkdir -p "$out"
 
@@ -19,7 +19,8 @@ if [ -z "${SKIP_BUILD:-}" ]; then
 fi
 
 # What docs/small-and-quick.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
-# one arena of malloc, what starting left collected once.
+# one arena of malloc, old objects collected early,
+# what starting left collected once.
 "$node" - "$PEERS_HOME/peers.json" "$here/dist/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
 const [, , peersFile, main, node, flags] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));

@@ -15,7 +15,7 @@ async function saidWithout(environment: NodeJS.ProcessEnv): Promise<string> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let said = "";
-  let killer: NodeJS.Timeout | undefined;
+  let killer: ReturnType<typeof setTimeout> | undefined;
   shell.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text;
     if (killer !== undefined || !said.includes("ready")) return;

@@ -147,7 +147,7 @@ function paramKindErrors({ paramKind }: PolicySpec): readonly FieldError[] {
 }
 
 function variableNameErrors({ variables = [] }: PolicySpec): readonly FieldError[] {
-  return variables.flatMap(({ name = "" }, index) => {
+  return variables.flatMap(({ name }, index) => {
     const field = `spec.variables[${index}].name`;
     if (name === "") return [required(field, "name is not specified")];
     return /^[A-Za-z_]\w*$/.test(name) ? [] : [invalidValue(field, name, "must be a valid CEL identifier")];

@@ -2,6 +2,7 @@
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
 import { runOperator } from "setpoint";
+import { collectAfterStart } from "setpoint/process";
 import { widgetOperator } from "./widget.ts";
 
 const host = systemHost({ write: (line) => void process.stderr.write(line) });
@@ -14,6 +15,5 @@ await using manager = runOperator(widgetOperator(process.env["PEER_MODE"] === "w
 const signalled = new Promise<void>((resolve) => process.once("SIGTERM", () => resolve()));
 await manager.ready;
 console.log("SYNCED");
-// As `runOperatorProcess` does, with `--expose-gc` and a small heap.
-if (process.memoryUsage().heapUsed < 24 * 1024 * 1024) globalThis.gc?.({ type: "major", flavor: "last-resort" });
+collectAfterStart();
 await Promise.race([signalled, manager.done]);

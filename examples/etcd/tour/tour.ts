@@ -1,4 +1,5 @@
 /** Runs the steps one after the other, prints each with its seconds, and stops at the first that does not hold. */
+import { messageOf } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
@@ -30,7 +31,7 @@ async function runStep(name: string, print: Print, run: () => Promise<string>): 
     print(`  ok    ${took()}  ${name}: ${said}`);
     return true;
   } catch (error) {
-    print(`  FAIL  ${took()}  ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    print(`  FAIL  ${took()}  ${name}: ${messageOf(error)}`);
     return false;
   }
 }

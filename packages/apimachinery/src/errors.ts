@@ -20,6 +20,11 @@ export function isSetpointError(error: unknown, code?: string): error is Setpoin
   return code === undefined || (error as SetpointError).code === code;
 }
 
+/** What anything that was thrown says: the message of an error, and else its text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Throws when `condition` does not hold: an invariant of the program is broken and going on would do damage. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new SetpointError("ERR_ASSERTION", `Broken invariant: ${message}`);

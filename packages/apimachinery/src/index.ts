@@ -51,7 +51,7 @@ export {
   isStatus,
   isTooManyRequests,
 } from "./status.ts";
-export { assert, isSetpointError, SetpointError } from "./errors.ts";
+export { assert, isSetpointError, messageOf, SetpointError } from "./errors.ts";
 
 // JSON values
 export type { JsonObject } from "./json-value.ts";

@@ -1,4 +1,5 @@
 /** The parser of label selectors; texts of errors are those that clients get from kube-apiserver. */
+import { messageOf } from "./errors.ts";
 import { createLabelRequirement, keyFaults, type LabelOperator, type LabelRequirement } from "./label-requirement.ts";
 
 type TokenKind = "error" | "end" | "identifier" | "," | "(" | ")" | "!" | LabelOperator;
@@ -81,7 +82,7 @@ class Parser {
     try {
       return this.#requirement();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new Error(`unable to parse requirement: ${reason}`, { cause: error });
     }
   }

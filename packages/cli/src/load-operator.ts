@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
+import { isSetpointError, SetpointError, messageOf } from "@setpoint/apimachinery";
 import { systemHost } from "@setpoint/host/system";
 import type { Operator } from "setpoint";
 import { httpHook, readOperator, systemPrograms } from "setpoint/hook";
@@ -47,7 +47,7 @@ async function importModule(path: string, cannot: string): Promise<{ readonly de
     // What the framework refuses says by itself what is wrong.
     if (isSetpointError(error)) throw error;
     const place = error instanceof Error ? placeOf(error, path) : undefined;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const where = place === undefined ? "" : ` (${place})`;
     throw new SetpointError("ERR_OPERATOR_NOT_LOADED", `${cannot}: it cannot be imported: ${why}${where}`);
   }

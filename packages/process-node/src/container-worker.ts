@@ -1,7 +1,7 @@
+import { messageOf } from "@setpoint/apimachinery";
 import { type Clock, sleep, timestamp } from "@setpoint/host";
 import type { ContainerSpec, RunningContainer } from "./container-runtime.ts";
 import type { LocalImage } from "./images/image.ts";
-import { messageOf } from "./errors.ts";
 import type { Container, ContainerState, ContainerStatus, Probe, ProbeHandler } from "./pod/pod.ts";
 import { Prober } from "./probes/prober.ts";
 import type { ProbeResult } from "./probes/probe-runner.ts";

@@ -16,8 +16,3 @@ export type NodeErrorCode =
 export function nodeError(code: NodeErrorCode, message: string, cause?: unknown): SetpointError {
   return new SetpointError(code, message, cause === undefined ? undefined : { cause });
 }
-
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

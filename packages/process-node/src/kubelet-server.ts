@@ -1,3 +1,4 @@
+import { messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
@@ -5,7 +6,6 @@ import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { Clock, Logger } from "@setpoint/host";
 import { WebSocketServer } from "ws";
-import { messageOf } from "./errors.ts";
 import { execProtocols, runExecSession } from "./kubelet/exec-session.ts";
 import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./kubelet/port-forward-session.ts";
 import { logFile } from "./logs/container-log.ts";

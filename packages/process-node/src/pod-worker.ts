@@ -1,7 +1,7 @@
+import { messageOf } from "@setpoint/apimachinery";
 import { type Timer, timestamp } from "@setpoint/host";
 import { ContainerWorker } from "./container-worker.ts";
 import { describeContainer } from "./container-description.ts";
-import { messageOf } from "./errors.ts";
 import { dropOldLogs, logFile, openContainerLog, type ContainerLog } from "./logs/container-log.ts";
 import { terminationMessage } from "./logs/termination-message.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";

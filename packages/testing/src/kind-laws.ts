@@ -1,5 +1,5 @@
 /** What holds for every kind, tried out on objects that its schemas allow. */
-import { deepEqual, type KubeObject } from "@setpoint/apimachinery";
+import { deepEqual, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import { seededRandom } from "@setpoint/host/simulated";
 import { applyDefaults, type StructuralSchema, validateSchema } from "@setpoint/schema";
 import { celRuleCompiler } from "@setpoint/schema/cel";
@@ -164,7 +164,7 @@ function verdict(law: Law, object: KubeObject): string | undefined {
   try {
     return law(object);
   } catch (error) {
-    return `its conversion throws ${error instanceof Error ? error.message : String(error)}`;
+    return `its conversion throws ${messageOf(error)}`;
   }
 }
 

@@ -1,5 +1,5 @@
 /** The ways out of one process: where what strikes its requests is done. */
-import { type ApiRequest, type ApiResponse, isStatus, type Transport } from "@setpoint/apimachinery";
+import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf } from "@setpoint/apimachinery";
 import { type Clock, type Random, sleep } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
@@ -137,7 +137,7 @@ export class ProcessLink {
       return answer;
     } catch (error) {
       if (!this.isAlive) return never();
-      this.#trace(call, error instanceof Error ? error.message : String(error));
+      this.#trace(call, messageOf(error));
       throw error;
     }
   }

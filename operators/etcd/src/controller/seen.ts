@@ -123,13 +123,12 @@ export function isBootstrapped(cluster: EtcdCluster): boolean {
 export function hasLostFounder(seen: Seen): boolean {
   if (!seen.quorum || seen.clusterIds.length !== 1) return false;
   return seen.members.some(
-    (member) =>
-      member.listed !== undefined && (waitsForVolume(seen, member) || hasEnded(member, member.listed.started)),
+    (member) => member.listed !== undefined && (waitsForVolume(seen, member) || hasEnded(member)),
   );
 }
 
 /** What has not started may be about to. */
-function hasEnded({ pod, volume }: SeenMember, started: boolean): boolean {
+function hasEnded({ listed, pod, volume }: SeenMember): boolean {
   const isGone = volume === undefined && ["failed", "missing"].includes(podState(pod));
-  return started && (isGone || hasRefusedToRun(pod));
+  return listed?.started === true && (isGone || hasRefusedToRun(pod));
 }

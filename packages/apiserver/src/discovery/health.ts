@@ -1,5 +1,5 @@
 /** `/healthz`, `/livez` and `/readyz`: named checks, each also under its own path. */
-import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
+import { type ApiRequest, type ApiResponse, messageOf } from "@setpoint/apimachinery";
 import { textResponse } from "./response.ts";
 
 export type HealthEndpoint = "healthz" | "livez" | "readyz";
@@ -24,7 +24,7 @@ async function reasonOf(check: HealthCheck): Promise<string | undefined> {
     await check.check();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   isApiError,
   isSetpointError,
   type Status,
+  messageOf,
 } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
 import type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
@@ -150,7 +151,7 @@ function replyHeaders(auditId: string, own: Readonly<Record<string, string>>): R
 
 function statusOf(error: unknown): Status {
   if (isApiError(error)) return error.status;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return failure(500, "InternalError", `Internal error occurred: ${text}`, { causes: [{ message: text }] });
 }
 

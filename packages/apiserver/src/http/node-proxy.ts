@@ -2,7 +2,15 @@
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
 import { request as requestHttps } from "node:https";
 import { connect, type TLSSocket } from "node:tls";
-import { ApiError, type ApiRequest, type ApiResponse, failure, isApiError, type Status } from "@setpoint/apimachinery";
+import {
+  ApiError,
+  type ApiRequest,
+  type ApiResponse,
+  failure,
+  isApiError,
+  type Status,
+  messageOf,
+} from "@setpoint/apimachinery";
 import type { ObjectReader } from "../admission/admission-plugin.ts";
 import type { Authenticate } from "../auth/credentials.ts";
 import { forbidden } from "../auth/forbidden-message.ts";
@@ -220,7 +228,7 @@ function isOwnHeader(name: string): boolean {
 }
 
 function refuse({ socket }: UpgradeRequest, error: unknown): void {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const status: Status = isApiError(error)
     ? error.status
     : failure(500, "InternalError", `Internal error occurred: ${text}`);

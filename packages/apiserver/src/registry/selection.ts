@@ -9,6 +9,7 @@ import {
   parseShardSelector,
   type ShardSelector,
   type UnstructuredObject,
+  messageOf,
 } from "@setpoint/apimachinery";
 import type { ListOptions } from "../request/list-options.ts";
 import { badRequest, plainError } from "../response/api-errors.ts";
@@ -42,7 +43,7 @@ function parsedShard(text: string): ShardSelector {
   try {
     return parseShardSelector(text);
   } catch (error) {
-    throw plainError(`invalid shard selector: ${error instanceof Error ? error.message : String(error)}`);
+    throw plainError(`invalid shard selector: ${messageOf(error)}`);
   }
 }
 
@@ -71,7 +72,7 @@ function parsed<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw badRequest(error instanceof Error ? error.message : String(error));
+    throw badRequest(messageOf(error));
   }
 }
 

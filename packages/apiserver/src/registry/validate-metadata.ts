@@ -10,6 +10,7 @@ import {
   validateLabelValue,
   validatePathSegment,
 } from "@setpoint/apimachinery";
+import { invalidValue } from "../builtin/field-errors.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition, Strategy } from "./resource-definition.ts";
 
@@ -148,8 +149,4 @@ function validateImmutable(metadata: MutableMeta, old: UnstructuredObject, error
     if (metadata[name] === old.metadata[name]) continue;
     errors.push(invalidValue(`metadata.${name}`, metadata[name] ?? "", "field is immutable"));
   }
-}
-
-function invalidValue(field: string, value: string | number, problem: string): FieldError {
-  return { type: "FieldValueInvalid", field, message: `Invalid value: ${JSON.stringify(value)}: ${problem}` };
 }

@@ -1,5 +1,5 @@
 /** From the body of a request to a JSON value, by its media type. */
-import type { ApiRequest } from "@setpoint/apimachinery";
+import { type ApiRequest, messageOf } from "@setpoint/apimachinery";
 import { parseDocument } from "yaml";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 
@@ -41,7 +41,7 @@ function parseJson(source: string): unknown {
   try {
     return JSON.parse(source);
   } catch (error) {
-    throw badRequest(`error decoding the body: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(`error decoding the body: ${messageOf(error)}`);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   groupResource,
   type GroupVersionKind,
   type StatusDetails,
+  messageOf,
 } from "@setpoint/apimachinery";
 
 export interface GroupResource {
@@ -82,7 +83,7 @@ export function resourceVersionTooLarge(wanted: number, current: number): ApiErr
 
 /** The objects of a kind cannot be shown at present; the client is to come back. */
 export function initializing({ group, version, kind }: GroupVersionKind, error: unknown): ApiError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   const listed = `failed to list ${apiVersionOf({ group, version })}, Kind=${kind}: ${why}`;
   const message = `storage is (re)initializing: ${listed}`;
   return new ApiError(failure(429, "TooManyRequests", message, { retryAfterSeconds: 1 }));

@@ -1,5 +1,12 @@
 /** Answers as `ApiResponse`: objects in the form that the client asked for, errors as Status. */
-import { ApiError, type ApiResponse, isApiError, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  ApiError,
+  type ApiResponse,
+  isApiError,
+  type KubeList,
+  type UnstructuredObject,
+  messageOf,
+} from "@setpoint/apimachinery";
 import type { Clock, Logger } from "@setpoint/host";
 import { stringify } from "yaml";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -48,7 +55,7 @@ export function errorResponse(error: unknown, log: Logger, path: string, warning
 
 function unexpected(error: unknown, log: Logger, path: string): ApiError {
   log.error("Request failed unexpectedly", { path, error });
-  return internalError(error instanceof Error ? error.message : String(error));
+  return internalError(messageOf(error));
 }
 
 /** How one request wants its objects shown. */

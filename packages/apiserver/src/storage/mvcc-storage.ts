@@ -3,7 +3,7 @@
  * once. With one, writes are decided at the head, all writes of one turn are committed together (one sync of the disk for
  * many writers), and only then shown and acknowledged.
  */
-import { ApiError, failure, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import { ApiError, failure, SetpointError, type UnstructuredObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock, Logger } from "@setpoint/host";
 import { deepFreeze } from "@setpoint/apimachinery";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -272,7 +272,7 @@ function stamped(object: UnstructuredObject, revision: number): UnstructuredObje
 }
 
 function notDurable(cause: unknown): ApiError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   const message = `Internal error occurred: the write could not be made durable and was refused: ${text}`;
   return new ApiError(failure(500, "InternalError", message), { cause });
 }

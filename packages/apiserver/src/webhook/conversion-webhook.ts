@@ -5,11 +5,12 @@ import {
   type JsonObject,
   type ObjectMeta,
   type UnstructuredObject,
+  messageOf,
 } from "@setpoint/apimachinery";
 import type { Clock, Random } from "@setpoint/host";
 import type { ObjectConverter } from "../registry/resource-definition.ts";
 import { plainError } from "../response/api-errors.ts";
-import { messageOf, postReview } from "./post-review.ts";
+import { postReview } from "./post-review.ts";
 import type { WebhookCaller, WebhookClientConfig } from "./webhook-caller.ts";
 
 export interface ConversionWebhookParts {

@@ -1,5 +1,5 @@
 /** Sends a review to a webhook and reads its answer, within its time. */
-import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import type { WebhookCaller, WebhookClientConfig } from "./webhook-caller.ts";
 
@@ -65,8 +65,4 @@ function urlOf({ url, service }: WebhookClientConfig, timeoutSeconds: number): s
   if (url !== undefined) return `${url}${query}`;
   const { namespace = "", name = "", path = "", port = 443 } = service ?? {};
   return `https://${name}.${namespace}.svc:${port}${path === "" ? "/" : path}${query}`;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

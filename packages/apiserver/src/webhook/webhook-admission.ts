@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type Status,
   type UnstructuredObject,
+  messageOf,
 } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
@@ -16,7 +17,7 @@ import { internalError } from "../response/api-errors.ts";
 import { type AdmissionAnswer, admissionReview, InvalidAnswer, parseAdmissionAnswer } from "./admission-review.ts";
 import { type Equivalents, matchRequest } from "./match-request.ts";
 import { requestAuthorizer } from "./request-authorizer.ts";
-import { messageOf, postReview } from "./post-review.ts";
+import { postReview } from "./post-review.ts";
 import { subjectDefinition } from "./subject-definition.ts";
 import { replaceContent, type VersionConverter } from "./version-converter.ts";
 import { isExempt } from "./resource-rules.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { SetpointError } from "@setpoint/apimachinery";
+import { SetpointError, messageOf } from "@setpoint/apimachinery";
 import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
 import { parse } from "yaml";
 import { startCluster } from "../cluster/cluster.ts";
@@ -48,7 +48,7 @@ function readFaults(file: string): FaultPlan {
     value = parse(readFileSync(file, "utf8"));
   } catch (cause) {
     // What follows the first line of yaml's messages is an excerpt.
-    const [why = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
+    const [why = ""] = messageOf(cause).split("\n");
     throw new SetpointError("ERR_FAULTS_INVALID", `Cannot read the faults in ${file}: ${why.replace(/:$/, "")}`);
   }
   return parseFaultPlan(value);
@@ -79,7 +79,7 @@ function parseFlags(args: readonly string[]): UpFlags {
     };
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (cause) {
-    throw new SetpointError(usageError, `Cannot start: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new SetpointError(usageError, `Cannot start: ${messageOf(cause)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { get as getHttp, type IncomingMessage } from "node:http";
 import { get as getHttps } from "node:https";
-import { SetpointError } from "@setpoint/apimachinery";
+import { SetpointError, messageOf } from "@setpoint/apimachinery";
 
 const redirectsMax = 5;
 /** No answer for this long ends the request. */
@@ -13,7 +13,7 @@ export async function readUrl(url: string): Promise<string> {
   try {
     return await follow(new URL(url), redirectsMax);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new SetpointError("ERR_SOURCE_UNREADABLE", `Cannot read "${url}": ${reason}`);
   }
 }

@@ -13,6 +13,7 @@ import {
   type RawResponse,
   SetpointError,
   type Transport,
+  messageOf,
 } from "@setpoint/apimachinery";
 import type { Timer } from "@setpoint/host";
 import {
@@ -198,7 +199,7 @@ class HttpTransportImplementation implements HttpTransport {
   }
 
   #connectionFailed(cause: unknown): SetpointError {
-    const text = cause instanceof Error ? cause.message : String(cause);
+    const text = messageOf(cause);
     const message = `Cannot connect to "${this.#options.server}": ${text}`;
     return new SetpointError("ERR_CONNECTION_FAILED", message, { cause });
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "@setpoint/apimachinery";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ async function messageFor(output: string | undefined): Promise<string> {
     await extractClosure(closure, join(bin, "root"), mirror);
     return "no error";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     process.env["PATH"] = before;
   }

@@ -1,3 +1,4 @@
+import { messageOf } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import {
@@ -13,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
-import { messageOf, nodeError } from "../errors.ts";
+import { nodeError } from "../errors.ts";
 import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
 import { addLinks, checkVersion, extractClosure } from "./debian-closure.ts";

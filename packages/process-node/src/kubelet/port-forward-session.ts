@@ -1,7 +1,7 @@
 /** Connections to ports of a pod over a WebSocket: the channel protocol v4.channel.k8s.io, two channels a port. */
+import { messageOf } from "@setpoint/apimachinery";
 import { connect, type Socket } from "node:net";
 import type { WebSocket } from "ws";
-import { messageOf } from "../errors.ts";
 
 /** kubectl speaks SPDY here, which this node does not. */
 export const portForwardProtocols = ["v4.channel.k8s.io"] as const;

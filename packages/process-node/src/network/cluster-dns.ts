@@ -1,6 +1,6 @@
+import { messageOf } from "@setpoint/apimachinery";
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { createServer, type Server, type Socket } from "node:net";
-import { messageOf } from "../errors.ts";
 import { answerClusterName } from "./cluster-names.ts";
 import { encodeAnswer, parseQuestion, udpAnswerBytesMax } from "./dns-message.ts";
 import type { ServiceTable } from "./service-table.ts";

@@ -1,10 +1,10 @@
 /** One attempt of a probe or lifecycle handler. */
+import { messageOf } from "@setpoint/apimachinery";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { connect } from "node:net";
 import type { Clock } from "@setpoint/host";
 import type { RunningContainer } from "../container-runtime.ts";
-import { messageOf } from "../errors.ts";
 import type { Container, ProbeHandler } from "../pod/pod.ts";
 import { checkGrpcHealth } from "./grpc-health.ts";
 

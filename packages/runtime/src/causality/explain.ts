@@ -1,5 +1,5 @@
 /** Makes the answer to "why" of what a controller's queue, cache and ledger know. */
-import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
+import { parseApiVersion, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { controllerOf, storeKey } from "../cache/store.ts";
@@ -138,7 +138,7 @@ function ownershipOf(
   try {
     return supervisor.mayRun(key) ? "ours" : "another's";
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: messageOf(error) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "@setpoint/apimachinery";
 import type { RunVerdict } from "../controller/run-supervisor.ts";
 import type { Cause, RunRecord, WriteRecord } from "./run-record.ts";
 
@@ -73,8 +74,4 @@ export class RunLedger {
   get sinceMs(): number | undefined {
     return (this.#ring.length < runsMax ? this.#ring[0] : this.#ring[this.#next])?.startedMs;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 /** Which refusals of a run are the user's to see, and which of them only a change can end. */
-import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError } from "@setpoint/apimachinery";
+import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError, messageOf } from "@setpoint/apimachinery";
 import { errNotOwned, errWriteBudget, isTerminalError } from "../errors.ts";
 import { isOtherUid } from "./other-uid.ts";
 import { minutes } from "./result.ts";
@@ -34,7 +34,7 @@ export const lookAgainMs: number = minutes(1);
 /** `isWrite` says whether an answer of the server is one to what the run wanted to write. */
 export function refusalOf(error: unknown, isWrite: (error: object) => boolean): Refusal | undefined {
   if (error instanceof AggregateError) return worst(error, isWrite);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (isTerminalError(error)) return { reason: "Terminal", message, until: "change" };
   if (isSetpointError(error, errNotOwned)) return { reason: "NotOwned", message, until: "look" };
   if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };

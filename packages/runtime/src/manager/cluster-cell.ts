@@ -127,28 +127,33 @@ export class ClusterCell {
    */
   async drain(limitMs: number): Promise<boolean> {
     this.#isActive = false;
-    const limit = new AbortController();
     let haveRunsEnded = false;
     const ended = Promise.all(this.controllers.map(({ runner }) => runner.stop())).then(() => {
       haveRunsEnded = true;
       return this.#events.flushed();
     });
-    await Promise.race([ended, sleep(this.#host.clock, limitMs, limit.signal).catch(() => {})]);
-    limit.abort();
+    await this.#endsWithin(limitMs, ended);
     return haveRunsEnded;
   }
 
   /** Closes the watches; those whose transport does not heed its signal are left behind. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    if (!(await this.#endsWithin(closeMsMax, this.informers.stop())))
+      this.#host.log.warn("Watches did not close in time", { waitedMs: closeMsMax });
+  }
+
+  async #endsWithin(limitMs: number, work: Promise<void>): Promise<boolean> {
     const limit = new AbortController();
-    const late = sleep(this.#host.clock, closeMsMax, limit.signal).then(
+    const isLate = sleep(this.#host.clock, limitMs, limit.signal).then(
       () => true,
       () => false,
     );
-    if (await Promise.race([this.informers.stop().then(() => false), late]))
-      this.#host.log.warn("Watches did not close in time", { waitedMs: closeMsMax });
-    limit.abort();
+    try {
+      return !(await Promise.race([work.then(() => false), isLate]));
+    } finally {
+      limit.abort();
+    }
   }
 
   /** After the close of a cluster that is gone: what its metrics told last would be told for ever. */

@@ -112,17 +112,15 @@ function countingClock(clock: Clock): Clock & { readonly asked: number[]; readon
   };
 }
 
-test("a delay longer than a timer can count is waited for to its end, in parts", async () => {
+test("a delay of months is waited for to its end", async () => {
   const { clock } = simulatedHost(1);
-  const counting = countingClock(clock);
-  const { queue } = createQueue({ clock: counting });
-  const delayMs = 2 ** 32;
+  const { queue } = createQueue({ clock });
+  const delayMs = 2 ** 33;
   queue.addAfter("a/x", delayMs);
   await clock.run(delayMs - 1);
   expect(queue.depth).toBe(0);
   await clock.run(1);
   expect(queue.take()).toBe("a/x");
-  expect(counting.asked).toEqual([2 ** 31 - 1, 2 ** 31 - 1, 2]);
 });
 
 test("a queue has one timer while keys are delayed, and none when it is closed or nothing is", () => {

@@ -16,8 +16,6 @@ const passesBeforeClaim = 8;
 const agedMs = 60_000;
 /** Keys that are kept only because their rate limit remembers them are looked for when there are more than so many keys. */
 const sweepSizeMin = 1_000;
-/** What timers can count to; a longer delay is waited for in parts. */
-const timerMsMax = 2 ** 31 - 1;
 
 /** How often one key may run. */
 export interface RateLimit {
@@ -305,8 +303,7 @@ export class WorkQueue {
     this.#timer?.cancel();
     this.#timerMs = dueMs;
     if (dueMs === Number.POSITIVE_INFINITY) return;
-    const delayMs = Math.min(dueMs - this.#clock.monotonic(), timerMsMax);
-    this.#timer = this.#clock.setTimer(() => this.#wake(), delayMs);
+    this.#timer = this.#clock.setTimer(() => this.#wake(), dueMs - this.#clock.monotonic());
   }
 
   #wake(): void {

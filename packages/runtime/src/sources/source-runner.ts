@@ -1,4 +1,4 @@
-import type { NamespacedName } from "@setpoint/apimachinery";
+import { type NamespacedName, messageOf } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { sleep, type Host, type Logger } from "@setpoint/host";
 import type { CacheReader } from "../controller/controller-definition.ts";
@@ -91,7 +91,7 @@ export class SourceRunner {
     const { clock, random, metrics } = this.#options.host;
     const fullMs = Math.min(restartDelayMsFirst * 2 ** this.#failures++, restartDelayMsMax);
     const delayMs = fullMs * (0.5 + random.next() / 2);
-    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#lastError = messageOf(error);
     this.#setUp(0);
     metrics.counter("setpoint_source_failures_total", "Failures of a source of a controller.").add(1, this.#labels);
     this.#log.warn("Source failed and is started again", { error, retryDelayMs: Math.round(delayMs) });

@@ -1,5 +1,5 @@
 /** ConversionReview in, ConversionReview out. */
-import { isJsonObject, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+import { isJsonObject, type JsonObject, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { NotAReview } from "./answer-admission.ts";
 
@@ -34,7 +34,7 @@ function convertAll(kinds: readonly ConvertibleKind[], objects: readonly unknown
     const convertedObjects = objects.map((each) => convertOne(kinds, each, apiVersion));
     return { convertedObjects, result: { status: "Success" } };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { convertedObjects: [], result: { status: "Failed", message } };
   }
 }
@@ -50,7 +50,7 @@ function convertOne(kinds: readonly ConvertibleKind[], value: unknown, apiVersio
   } catch (error) {
     const { namespace = "", name = "" } = object.metadata;
     const key = namespace === "" ? name : `${namespace}/${name}`;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Error(`${object.kind} "${key}" to ${apiVersion}: ${why}`, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
 /** Answers the calls of API servers: which function, how long, how many at once, counted under controller-runtime's names. */
-import { isApiError } from "@setpoint/apimachinery";
+import { isApiError, messageOf } from "@setpoint/apimachinery";
 import type { Clock, Logger, Metrics } from "@setpoint/host";
 import type { KindRef } from "@setpoint/client";
 import { answerAdmission, NotAReview } from "./answer-admission.ts";
@@ -108,7 +108,7 @@ async function answered(path: string, log: Logger, answer: () => Promise<unknown
     if (error instanceof NoPlace) return refused(429, `Cannot answer "${path}": ${error.message}`);
     if (error instanceof TooLate) return refused(504, `Cannot answer "${path}": ${error.message}`);
     log.error("Webhook failed", { webhook: path, error });
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return refused(500, `Cannot answer "${path}": ${why}`);
   }
 }

@@ -22,38 +22,35 @@ export function readinessOf(child: KubeObject): Readiness {
   const seen = status["observedGeneration"];
   if (typeof seen === "number" && metadata.generation !== undefined && seen < metadata.generation)
     return waiting("its controller has not seen its newest spec");
-  const rule = ruleOf.get(`${apiVersion} ${kind}`);
+  const rule = ruleOf[`${apiVersion} ${kind}`];
   return rule === undefined ? byConditions(status.conditions ?? []) : (rule(spec, status) ?? ready);
 }
 
 type Rule = (spec: NonNullable<Facts["spec"]>, status: NonNullable<Facts["status"]>) => Readiness | undefined;
 
 /** Undefined: nothing speaks against it. With their versions: kinds of others have the same names. */
-const ruleOf: ReadonlyMap<string, Rule> = new Map<string, Rule>(
-  Object.entries({
-    "apps/v1 Deployment": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "availableReplicas"),
-    "apps/v1 StatefulSet": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "readyReplicas"),
-    "apps/v1 ReplicaSet": (spec, status) => ofReplicas(spec, status, "readyReplicas"),
-    "apps/v1 DaemonSet": (_spec, status) => {
-      const wanted = numberOf(status["desiredNumberScheduled"]);
-      const there = numberOf(status["numberAvailable"]);
-      return there < wanted ? waiting(`${there} of ${wanted} pods are available`) : undefined;
-    },
-    "batch/v1 Job": (_spec, status) => {
-      const failure = findCondition(status.conditions, "Failed");
-      if (failure?.status === "True") return { kind: "failed", why: failure.message };
-      return isConditionTrue(status.conditions, "Complete") ? undefined : waiting("it has not completed");
-    },
-    "v1 Pod": (_spec, status) => {
-      if (status["phase"] === "Failed") return { kind: "failed", why: "it has failed" };
-      return status["phase"] === "Succeeded" || isConditionTrue(status.conditions, "Ready")
-        ? undefined
-        : waiting("it is not ready");
-    },
-    "v1 PersistentVolumeClaim": (_spec, status) =>
-      status["phase"] === "Bound" ? undefined : waiting("it is not bound"),
-  } satisfies Readonly<Record<string, Rule>>),
-);
+const ruleOf: Readonly<Record<string, Rule>> = {
+  "apps/v1 Deployment": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "availableReplicas"),
+  "apps/v1 StatefulSet": (spec, status) => ofReplicas(spec, status, "updatedReplicas", "readyReplicas"),
+  "apps/v1 ReplicaSet": (spec, status) => ofReplicas(spec, status, "readyReplicas"),
+  "apps/v1 DaemonSet": (_spec, status) => {
+    const wanted = numberOf(status["desiredNumberScheduled"]);
+    const there = numberOf(status["numberAvailable"]);
+    return there < wanted ? waiting(`${there} of ${wanted} pods are available`) : undefined;
+  },
+  "batch/v1 Job": (_spec, status) => {
+    const failure = findCondition(status.conditions, "Failed");
+    if (failure?.status === "True") return { kind: "failed", why: failure.message };
+    return isConditionTrue(status.conditions, "Complete") ? undefined : waiting("it has not completed");
+  },
+  "v1 Pod": (_spec, status) => {
+    if (status["phase"] === "Failed") return { kind: "failed", why: "it has failed" };
+    return status["phase"] === "Succeeded" || isConditionTrue(status.conditions, "Ready")
+      ? undefined
+      : waiting("it is not ready");
+  },
+  "v1 PersistentVolumeClaim": (_spec, status) => (status["phase"] === "Bound" ? undefined : waiting("it is not bound")),
+};
 
 function ofReplicas(
   { replicas = 1 }: { readonly replicas?: number },

@@ -1,5 +1,5 @@
 /** What an engine says of an object: whether its program has answered, and whether what it wants is ready. */
-import { isSetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { isSetpointError, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import { declareConditions, type ConditionInit, type ConditionProtocol } from "@setpoint/runtime";
 import { readinessOf } from "./child-readiness.ts";
 import { errProgramInput, errProgramOutput } from "./programs.ts";
@@ -33,11 +33,11 @@ export function notRenderedCondition(error: unknown): ConditionInit {
     : isSetpointError(error, errProgramOutput)
       ? "OutputInvalid"
       : "ProgramFailed";
-  return engineHealth.one("Rendered", reason, messageOf(error));
+  return engineHealth.one("Rendered", reason, shortMessageOf(error));
 }
 
 export function refusedCondition(error: unknown): ConditionInit {
-  return engineHealth.one("ChildrenReady", "Refused", messageOf(error));
+  return engineHealth.one("ChildrenReady", "Refused", shortMessageOf(error));
 }
 
 export function childrenCondition(children: readonly KubeObject[]): ConditionInit {
@@ -58,6 +58,6 @@ function nameOf({ kind, metadata }: KubeObject): string {
   return `${kind} "${metadata.name ?? ""}"`;
 }
 
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, messageLengthMax);
+function shortMessageOf(error: unknown): string {
+  return messageOf(error).slice(0, messageLengthMax);
 }

@@ -1,5 +1,5 @@
 /** A controller whose children come from a program's standard output: a chart, an overlay, a script in any language. */
-import { apiVersionOf, isSetpointError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { apiVersionOf, isSetpointError, SetpointError, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import {
@@ -136,7 +136,7 @@ function parseAnswer({ output }: EngineRun, command: readonly string[], text: st
   try {
     return parseSyncResponse(name, value);
   } catch (cause) {
-    throw outputError(cause instanceof Error ? cause.message : String(cause), cause);
+    throw outputError(messageOf(cause), cause);
   }
 }
 

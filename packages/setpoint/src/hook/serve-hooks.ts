@@ -1,7 +1,7 @@
 /** Serves the functions of controllers of the pure form as hooks for Metacontroller, or for ourselves in another process. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isSetpointError } from "@setpoint/apimachinery";
+import { isSetpointError, messageOf } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import { answerHook, errHookRequest, type HookName } from "./answer-hook.ts";
@@ -55,7 +55,7 @@ export async function serveHooks(
     } catch (error) {
       const isTheirs = isSetpointError(error, errHookRequest);
       if (!isTheirs) host.log.error("Hook failed", { path: request.url, error });
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       return serialized({ code: isTheirs ? 400 : 500, body: { error: text } });
     } finally {
       active--;

@@ -2,6 +2,7 @@
 export type { OperatorProcessOptions } from "./operator-process.ts";
 export { isOperator, runOperatorProcess } from "./operator-process.ts";
 export { installKinds } from "./install-kinds.ts";
+export { collectAfterStart } from "./collect-after-start.ts";
 
 // webhooks
 export type { CertificateTimes } from "./certificate-plan.ts";

@@ -1,4 +1,5 @@
 /** Serves the status of an operator's process: to the cluster when in a pod, to its own machine when on a desk. */
+import { messageOf } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import type { Manager } from "@setpoint/runtime";
@@ -78,7 +79,7 @@ async function listen(
   } catch (error) {
     if (isNeeded) throw error;
     const { address, port } = server;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     host.log.warn("Status is not served: the port is taken, so `setpoint why` asks whoever has it", {
       address,
       port,

@@ -1,5 +1,5 @@
 /** Looks over everybody's shoulders in one run: what an oracle may see, and what it says. */
-import type { KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
+import { type KubeObject, type UnstructuredObject, messageOf } from "@setpoint/apimachinery";
 import type { Storage } from "@setpoint/apiserver";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { LogLine, SimulatedHost } from "@setpoint/host/simulated";
@@ -94,7 +94,7 @@ export class Recorder implements Onlooker {
     try {
       return ask();
     } catch (error) {
-      const sentence = `the oracle itself failed: ${error instanceof Error ? error.message : String(error)}`;
+      const sentence = `the oracle itself failed: ${messageOf(error)}`;
       if (!this.broken.some((each) => each.oracle === oracle && each.sentence === sentence))
         this.broken.push({ oracle, sentence, atMs: this.#view?.nowMs ?? 0 });
       return undefined;

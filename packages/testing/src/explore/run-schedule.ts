@@ -1,4 +1,5 @@
 /** One run: a story, a seed, and the faults that strike it. */
+import { messageOf } from "@setpoint/apimachinery";
 import { durationOf, type Fault } from "../faults/fault.ts";
 import {
   FaultBoard,
@@ -133,7 +134,7 @@ async function tell(
       await play(world, step);
       if (step.kind !== "run") await world.settled({ within });
     } catch (error) {
-      return `after "${describeStep(step)}": ${error instanceof Error ? error.message : String(error)}`;
+      return `after "${describeStep(step)}": ${messageOf(error)}`;
     }
   }
   const isOver = (): boolean => !striker.isBusy && board.isOver(world.host.clock.monotonic());
@@ -146,7 +147,7 @@ async function tell(
       await world.settled({ within });
     } while (!isOver());
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
   return undefined;
 }

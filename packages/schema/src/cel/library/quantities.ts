@@ -1,5 +1,5 @@
 /** Resource quantities: `quantity('1Gi').isGreaterThan(quantity(self.memory))`. */
-import { parseQuantity } from "@setpoint/apimachinery";
+import { parseQuantity, messageOf } from "@setpoint/apimachinery";
 import { readsFirst } from "../cost.ts";
 import { member, plain, type Library } from "../overload.ts";
 import { CelFault, CelOpaque, type Value } from "../value.ts";
@@ -25,7 +25,7 @@ function parse(text: string): CelQuantity | CelFault {
   try {
     return new CelQuantity(parseQuantity(text).nanos);
   } catch (error) {
-    return new CelFault(error instanceof Error ? error.message : String(error));
+    return new CelFault(messageOf(error));
   }
 }
 

@@ -7,17 +7,16 @@ import { systemHost } from "@setpoint/host/system";
 import { createKind, type KubeObject, type Transport } from "@setpoint/apimachinery";
 import { ControllerSupervisor } from "../packages/runtime/src/manager/controller-supervisor.ts";
 import { allKeys } from "../packages/runtime/src/manager/key-ownership.ts";
-import { lazyClients } from "../packages/runtime/src/manager/lazy-client.ts";
+import { lazyClient } from "../packages/runtime/src/manager/lazy-client.ts";
 
 const count = 100_000;
 const rounds = 6;
 const host = systemHost({ write: () => {} });
 const transport: Transport = { send: () => Promise.reject(new Error("nothing is sent here")) };
-const model = createClient(transport, host);
 const supervisor = new ControllerSupervisor({
   ...{ controller: "box", host, transport, ownership: allKeys(new AbortController().signal) },
   assertMayWrite() {},
-  createClient: lazyClients(model, (way) => createClient(way, host)),
+  createClient: (way) => lazyClient(way, (inner) => createClient(inner, host)),
 });
 const Box = createKind<KubeObject>({ group: "", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
 const boxes = Array.from({ length: count }, (_, i) => ({

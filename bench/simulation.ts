@@ -79,6 +79,7 @@ async function sample(
 
 if (isMainThread) {
   setFlagsFromString("--min-semi-space-size=64");
+  setFlagsFromString("--no-allocation-site-pretenuring");
   const argv = process.argv.slice(2);
   const worker = new Worker(new URL(import.meta.url), { argv, resourceLimits: { maxYoungGenerationSizeMb: 192 } });
   worker.on("error", (error) => {

@@ -26,6 +26,16 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
+/** Forms of code whose functions V8 puts among the old objects, with all that they hold; see decisions/0014. */
+const longLived: readonly (readonly [RegExp, string])[] = [
+  [
+    /^ +[\w.#]+\.#?\w+ (\?\?)?= (async )?(\([^()]*\)|\w+)(: [^=\n]+)? =>/m,
+    "assigns a function to a property; initialize a field with it, or hand it over",
+  ],
+  [/^ +.*\bfunction\*/m, "makes a generator function anew at each call; move it out"],
+  [/^ +(return )?class \w/m, "makes a class anew at each call; move it out"],
+];
+
 const problems: string[] = [];
 const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).split("\n").filter(Boolean);
 const manifests = new Map(
@@ -45,6 +55,14 @@ function checkLadder(folder: string, manifest: Manifest): void {
   }
 }
 
+function checkLifetimes(file: string, text: string): void {
+  for (const [form, what] of longLived) {
+    const found = form.exec(text);
+    if (found !== null)
+      problems.push(`${file}:${text.slice(0, found.index).split("\n").length}: ${what} (decisions/0014)`);
+  }
+}
+
 function checkFile(file: string): void {
   if (/\/(utils?|helpers?|common|misc|types)(\/|\.ts$)/.test(file))
     problems.push(`${file}: the name says nothing; name it after its subject`);
@@ -55,6 +73,7 @@ function checkFile(file: string): void {
   const folder = Object.keys(levels).find((each) => file.startsWith(`${each}/`));
   for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g))
     checkImport(file, folder, specifier);
+  if (folder !== undefined && !/\.(test|fixture)\.ts$/.test(file)) checkLifetimes(file, text);
   const words = new RegExp(["TO", "FIX"].map((half, i) => half + ["DO", "ME"][i]).join("|"));
   if (words.test(text)) problems.push(`${file}: do it now, or say it in an issue`);
 }

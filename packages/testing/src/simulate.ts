@@ -147,8 +147,7 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     operators,
     controllers,
   });
-  board.onStep = (fault) => striker.strike(fault);
-  board.arm(host.clock);
+  board.arm(host.clock, striker);
   const names = operators.map(({ name }) => name);
   const { server } = ground;
   const stored = (): ReturnType<SimulatedApiServer["contents"]> => server.contents();

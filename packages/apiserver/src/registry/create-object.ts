@@ -64,17 +64,29 @@ async function createNamed(
   const { object: stored } = await decideWrite(
     context,
     { definition, key, name, dryRun: options.dryRun, holds },
-    function* (current) {
-      const object = take();
-      if (name !== "") object.metadata.name = name;
-      const prepared = yield* prepareCreate(context, served, options, object);
-      // Last, as upstream: who is refused for another reason does not learn that the name is taken.
-      if (current !== undefined) throw new NameTaken(definition, current);
-      return yield* storedForm(view, prepared);
-    },
+    (current) => decideCreate(context, served, options, named(take(), name), current),
   );
   if (stored === undefined) throw plainError("the created object is gone");
   return showReady(view, stored);
+}
+
+function named(object: MutableObject, name: string): MutableObject {
+  if (name !== "") object.metadata.name = name;
+  return object;
+}
+
+function* decideCreate(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  object: MutableObject,
+  current: UnstructuredObject | undefined,
+): Waits<UnstructuredObject> {
+  const { definition } = served;
+  const prepared = yield* prepareCreate(context, served, options, object);
+  // Last, as upstream: who is refused for another reason does not learn that the name is taken.
+  if (current !== undefined) throw new NameTaken(definition, current);
+  return yield* storedForm(context.view(definition), prepared);
 }
 
 /** Everything that happens to a new object before it is stored, in the order of upstream. */

@@ -3,7 +3,7 @@ import { timestamp } from "@setpoint/host";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { conflict, notFound } from "../response/api-errors.ts";
-import { decideWrite } from "./decide-write.ts";
+import { decideWrite, type Outcome, type Waits } from "./decide-write.ts";
 import { finalizersForDeletion } from "./garbage-finalizers.ts";
 import type { MutableMeta } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
@@ -72,23 +72,47 @@ async function deleteNamed(
 ): Promise<Deletion> {
   const { definition } = served;
   const view = context.view(definition);
-  let marked: UnstructuredObject | "delete" | "keep" = "keep";
   const key = storageKey(definition, namespace, name);
-  const { object } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, function* (current) {
-    marked = "keep";
-    if (current === undefined) throw notFound(definition, name);
-    const old = yield* shownForm(view, current);
-    checkPreconditions(definition, old, options);
-    const subject = { operation: "DELETE", name, object: undefined, old, dryRun: options.dryRun } as const;
-    const admission = { ...admissionRequest(context, served, subject), namespace };
-    yield* admit(context, admission);
-    yield* validateAdmission(context, admission);
-    marked = markDeleted(context, definition, old, options);
-    return typeof marked === "string" ? marked : yield* storedForm(view, marked);
-  });
+  const made: Made = { isGone: false };
+  const { object } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, (current) =>
+    decideDelete(context, served, options, { namespace, name, made }, current),
+  );
   if (object === undefined) throw notFound(definition, name);
-  // The callback has run; TypeScript cannot see that it changed the variable.
-  return { object: await showReady(view, object), isGone: (marked as unknown) === "delete" };
+  return { object: await showReady(view, object), isGone: made.isGone };
+}
+
+/** What the last decision was, beside its outcome. */
+interface Made {
+  isGone: boolean;
+}
+
+interface Subject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly made: Made;
+}
+
+function* decideDelete(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: DeleteOptions,
+  { namespace, name, made }: Subject,
+  current: UnstructuredObject | undefined,
+): Waits<Outcome> {
+  const { definition } = served;
+  const view = context.view(definition);
+  made.isGone = false;
+  if (current === undefined) throw notFound(definition, name);
+  const old = yield* shownForm(view, current);
+  checkPreconditions(definition, old, options);
+  const subject = { operation: "DELETE", name, object: undefined, old, dryRun: options.dryRun } as const;
+  const admission = { ...admissionRequest(context, served, subject), namespace };
+  yield* admit(context, admission);
+  yield* validateAdmission(context, admission);
+  const marked = markDeleted(context, definition, old, options);
+  if (typeof marked !== "string") return yield* storedForm(view, marked);
+  made.isGone = marked === "delete";
+  return marked;
 }
 
 function checkPreconditions(

@@ -11,7 +11,7 @@ import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { conflict, modifiedMessage, notFound } from "../response/api-errors.ts";
 import { hasStatus, prepareCreate } from "./create-object.ts";
-import { decideWrite, type Waits } from "./decide-write.ts";
+import { decideWrite, type Outcome, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
 import { type MutableMeta, type MutableObject, setManagers } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
@@ -65,39 +65,54 @@ export async function updateObject(
   const { definition, attributes } = served;
   const { namespace, name } = attributes;
   const view = context.view(definition);
-  let created = false;
-  let emptied: MutableObject | undefined;
   const key = storageKey(definition, namespace, name);
+  const made: Made = { created: false, emptied: undefined };
   const holds = (object: UnstructuredObject): boolean => {
-    const operation = created ? "CREATE" : "UPDATE";
+    const operation = made.created ? "CREATE" : "UPDATE";
     const subject = { operation, name, object, old: undefined, dryRun: options.dryRun } as const;
     return admissionHolds(context, admissionRequest(context, served, subject));
   };
   const { object: stored } = await decideWrite(
     context,
     { definition, key, name, dryRun: options.dryRun, holds },
-    function* (current) {
-      [created, emptied] = [false, undefined];
-      if (current === undefined) {
-        if (changer.create === undefined) throw notFound(definition, name);
-        created = true;
-        const { object, managedFields } = changer.create();
-        return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
-      }
-      const old = yield* shownForm(view, current);
-      const change = changer.change(old);
-      const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
-      if (isEmptied(definition, object, old)) {
-        emptied = object;
-        return "delete";
-      }
-      const next = yield* storedForm(view, object);
-      return deepEqual(next, current) ? "keep" : next;
-    },
+    (current) => decideUpdate(context, served, options, { changer, made }, current),
   );
-  if (emptied !== undefined) return { object: emptied, created: false };
+  if (made.emptied !== undefined) return { object: made.emptied, created: false };
   if (stored === undefined) throw notFound(definition, name);
-  return { object: await showReady(view, stored), created };
+  return { object: await showReady(view, stored), created: made.created };
+}
+
+/** What the last decision was, beside its outcome. */
+interface Made {
+  created: boolean;
+  emptied: MutableObject | undefined;
+}
+
+function* decideUpdate(
+  context: RegistryContext,
+  served: ServedRequest,
+  options: WriteOptions,
+  { changer, made }: { readonly changer: Changer; readonly made: Made },
+  current: UnstructuredObject | undefined,
+): Waits<Outcome> {
+  const { definition, attributes } = served;
+  const view = context.view(definition);
+  made.created = current === undefined;
+  made.emptied = undefined;
+  if (current === undefined) {
+    if (changer.create === undefined) throw notFound(definition, attributes.name);
+    const { object, managedFields } = changer.create();
+    return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
+  }
+  const old = yield* shownForm(view, current);
+  const change = changer.change(old);
+  const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
+  if (isEmptied(definition, object, old)) {
+    made.emptied = object;
+    return "delete";
+  }
+  const next = yield* storedForm(view, object);
+  return deepEqual(next, current) ? "keep" : next;
 }
 
 /** Everything that happens to a changed object before it is stored, in the order of upstream. */

@@ -64,7 +64,7 @@ class ResourceWatch {
   readonly #queue: FrameQueue;
   readonly #open: WatchSet;
   readonly #timers = new Set<Timer>();
-  readonly #onAbort: () => void;
+  readonly #onAbort = (): void => this.#queue.fail(this.#served.signal.reason);
   #tail: Promise<unknown> | undefined;
   #storageWatch: { cancel(): void } | undefined;
 
@@ -86,7 +86,6 @@ class ResourceWatch {
     this.#pathPrefix = pathPrefixOf(served.definition, served.attributes.namespace);
     this.#open = open;
     this.#queue = new FrameQueue(() => this.#close());
-    this.#onAbort = () => this.#queue.fail(served.signal.reason);
   }
 
   start(): AsyncIterable<WatchFrame> {

@@ -19,14 +19,20 @@ export async function readRawAnswer(
 }
 
 function rawList(chunks: AsyncIterable<Uint8Array>): RawList {
+  const end: ListEnd = { head: undefined };
+  return { batches: batches(chunks, end), metadata: () => end.head?.metadata ?? {} };
+}
+
+/** What is known when the last item was seen. */
+interface ListEnd {
+  head: RawListHead | undefined;
+}
+
+async function* batches(chunks: AsyncIterable<Uint8Array>, end: ListEnd): AsyncGenerator<readonly Uint8Array[]> {
   const splitter = new ListSplitter();
-  let end: RawListHead | undefined;
-  async function* batches(): AsyncGenerator<readonly Uint8Array[]> {
-    for await (const chunk of chunks) {
-      const items = splitter.push(chunk);
-      if (items.length > 0) yield items;
-    }
-    end = splitter.end();
+  for await (const chunk of chunks) {
+    const items = splitter.push(chunk);
+    if (items.length > 0) yield items;
   }
-  return { batches: batches(), metadata: () => end?.metadata ?? {} };
+  end.head = splitter.end();
 }

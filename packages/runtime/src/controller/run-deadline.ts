@@ -20,13 +20,12 @@ export interface RunDeadlineOptions {
 export class RunDeadline {
   readonly #stopper = new AbortController();
   readonly #options: RunDeadlineOptions;
-  readonly #onAbort: () => void;
+  readonly #onAbort = (): void => this.#stopper.abort(this.#options.signal.reason);
   #timer: Timer;
   #isIgnored = false;
 
   constructor(options: RunDeadlineOptions) {
     this.#options = options;
-    this.#onAbort = () => this.#stopper.abort(options.signal.reason);
     if (options.signal.aborted) this.#onAbort();
     options.signal.addEventListener("abort", this.#onAbort, { once: true });
     this.#timer = options.clock.setTimer(() => this.#expire(), options.timeoutMs);

@@ -11,7 +11,7 @@ import { EventRecorder } from "../events/event-recorder.ts";
 import { fencedTransport } from "../leader/fenced-transport.ts";
 import { ControllerSupervisor } from "./controller-supervisor.ts";
 import type { KeyOwnership } from "./key-ownership.ts";
-import { lazyClients } from "./lazy-client.ts";
+import { lazyClient } from "./lazy-client.ts";
 
 export interface ClusterCellOptions {
   /** Undefined: the cluster that the manager itself lives in. */
@@ -60,7 +60,7 @@ export class ClusterCell {
     this.client = createClient(transport, clientOptions);
     this.informers = new InformerFactory(this.client, host, options.caches);
     this.#events = new EventRecorder(this.client, host, identity);
-    const open = lazyClients(this.client, (way) => createClient(way, clientOptions));
+    const open = (way: Transport): Client => lazyClient(way, (inner) => createClient(inner, clientOptions));
     this.controllers = controllers.map((definition) => {
       const controller = definition.name;
       const ports = { controller, host, transport, ownership, assertMayWrite, createClient: open };

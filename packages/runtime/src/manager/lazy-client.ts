@@ -1,31 +1,51 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 
-/**
- * Clients that are made when they are first used: a run that writes nothing must not pay for a client of its own. `model` is
- * any client; its verbs are those that the lazy ones have.
- */
-export function lazyClients(model: Client, create: (transport: Transport) => Client): (transport: Transport) => Client {
-  class LazyClient {
-    readonly transport: Transport;
-    #client: Client | undefined;
+/** A client that is made when it is first used: a run that writes nothing must not pay for one of its own. */
+export function lazyClient(transport: Transport, create: (transport: Transport) => Client): Client {
+  // Every verb of a client has a getter of its name below.
+  return new LazyClient(transport, create) as unknown as Client;
+}
 
-    constructor(transport: Transport) {
-      this.transport = transport;
-    }
+class LazyClient {
+  readonly transport: Transport;
+  readonly #create: (transport: Transport) => Client;
+  #client: Client | undefined;
 
-    open(): Client {
-      return (this.#client ??= create(this.transport));
-    }
+  constructor(transport: Transport, create: (transport: Transport) => Client) {
+    this.transport = transport;
+    this.#create = create;
   }
-  for (const verb of Object.keys(model)) {
-    if (verb === "transport") continue;
-    Object.defineProperty(LazyClient.prototype, verb, {
-      get(this: LazyClient): unknown {
-        return this.open()[verb as keyof Client];
-      },
-    });
+
+  open(): Client {
+    return (this.#client ??= this.#create(this.transport));
   }
-  // Every verb of a client has a getter of its name above.
-  return (transport) => new LazyClient(transport) as unknown as Client;
+}
+
+/** All of them, as the compiler checks. */
+const verbs: Readonly<Record<Exclude<keyof Client, "transport">, true>> = {
+  raw: true,
+  request: true,
+  get: true,
+  list: true,
+  listAll: true,
+  watch: true,
+  create: true,
+  update: true,
+  updateStatus: true,
+  patch: true,
+  apply: true,
+  applyStatus: true,
+  delete: true,
+  deleteCollection: true,
+  scale: true,
+  discover: true,
+};
+
+for (const verb of Object.keys(verbs)) {
+  Object.defineProperty(LazyClient.prototype, verb, {
+    get(this: LazyClient): unknown {
+      return this.open()[verb as keyof Client];
+    },
+  });
 }

@@ -22,7 +22,8 @@ class ShardRun implements RunPermit {
   readonly #options: ShardPermitsOptions;
   readonly #onEnded: (run: ShardRun) => void;
   readonly #stopper = new AbortController();
-  readonly #detach: () => void;
+  readonly #signal: AbortSignal;
+  readonly #abort = (): void => this.#stopper.abort(this.#signal.reason);
   #way: RunTransport | undefined;
   #isEnded = false;
   /** Since when its key is another's. */
@@ -34,10 +35,9 @@ class ShardRun implements RunPermit {
     this.slot = slot;
     this.#options = options;
     this.#onEnded = onEnded;
-    const abort = (): void => this.#stopper.abort(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    this.#detach = () => signal.removeEventListener("abort", abort);
+    this.#signal = signal;
+    if (signal.aborted) this.#abort();
+    signal.addEventListener("abort", this.#abort, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -57,7 +57,7 @@ class ShardRun implements RunPermit {
 
   ended(): void {
     this.#isEnded = true;
-    this.#detach();
+    this.#signal.removeEventListener("abort", this.#abort);
     this.#noteWrites();
     this.#onEnded(this);
   }

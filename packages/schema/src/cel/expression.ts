@@ -44,6 +44,11 @@ interface Compiled extends CelExpression {
 
 const namedExpressions = "variables";
 
+const noMessage: MessageNames = () => false;
+
+/** What the expression of a mutating policy makes. */
+const isPatchMessage: MessageNames = (name) => name === "JSONPatch" || name === "Object" || name.startsWith("Object.");
+
 export class CelEnvironment {
   readonly #shapes = new Map<string, Shape | undefined>();
   readonly #types = new Map<string, CelType>();
@@ -56,7 +61,7 @@ export class CelEnvironment {
 
   constructor({ variables, costMax, authorizes = false, mutates = false }: CelEnvironmentOptions) {
     this.#costMax = costMax;
-    this.#messages = (name) => mutates && (name === "JSONPatch" || name === "Object" || name.startsWith("Object."));
+    this.#messages = mutates ? isPatchMessage : noMessage;
     for (const [name, schema] of Object.entries(variables)) {
       const shape = schema === "dyn" ? undefined : shapeOf(schema, false, name);
       this.#shapes.set(name, shape);

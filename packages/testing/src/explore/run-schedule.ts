@@ -75,7 +75,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     { board, onlooker: recorder },
   );
   await using world = watched.world;
-  if (options.namesStates === true) board.stateName = () => hashOf(endState(watched.contents()));
+  if (options.namesStates === true) board.nameStates(() => hashOf(endState(watched.contents())));
   recorder.begin({ ...watched, host: world.host, models });
   const startedMs = board.startedMs;
   const stepsMs: number[] = [];

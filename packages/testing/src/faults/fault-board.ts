@@ -57,19 +57,21 @@ export function isStepFault(fault: Fault): fault is StepFault {
   return !isWriteFault(fault) && !isObservationFault(fault);
 }
 
+/** Does what strikes between two steps. */
+export interface Striker {
+  strike(fault: StepFault): void;
+}
+
 export class FaultBoard {
   readonly writes: RecordedWrite[] = [];
   readonly events: RecordedEvent[] = [];
   readonly struck: Struck[] = [];
   startedMs = 0;
-  /** Called for every fault that strikes between two steps. */
-  onStep: (fault: StepFault) => void = () => {};
-  /** Names the state of the world; asked at each site. */
-  stateName: (() => string) | undefined;
   readonly #faults: readonly Fault[];
   readonly #bySite = new Map<string, Fault[]>();
   readonly #counts = new Map<string, number>();
-  #isArmed = false;
+  #striker: Striker | undefined;
+  #stateName: (() => string) | undefined;
   #clock: Clock | undefined;
   #overMs = 0;
 
@@ -81,9 +83,14 @@ export class FaultBoard {
     }
   }
 
+  /** The name of the world's state is asked at each site and kept with it. */
+  nameStates(stateName: () => string): void {
+    this.#stateName = stateName;
+  }
+
   /** The story begins: sites are counted from here, and nothing strikes before. */
-  arm(clock: Clock): void {
-    this.#isArmed = true;
+  arm(clock: Clock, striker: Striker): void {
+    this.#striker = striker;
     this.#clock = clock;
     this.startedMs = clock.monotonic();
     for (const fault of this.#faults)
@@ -97,7 +104,7 @@ export class FaultBoard {
 
   /** A write is about to be sent; `what` is as in the trace. */
   writing(by: string, what: string, isCall: boolean, atMs: number): WriteEncounter {
-    if (!this.#isArmed) return noEncounter;
+    if (this.#striker === undefined) return noEncounter;
     const write = sitePattern(what);
     const site = { by, write, nth: this.#count(`${by}: ${write}`) };
     const verb = isCall ? "CALL" : (what.split(" ")[0] ?? "");
@@ -109,7 +116,7 @@ export class FaultBoard {
 
   /** An event is about to be delivered. */
   seeing(by: string, event: string, type: WatchEventType, resourceVersion: string, atMs: number): ObservationFault[] {
-    if (!this.#isArmed) return [];
+    if (this.#striker === undefined) return [];
     const site = { by, event, nth: this.#count(`${by}: event of ${event}`) };
     this.events.push({ site, atMs, type, resourceVersion, ...this.#stateNow() });
     return (this.#bySite.get(siteName(site)) ?? []).filter(isObservationFault);
@@ -129,11 +136,11 @@ export class FaultBoard {
   strike(fault: Fault): void {
     this.struck.push({ fault, atMs: this.#clock?.monotonic() ?? 0 });
     this.#overMs = Math.max(this.#overMs, (this.#clock?.monotonic() ?? 0) + durationOf(fault));
-    if (isStepFault(fault)) this.onStep(fault);
+    if (isStepFault(fault)) this.#striker?.strike(fault);
   }
 
   #stateNow(): { readonly state?: string } {
-    return this.stateName === undefined ? {} : { state: this.stateName() };
+    return this.#stateName === undefined ? {} : { state: this.#stateName() };
   }
 
   #count(name: string): number {

@@ -11,7 +11,7 @@ import type { SimulatedOperator } from "../simulated-operator.ts";
 import { operatorNamespace } from "../users.ts";
 import { foreignKey } from "./foreign-key.ts";
 import type { ChildChoice, Fault } from "./fault.ts";
-import type { StepFault } from "./fault-board.ts";
+import type { StepFault, Striker } from "./fault-board.ts";
 
 export interface StrikerOptions {
   readonly client: Client;
@@ -30,7 +30,7 @@ const somebodyElse = "somebody-else";
 const goneLookMs = 100;
 const goneLooksMax = 600;
 
-export class WorldStriker {
+export class WorldStriker implements Striker {
   readonly #options: StrikerOptions;
   #busy = 0;
 

@@ -117,6 +117,7 @@ function work(task: WorkerTask, clock: Clock, log: ExplorationLog): Promise<Shar
   // The entry beside this file: a source while developing, a compiled file in the package.
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   setFlagsFromString(`--min-semi-space-size=${youngMegabytes / 3}`);
+  setFlagsFromString("--no-allocation-site-pretenuring");
   const execArgv = extension === "ts" ? ["--conditions=@setpoint/source"] : [];
   const worker = new Worker(new URL(`./explore-worker.${extension}`, import.meta.url), {
     workerData: task,

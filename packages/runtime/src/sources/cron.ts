@@ -1,6 +1,6 @@
 import { sleep } from "@setpoint/host";
 import { CronSchedule, type CronOptions } from "./cron-schedule.ts";
-import { wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
+import { resumable, wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
 
 /** How often the clock is looked at while a moment is waited for: people set clocks, and machines sleep. */
 const lookMsMax = 300_000;
@@ -17,14 +17,12 @@ const correctionMsMin = 26 * 3_600_000;
  */
 export function cron(expression: string, options: CronOptions = {}, keysOf?: KeysOf): Source {
   const schedule = new CronSchedule(expression, options);
-  const moments = new WeakMap<SourcePorts, Moment>();
   return {
     name: `cron ${expression} ${schedule.timeZone}`,
-    run(ports) {
-      const fired = moments.get(ports) ?? { ms: ports.clock.now() };
-      moments.set(ports, fired);
-      return follow(schedule, keysOf, ports, fired);
-    },
+    run: resumable<Moment>(
+      ({ clock }) => ({ ms: clock.now() }),
+      (ports, fired) => follow(schedule, keysOf, ports, fired),
+    ),
   };
 }
 

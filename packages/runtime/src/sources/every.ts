@@ -1,6 +1,6 @@
 import { sleep } from "@setpoint/host";
 import { checkMs } from "../controller/check-number.ts";
-import { wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
+import { resumable, wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
 
 /**
  * Wakes keys at a steady pace, the first time one interval after the start; with low priority, so that changes go first:
@@ -10,14 +10,12 @@ import { wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts
  */
 export function every(intervalMs: number, keysOf?: KeysOf): Source {
   checkMs("every()", "interval", intervalMs);
-  const paces = new WeakMap<SourcePorts, Pace>();
   return {
     name: `every ${intervalMs} ms`,
-    run(ports) {
-      const pace = paces.get(ports) ?? { startMs: ports.clock.monotonic(), ticks: 0 };
-      paces.set(ports, pace);
-      return tick(intervalMs, keysOf, ports, pace);
-    },
+    run: resumable<Pace>(
+      ({ clock }) => ({ startMs: clock.monotonic(), ticks: 0 }),
+      (ports, pace) => tick(intervalMs, keysOf, ports, pace),
+    ),
   };
 }
 

@@ -41,6 +41,23 @@ export function keyOf(object: Stored<KubeObject>): NamespacedName {
   return namespace === undefined ? { name } : { name, namespace };
 }
 
+/**
+ * The `run` of a source that goes on where a failure has cut it off: what `begin` makes at the first run with some ports is handed
+ * to all runs with them, so each controller that has the source has a state of its own.
+ */
+export function resumable<State extends object>(
+  begin: (ports: SourcePorts) => State,
+  run: (ports: SourcePorts, state: State) => Promise<void>,
+): Source["run"] {
+  const states = new WeakMap<SourcePorts, State>();
+  return (ports) => {
+    const state = states.get(ports) ?? begin(ports);
+    states.set(ports, state);
+    return run(ports, state);
+  };
+}
+
+/** Wakes the keys that `keysOf` names. */
 export function wakeAll({ cache, kind, wake }: SourcePorts, keysOf: KeysOf | undefined, priority: Priority): void {
   const keys = keysOf?.(cache) ?? cache.list(kind).map(keyOf);
   for (const key of keys) wake(key, priority);

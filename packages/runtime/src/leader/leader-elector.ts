@@ -4,9 +4,9 @@ import type { Client, Stored } from "@setpoint/client";
 import { microTimestamp, sleep, type Host } from "@setpoint/host";
 import { errNotLeader } from "../errors.ts";
 import type { LeaderElectionOptions } from "../manager/manager-options.ts";
+import { withinTime } from "../within-time.ts";
 import { Lease } from "./lease.ts";
 import type { Tenure, TenureEnd } from "./tenure.ts";
-import { withinTime } from "./within-time.ts";
 
 const leaseDurationSecondsDefault = 15;
 const renewDeadlineSecondsDefault = 10;

@@ -1,135 +1,8 @@
-import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { describe, expect, test } from "vitest";
-import type { EtcdCluster } from "../etcd-cluster.ts";
-import { initialMemberNames } from "./initial-members.ts";
 import { claims } from "../testing/etcd-stage.ts";
 import { plan } from "./plan.ts";
-import type { Seen, SeenMember } from "./seen.ts";
-
-const nowMs = Date.parse("2026-01-01T00:10:00Z");
-const target = "3.4.23";
-
-function cluster(spec: Partial<EtcdCluster["spec"]> = {}, status?: object): EtcdCluster {
-  return {
-    apiVersion: "etcd.setpoint.dev/v1",
-    kind: "EtcdCluster",
-    metadata: { name: "orders", namespace: "default", uid: "u1", generation: 1 },
-    spec: {
-      size: 3,
-      version: target,
-      paused: false,
-      imageRepository: "quay.io/coreos/etcd",
-      deletionPolicy: "Delete",
-      ...spec,
-    },
-    status: { clusterID: "c1", ...status },
-  } as EtcdCluster;
-}
-
-interface MemberSketch {
-  readonly pod?: "Running" | "Pending" | "Failed" | "gone" | "stopping";
-  readonly version?: string;
-  readonly answers?: boolean;
-  /** Its pod is ready; default: when it answers. */
-  readonly serves?: boolean;
-  readonly runs?: string;
-  readonly leads?: boolean;
-  readonly learner?: boolean;
-  readonly listed?: boolean;
-  readonly started?: boolean;
-  readonly raftIndex?: number;
-  readonly volume?: boolean | "leaving";
-  /** How its failed pod ended, a second after its start. */
-  readonly exitCode?: number;
-  readonly silentSince?: string;
-  readonly recorded?: boolean;
-}
-
-function ended(exitCode: number): object {
-  return { exitCode, startedAt: "2026-01-01T00:09:00Z", finishedAt: "2026-01-01T00:09:01Z" };
-}
-
-function claimOf(member: string, isLeaving: boolean): PersistentVolumeClaim {
-  const left = isLeaving ? { deletionTimestamp: "2026-01-01T00:09:59Z" } : {};
-  return { metadata: { name: `data-${member}`, ...left } } as PersistentVolumeClaim;
-}
-
-/** A healthy voter unless the sketch says otherwise; `a` leads unless told otherwise. */
-function member(name: string, sketch: MemberSketch = {}): SeenMember {
-  const phase = sketch.pod ?? "Running";
-  const answers = sketch.answers ?? phase === "Running";
-  const version = sketch.version ?? target;
-  const pod = {
-    metadata: {
-      name,
-      uid: `pod-${name}`,
-      ...(phase === "stopping" ? { deletionTimestamp: "2026-01-01T00:09:59Z" } : {}),
-    },
-    spec: { containers: [{ name: "etcd", image: `quay.io/coreos/etcd:v${version}` }] },
-    status: {
-      phase: phase === "stopping" ? "Running" : phase,
-      podIP: "127.64.0.2",
-      conditions: [{ type: "Ready", status: (sketch.serves ?? answers) ? "True" : "False" }],
-      ...(sketch.exitCode === undefined
-        ? {}
-        : { containerStatuses: [{ state: { terminated: ended(sketch.exitCode) } }] }),
-    },
-  } as unknown as Pod;
-  return {
-    name,
-    ...(phase === "gone" ? {} : { pod }),
-    ...(sketch.volume ? { volume: claimOf(name, sketch.volume === "leaving") } : {}),
-    ...(sketch.listed === false
-      ? {}
-      : { listed: { id: `id-${name}`, learner: sketch.learner ?? false, started: sketch.started ?? true } }),
-    ...(sketch.recorded === false
-      ? {}
-      : {
-          ...(sketch.silentSince ? { silentForMs: nowMs - Date.parse(sketch.silentSince) } : {}),
-          recorded: { id: `id-${name}`, ...(sketch.silentSince ? { unhealthySince: sketch.silentSince } : {}) },
-        }),
-    ...(answers
-      ? {
-          status: {
-            memberId: `id-${name}`,
-            clusterId: "c1",
-            version: sketch.runs ?? version,
-            leaderId: sketch.leads ? `id-${name}` : "id-a",
-            learner: sketch.learner ?? false,
-            raftIndex: sketch.raftIndex ?? 100,
-            revision: 1,
-            errors: [],
-          },
-        }
-      : {}),
-  };
-}
-
-const a = (sketch: MemberSketch = {}): SeenMember => member("a", sketch);
-const b = (sketch: MemberSketch = {}): SeenMember => member("b", sketch);
-const c = (sketch: MemberSketch = {}): SeenMember => member("c", sketch);
-
-function seen(members: readonly SeenMember[], overrides: Partial<Seen> = {}): Seen {
-  return {
-    cluster: cluster(),
-    members,
-    misowned: [],
-    mislabelled: [],
-    quorum: true,
-    clusterIds: ["c1"],
-    targetVersion: target,
-    servicesToApply: [],
-    ...overrides,
-  };
-}
-
-/** The step in one line: `promote c`, `wait`, `rest`. */
-function step(situation: Seen): string {
-  const decided = plan(situation);
-  if (decided.kind !== "act") return decided.kind;
-  const args = decided.args as Readonly<Record<string, unknown>>;
-  return [decided.action, args["member"] ?? args["from"]].filter(Boolean).join(" ");
-}
+import type { SeenMember } from "./seen.ts";
+import { a, b, c, cluster, member, seen, step, type MemberSketch } from "./situation.fixture.ts";
 
 const down = { quorum: false, clusterIds: [] } as const;
 const gone = (name: string, sketch: MemberSketch = {}): SeenMember =>
@@ -312,52 +185,6 @@ describe("plan", () => {
     expect(step(given)).toBe(expected);
   });
 
-  test("the first start makes all members with one static list", () => {
-    const fresh = cluster({}, { clusterID: undefined });
-    const names = initialMemberNames(fresh);
-    expect(names).toHaveLength(3);
-    const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
-    expect(decided).toMatchObject({
-      action: "startMember",
-      args: { member: names[0], initialCluster: names, state: "new" },
-    });
-  });
-
-  test("a member that fails before it has joined for the first time is started again, not removed", () => {
-    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    expect(step(seen([a(), b(), c({ pod: "Failed", started: false })], { cluster: fresh }))).toBe("deletePod c");
-    expect(step(seen([a(), b()], { cluster: fresh }))).toBe("startMember c");
-  });
-
-  test("a member that joined during the first start and lost its data is replaced: etcd takes nobody back under an old name", () => {
-    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    expect(step(seen([a(), b(), c({ pod: "Failed" })], { cluster: fresh }))).toBe("removeMember c");
-    expect(step(seen([a(), b(), c({ pod: "Failed", volume: true })], { cluster: fresh }))).toBe("deletePod c");
-  });
-
-  test("a founder whose claim was deleted before its pod could start is replaced, once a quorum can say who is there", () => {
-    const fresh = cluster(claims, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    const [one, two] = [a({ volume: true }), b({ volume: true })];
-    const stuck = c({ pod: "Pending", started: false });
-    expect(step(seen([one, two, stuck], { cluster: fresh }))).toBe("removeMember c");
-    expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: true })], { cluster: fresh }))).toMatch(
-      /^wait/,
-    );
-    expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: "leaving" })], { cluster: fresh }))).toBe(
-      "removeMember c",
-    );
-    expect(step(seen([one, stuck], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
-  });
-
-  test("a pod of the first start whose claim is being deleted goes first, and comes back when the claim is gone", () => {
-    const fresh = cluster(claims, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    const first = (sketch: MemberSketch): string =>
-      step(seen([a({ ...sketch, started: false, recorded: false })], { cluster: fresh, quorum: false }));
-    expect(first({ pod: "Pending", volume: "leaving" })).toBe("deletePod a");
-    expect(first({ pod: "gone", volume: "leaving" })).toBe("startMember b");
-    expect(first({ pod: "gone" })).toBe("startMember a");
-  });
-
   test("a learner whose claim is being deleted before it has started is started anew when the claim is gone", () => {
     const wanted = cluster(claims);
     const learner = (sketch: MemberSketch): string =>
@@ -369,30 +196,6 @@ describe("plan", () => {
     expect(learner({ pod: "Pending", volume: "leaving" })).toBe("deletePod c");
     expect(learner({ pod: "gone", volume: "leaving" })).toMatch(/^wait/);
     expect(learner({ pod: "gone" })).toBe("startMember c");
-  });
-
-  test("a founder that was started again on an empty volume, and ends by itself at once, is replaced", () => {
-    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    const refused = c({ pod: "Failed", volume: true, exitCode: 1 });
-    expect(step(seen([a(), b(), refused], { cluster: fresh }))).toBe("removeMember c");
-    const killed = { ...c({ pod: "Failed", volume: true, exitCode: 137 }), failedForMs: 10_000 };
-    expect(step(seen([a(), b(), killed], { cluster: fresh }))).toBe("deletePod c");
-    expect(step(seen([a(), refused], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
-  });
-
-  test("who fails right after its start is started again ten seconds later, whatever the operator's wall clock says", () => {
-    const fresh = cluster({}, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    const failed = c({ pod: "Failed", started: false, exitCode: 1 });
-    const after = (failedForMs: number): string =>
-      step(seen([a(), b(), { ...failed, failedForMs }], { cluster: fresh }));
-    expect(after(0)).toMatch(/^wait/);
-    expect(after(9_999)).toMatch(/^wait/);
-    expect(after(10_000)).toBe("deletePod c");
-  });
-
-  test("the first start keeps to its recorded members when the size changes meanwhile", () => {
-    const fresh = cluster({ size: 5 }, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
-    expect(initialMemberNames(fresh)).toEqual(["a", "b", "c"]);
   });
 
   test("every step says why", () => {

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { claims } from "../testing/etcd-stage.ts";
+import { initialMemberNames } from "./initial-members.ts";
+import { plan } from "./plan.ts";
+import { a, b, c, cluster, seen, step, type MemberSketch } from "./situation.fixture.ts";
+
+/** A cluster that has begun to start for the first time. */
+function starting(spec: Partial<EtcdCluster["spec"]> = {}): EtcdCluster {
+  return cluster(spec, { clusterID: undefined, initialMembers: ["a", "b", "c"] });
+}
+
+test("the first start makes all members with one static list", () => {
+  const fresh = cluster({}, { clusterID: undefined });
+  const names = initialMemberNames(fresh);
+  expect(names).toHaveLength(3);
+  const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
+  expect(decided).toMatchObject({
+    action: "startMember",
+    args: { member: names[0], initialCluster: names, state: "new" },
+  });
+});
+
+test("a member that fails before it has joined for the first time is started again, not removed", () => {
+  const fresh = starting();
+  expect(step(seen([a(), b(), c({ pod: "Failed", started: false })], { cluster: fresh }))).toBe("deletePod c");
+  expect(step(seen([a(), b()], { cluster: fresh }))).toBe("startMember c");
+});
+
+test("a member that joined during the first start and lost its data is replaced: etcd takes nobody back under an old name", () => {
+  const fresh = starting();
+  expect(step(seen([a(), b(), c({ pod: "Failed" })], { cluster: fresh }))).toBe("removeMember c");
+  expect(step(seen([a(), b(), c({ pod: "Failed", volume: true })], { cluster: fresh }))).toBe("deletePod c");
+});
+
+test("a founder whose claim was deleted before its pod could start is replaced, once a quorum can say who is there", () => {
+  const fresh = starting(claims);
+  const [one, two] = [a({ volume: true }), b({ volume: true })];
+  const stuck = c({ pod: "Pending", started: false });
+  expect(step(seen([one, two, stuck], { cluster: fresh }))).toBe("removeMember c");
+  expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: true })], { cluster: fresh }))).toMatch(
+    /^wait/,
+  );
+  expect(step(seen([one, two, c({ pod: "Pending", started: false, volume: "leaving" })], { cluster: fresh }))).toBe(
+    "removeMember c",
+  );
+  expect(step(seen([one, stuck], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
+});
+
+test("a pod of the first start whose claim is being deleted goes first, and comes back when the claim is gone", () => {
+  const fresh = starting(claims);
+  const first = (sketch: MemberSketch): string =>
+    step(seen([a({ ...sketch, started: false, recorded: false })], { cluster: fresh, quorum: false }));
+  expect(first({ pod: "Pending", volume: "leaving" })).toBe("deletePod a");
+  expect(first({ pod: "gone", volume: "leaving" })).toBe("startMember b");
+  expect(first({ pod: "gone" })).toBe("startMember a");
+});
+
+test("a founder that was started again on an empty volume, and ends by itself at once, is replaced", () => {
+  const fresh = starting();
+  const refused = c({ pod: "Failed", volume: true, exitCode: 1 });
+  expect(step(seen([a(), b(), refused], { cluster: fresh }))).toBe("removeMember c");
+  const killed = { ...c({ pod: "Failed", volume: true, exitCode: 137 }), failedForMs: 10_000 };
+  expect(step(seen([a(), b(), killed], { cluster: fresh }))).toBe("deletePod c");
+  expect(step(seen([a(), refused], { cluster: fresh, quorum: false }))).not.toBe("removeMember c");
+});
+
+test("who fails right after its start is started again ten seconds later, whatever the operator's wall clock says", () => {
+  const fresh = starting();
+  const failed = c({ pod: "Failed", started: false, exitCode: 1 });
+  const after = (failedForMs: number): string => step(seen([a(), b(), { ...failed, failedForMs }], { cluster: fresh }));
+  expect(after(0)).toMatch(/^wait/);
+  expect(after(9_999)).toMatch(/^wait/);
+  expect(after(10_000)).toBe("deletePod c");
+});
+
+test("the first start keeps to its recorded members when the size changes meanwhile", () => {
+  const fresh = starting({ size: 5 });
+  expect(initialMemberNames(fresh)).toEqual(["a", "b", "c"]);
+});

@@ -49,6 +49,17 @@ test("a folder that holds something is refused, and nothing is written", async (
   expect(readdirSync(directory)).toEqual(["notes.txt"]);
 });
 
+test("a folder that nobody can make is refused in words", async () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  const directory = join(file, "candy");
+  const { code, err } = await setpoint("create", "operator", "candy", "--directory", directory);
+  expect(err).toContain(
+    `Cannot use "${directory}" as the project's folder: it must be a folder that can be written to`,
+  );
+  expect(code).toBe(1);
+});
+
 test.each(["Candy", "1st", "a_b", "a.b", "-a", "a-", "", "../up", "a".repeat(41), "config-map"])(
   "the name %j is refused, and nothing is written",
   async (name) => {

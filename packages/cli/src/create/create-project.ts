@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { OperatorWords } from "./operator-words.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { ownVersion } from "../commands/version.ts";
+import { writeTexts } from "../write-text.ts";
 import { scaffoldFiles, type Origin } from "./scaffold-files.ts";
 import { recordPath, writeRecord } from "./scaffold-record.ts";
 
@@ -14,10 +15,7 @@ export function createProject(words: OperatorWords, directory: string): readonly
   prepareFolder("the project's folder", directory);
   const origin = ownOrigin();
   const files = scaffoldFiles(words, origin);
-  for (const [path, text] of files) {
-    mkdirSync(dirname(join(directory, path)), { recursive: true });
-    writeFileSync(join(directory, path), text);
-  }
+  writeTexts(directory, files);
   writeRecord(directory, { version: ownVersion(), name: words.name, files });
   if (origin === "checkout") linkPackages(directory);
   return [...files.keys(), recordPath];

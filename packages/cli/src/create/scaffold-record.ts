@@ -1,8 +1,9 @@
 /** What the scaffold of a project was: an upgrade merges what has changed since then in the scaffold and in the project. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, SetpointError } from "@setpoint/apimachinery";
 import { usageError } from "../command.ts";
+import { writeText } from "../write-text.ts";
 
 export interface ScaffoldRecord {
   /** The version of setpoint that wrote it. */
@@ -18,7 +19,7 @@ export const recordPath = ".scaffold.json";
 
 export function writeRecord(directory: string, { version, name, files }: ScaffoldRecord): void {
   const text = JSON.stringify({ version, name, files: Object.fromEntries(files) }, undefined, 2);
-  writeFileSync(join(directory, recordPath), `${text}\n`);
+  writeText("the record of the scaffold", join(directory, recordPath), `${text}\n`);
 }
 
 /** Throws `ERR_USAGE`. */

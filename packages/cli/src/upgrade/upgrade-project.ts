@@ -1,6 +1,6 @@
 /** Brings a project that `setpoint create operator` made to the scaffold of this version. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { usageError } from "../command.ts";
 import { ownVersion } from "../commands/version.ts";
@@ -8,6 +8,7 @@ import { ownOrigin } from "../create/create-project.ts";
 import { parseOperatorName } from "../create/operator-words.ts";
 import { scaffoldFiles } from "../create/scaffold-files.ts";
 import { readRecord, writeRecord, type ScaffoldRecord } from "../create/scaffold-record.ts";
+import { writeTexts } from "../write-text.ts";
 import { lineDiff } from "./line-diff.ts";
 import { mergeText } from "./merge-text.ts";
 import { planUpgrade, type FileChange, type UpgradePlan } from "./plan-upgrade.ts";
@@ -37,13 +38,13 @@ export function readUpgrade(directory: string): Upgrade {
 
 /** Writes what was planned. */
 export function enactUpgrade(directory: string, { record, version, plan }: Upgrade): void {
+  const texts = new Map<string, string>();
   for (const change of plan.changes) {
-    const path = join(directory, change.path);
-    if (change.kind === "removed") rmSync(path);
-    if (change.kind === "removed" || change.kind === "left") continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(change.kind === "conflict" ? `${path}.new` : path, change.text);
+    const { path, kind } = change;
+    if (kind === "removed") rmSync(join(directory, path));
+    else if (kind !== "left") texts.set(kind === "conflict" ? `${path}.new` : path, change.text);
   }
+  writeTexts(directory, texts);
   writeRecord(directory, { name: record.name, version, files: plan.base });
 }
 

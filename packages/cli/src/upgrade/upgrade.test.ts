@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ownFolder } from "../own-folder.fixture.ts";
@@ -92,6 +92,19 @@ describe("a project that an older setpoint has made", () => {
     const { out } = await setpoint("upgrade", "--directory", project);
     expect(out).toContain("  left     Dockerfile: changed in the scaffold, and deleted by you\n");
     expect(existsSync(path("Dockerfile"))).toBe(false);
+  });
+
+  test("is told in words which file cannot be written, and can be upgraded when it can", async () => {
+    older("Dockerfile", "FROM node:26-slim", "FROM node:24");
+    edit("Dockerfile", "FROM node:24", "FROM my/node");
+    mkdirSync(path("Dockerfile.new"));
+    const { code, err } = await setpoint("upgrade", "--directory", project);
+    expect(err).toContain(
+      `Cannot write the file "${path("Dockerfile.new")}": it must be a file that can be written to`,
+    );
+    expect(code).toBe(1);
+    rmSync(path("Dockerfile.new"), { recursive: true });
+    expect((await setpoint("upgrade", "--directory", project)).out).toContain("  conflict Dockerfile: ");
   });
 
   test("is refused when there is no record of it, or a newer setpoint made it", async () => {

@@ -1,31 +1,9 @@
 /** Equal seeds, equal runs: here for some; `npm run determinism` compares ten thousand, also between two versions of Node. */
-import { ConfigMap, Deployment } from "@setpoint/api";
-import { conditions, controller, defineKind, defineOperator } from "setpoint";
+import { Deployment } from "@setpoint/api";
 import { expect, test } from "vitest";
-import { z } from "zod";
+import { candyOperator, Candy } from "./candy-operator.fixture.ts";
 import { simulate } from "./index.ts";
 import { buildStartState } from "./start-state.ts";
-
-const Candy = defineKind({
-  group: "example.com",
-  version: "v1",
-  kind: "Candy",
-  spec: z.object({ flavors: z.array(z.string()) }),
-  status: z.object({ wrappers: z.int().optional(), conditions: conditions().optional() }),
-});
-
-const candyOperator = defineOperator({
-  name: "candy",
-  controllers: [
-    controller(Candy, {
-      owns: { wrappers: ConfigMap },
-      desired: ({ metadata, spec }, { wrappers }) => ({
-        children: spec.flavors.map((flavor) => ConfigMap({ name: `${metadata.name}-${flavor}`, data: { flavor } })),
-        status: { wrappers: wrappers.length },
-      }),
-    }),
-  ],
-});
 
 const labels = { app: "web" };
 const web = Deployment({

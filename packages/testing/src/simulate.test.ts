@@ -1,30 +1,8 @@
 import { ConfigMap, Deployment, Pod } from "@setpoint/api";
-import { conditions, controller, defineKind, defineOperator, type Operator } from "setpoint";
+import { controller, defineOperator } from "setpoint";
 import { expect, test } from "vitest";
-import { z } from "zod";
+import { candyOperator, Candy } from "./candy-operator.fixture.ts";
 import { conditionOf, simulate } from "./index.ts";
-
-const Candy = defineKind({
-  group: "example.com",
-  version: "v1",
-  kind: "Candy",
-  spec: z.object({ flavors: z.array(z.string()) }),
-  status: z.object({ wrappers: z.int().optional(), conditions: conditions().optional() }),
-});
-
-/** One ConfigMap for each flavor. */
-const candyOperator: Operator = defineOperator({
-  name: "candy",
-  controllers: [
-    controller(Candy, {
-      owns: { wrappers: ConfigMap },
-      desired: ({ metadata, spec }, { wrappers }) => ({
-        children: spec.flavors.map((flavor) => ConfigMap({ name: `${metadata.name}-${flavor}`, data: { flavor } })),
-        status: { wrappers: wrappers.length },
-      }),
-    }),
-  ],
-});
 
 async function wrappersAfter(seed: number): Promise<{ readonly names: readonly string[]; readonly hash: string }> {
   await using world = await simulate({ seed, operators: [candyOperator] });

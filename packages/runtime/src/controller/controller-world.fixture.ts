@@ -10,6 +10,7 @@ import {
   type ControllerDefinition,
   type Manager,
   type ManagerOptions,
+  type ReconcileOptions,
 } from "@setpoint/runtime";
 import { anything, Event, Lease, served } from "./served-kinds.fixture.ts";
 
@@ -152,12 +153,16 @@ export const wrapping: ControllerDefinition = controller(Candy, {
   },
 });
 
-/** A controller that notes when it runs. */
-export function noting(world: ControllerWorld, options: Partial<Parameters<typeof controller<Candy>>[1]> = {}) {
+/** A controller that notes when it runs, whatever its reconcile does; by default nothing. */
+export function noting(world: ControllerWorld, options: Partial<ReconcileOptions<Candy>> = {}) {
   const runsMs: number[] = [];
+  const { reconcile = async () => {} } = options;
   const definition = controller(Candy, {
-    reconcile: async () => void runsMs.push(world.host.clock.monotonic()),
     ...options,
+    reconcile: (object, context) => {
+      runsMs.push(world.host.clock.monotonic());
+      return reconcile(object, context);
+    },
   });
   return { runsMs, definition };
 }

@@ -1,4 +1,4 @@
-import { awaitChange, changed, every, watching } from "@setpoint/runtime";
+import { changed, every, watching } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld, noting, Wrapper } from "./controller-world.fixture.ts";
 
@@ -105,10 +105,6 @@ test("a watched kind's predicate keeps changes that do not matter from waking an
   await world.client.create(Wrapper, Wrapper({ name: "w", namespace: "default", data: { a: "1" } }));
   const { runsMs, definition } = noting(world, {
     watches: [watching(Wrapper, () => [key], { predicate: changed("data") })],
-    reconcile: async () => {
-      runsMs.push(world.host.clock.monotonic());
-      return awaitChange();
-    },
   });
   const manager = world.start([definition]);
   await world.settle(manager);

@@ -1,4 +1,4 @@
-import { controller } from "@setpoint/runtime";
+import { controller, type ControllerDefinition, type Manager, type WriteLimits } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import {
   candy,
@@ -13,9 +13,16 @@ import {
 const key = { name: "lolly", namespace: "default" };
 
 const many = Array.from({ length: 40 }, (_, i) => `f${String(i).padStart(2, "0")}`);
-const count = async (world: ControllerWorld): Promise<number> => (await world.client.listAll(Wrapper)).items.length;
 
-function limited(limits: { readonly deletesPerMinute?: number; readonly childrenChangedShare?: number }, data = "a") {
+async function contents(world: ControllerWorld): Promise<readonly (string | undefined)[]> {
+  return (await world.client.listAll(Wrapper)).items.map(({ data }) => data["data"]);
+}
+
+const count = async (world: ControllerWorld): Promise<number> => (await contents(world)).length;
+const changed = async (world: ControllerWorld): Promise<number> =>
+  (await contents(world)).filter((data) => data === "b").length;
+
+function limited(limits: WriteLimits, data = "a"): ControllerDefinition {
   return controller(Candy, {
     limits,
     owns: { wrappers: Wrapper },
@@ -23,11 +30,17 @@ function limited(limits: { readonly deletesPerMinute?: number; readonly children
   });
 }
 
+/** A manager that has made forty children under these limits. */
+async function startWithMany(world: ControllerWorld, limits: WriteLimits = {}): Promise<Manager> {
+  await world.client.create(Candy, candy(...many));
+  const manager = world.start([limited(limits)]);
+  await world.settle(manager);
+  return manager;
+}
+
 test("deletions beyond the budget wait until it has refilled, and the object says so", async () => {
   await using world = createControllerWorld();
-  await world.client.create(Candy, candy(...many));
-  const manager = world.start([limited({ deletesPerMinute: 10 })]);
-  await world.settle(manager);
+  const manager = await startWithMany(world, { deletesPerMinute: 10 });
   await world.client.patch(Candy, key, { spec: { flavors: [] } });
   await world.run(1_000);
   expect(await count(world)).toBe(30);
@@ -45,9 +58,7 @@ test("deletions beyond the budget wait until it has refilled, and the object say
 
 test("an annotation lets all deletions of an object through", async () => {
   await using world = createControllerWorld();
-  await world.client.create(Candy, candy(...many));
-  const manager = world.start([limited({ deletesPerMinute: 5 })]);
-  await world.settle(manager);
+  await startWithMany(world, { deletesPerMinute: 5 });
   await world.client.patch(Candy, key, { spec: { flavors: [] } });
   await world.run(1_000);
   expect(await count(world)).toBe(35);
@@ -58,27 +69,21 @@ test("an annotation lets all deletions of an object through", async () => {
 
 test("a new version that wants every child otherwise changes only a share of them at first", async () => {
   await using world = createControllerWorld();
-  await world.client.create(Candy, candy(...many));
-  const old = world.start([limited({})]);
-  await world.settle(old);
+  const old = await startWithMany(world);
   await world.wait(old.stop());
   world.start([limited({ childrenChangedShare: 0.25 }, "b")]);
   await world.run(1_000);
-  const changed = async (): Promise<number> =>
-    (await world.client.listAll(Wrapper)).items.filter(({ data }) => data["data"] === "b").length;
-  expect(await changed()).toBe(10);
+  expect(await changed(world)).toBe(10);
   expect(said(await world.candy(), "Stalled")).toContain("25 % of its children in ten minutes");
   await world.run(600_000);
-  expect(await changed()).toBeLessThanOrEqual(21);
+  expect(await changed(world)).toBeLessThanOrEqual(21);
   await world.run(3_600_000);
-  expect(await changed()).toBe(40);
+  expect(await changed(world)).toBe(40);
 });
 
 test("a changed copy of what was read counts as a change, not as a new child", async () => {
   await using world = createControllerWorld();
-  await world.client.create(Candy, candy(...many));
-  const old = world.start([limited({})]);
-  await world.settle(old);
+  const old = await startWithMany(world);
   await world.wait(old.stop());
   world.start([
     controller(Candy, {
@@ -90,15 +95,12 @@ test("a changed copy of what was read counts as a change, not as a new child", a
     }),
   ]);
   await world.run(1_000);
-  const { items } = await world.client.listAll(Wrapper);
-  expect(items.filter(({ data }) => data["data"] === "b").length).toBe(10);
+  expect(await changed(world)).toBe(10);
   expect(said(await world.candy(), "Stalled")).toContain("25 % of its children in ten minutes");
 });
 
 test("making children is not limited", async () => {
   await using world = createControllerWorld();
-  await world.client.create(Candy, candy(...many));
-  const manager = world.start([limited({ childrenChangedShare: 0.01, deletesPerMinute: 1 })]);
-  await world.settle(manager);
+  await startWithMany(world, { childrenChangedShare: 0.01, deletesPerMinute: 1 });
   expect(await count(world)).toBe(40);
 });

@@ -52,17 +52,16 @@ function cloneObject(object: JsonObject): JsonObject {
   const copy: Record<string, unknown> = {};
   for (const key in object) {
     const value = object[key];
-    if (key === "__proto__") setOwn(copy, key, cloneJson(value));
-    else if (typeof value !== "object" || value === null) {
-      if (value !== undefined) copy[key] = value;
-    } else copy[key] = cloneJson(value);
+    if (value !== undefined) setOwn(copy, key, typeof value === "object" ? cloneJson(value) : value);
   }
   return copy;
 }
 
-/** Sets a key that may be `__proto__`, which plain assignment would take for the prototype. */
-function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+/** Sets a key that comes from outside: plain assignment would take `__proto__` for the prototype. */
+export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
 }
 
 /**

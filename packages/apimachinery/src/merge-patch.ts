@@ -1,5 +1,5 @@
 /** JSON merge patches (RFC 7386): apply one, or make the one that leads from one value to another. */
-import { cloneJson, deepEqual, isJsonObject, type JsonObject } from "./json-value.ts";
+import { cloneJson, deepEqual, isJsonObject, type JsonObject, setOwn } from "./json-value.ts";
 
 /**
  * The target with the patch applied: null deletes, objects merge, everything else replaces. Neither argument is changed and
@@ -20,11 +20,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 /** Reads a key that may be `__proto__`. */
 function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-/** Sets a key that may be `__proto__`. */
-function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
 /**

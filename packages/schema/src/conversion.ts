@@ -8,8 +8,8 @@ import {
   mergePatch,
   SetpointError,
   type KubeObject,
+  cloneJson,
 } from "@setpoint/apimachinery";
-import { copyJson } from "./json-copy.ts";
 
 /** A version beside the hub, with its functions; their types are checked where the kind is defined. */
 export interface ConvertedVersion {
@@ -131,7 +131,7 @@ function takeKept(object: KubeObject, version: string): Kept {
 function parseKept(text: string): Payload | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? (copyJson(value) as Payload) : undefined;
+    return isJsonObject(value) ? (cloneJson(value) as Payload) : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is wrong. */
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
-import { isJsonObject } from "./json-copy.ts";
+import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 

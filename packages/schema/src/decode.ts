@@ -3,10 +3,10 @@
  * and checks JSON types. Every write of the API server comes through here, so each schema is compiled once into closures,
  * and only as deep as data has reached; where exactly something is wrong is found by a second, slower walk (`decode-report.ts`).
  */
-import { SetpointError, isSetpointError } from "@setpoint/apimachinery";
+import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
 import { findProblems, type JsonType } from "./decode-report.ts";
 import { isBase64 } from "./base64.ts";
-import { copyJson, isJsonObject, setOwn } from "./json-copy.ts";
+import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -106,13 +106,13 @@ function compile(schema: StructuralSchema): Decoder {
       return scalarDecoder(schema, (value) => typeof value === "number");
     default:
       // Without a type anything is allowed; named fields still have their schemas.
-      if (schema.properties === undefined && !isEmbedded(schema)) return copyJson;
+      if (schema.properties === undefined && !isEmbedded(schema)) return cloneJson;
       return looseDecoder(objectDecoder(schema, isEmbedded(schema)));
   }
 }
 
 function looseDecoder(object: Decoder): Decoder {
-  return (value, state) => (isJsonObject(value) ? object(value, state) : copyJson(value));
+  return (value, state) => (isJsonObject(value) ? object(value, state) : cloneJson(value));
 }
 
 function scalarDecoder(schema: StructuralSchema, fits: (value: unknown) => boolean): Decoder {
@@ -123,14 +123,14 @@ function scalarDecoder(schema: StructuralSchema, fits: (value: unknown) => boole
 function mismatch(_schema: StructuralSchema, value: unknown, state: State): unknown {
   if (value === null) return null;
   if (state.throws) state.failed = true;
-  return copyJson(value);
+  return cloneJson(value);
 }
 
 function arrayDecoder(schema: StructuralSchema): Decoder {
   const items = schema.items === undefined ? undefined : lazily(schema.items);
   return (value, state) => {
     if (!Array.isArray(value)) return mismatch(schema, value, state);
-    if (items === undefined) return copyJson(value);
+    if (items === undefined) return cloneJson(value);
     const copy: unknown[] = [];
     for (const item of value) copy.push(item === null ? null : items.decode(item, state));
     return copy;
@@ -175,7 +175,7 @@ function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
       if (child !== undefined) {
         if (item !== null) setOwn(copy, key, child.decode(item, state));
         else if (!child.dropsNull) setOwn(copy, key, null);
-      } else if (keepsUnknown) setOwn(copy, key, copyJson(item));
+      } else if (keepsUnknown) setOwn(copy, key, cloneJson(item));
       else state.foundUnknown = true;
     }
     return copy;

@@ -1,5 +1,7 @@
 /** Fills the defaults of a schema into a value, in place, as the API server does on every decode. */
-import { copyJson, isJsonObject, setOwn } from "./json-copy.ts";
+import { cloneJson, setOwn } from "@setpoint/apimachinery";
+import { isJsonObject } from "./json-object.ts";
+import { rememberedOf } from "./has-rules.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
@@ -22,47 +24,55 @@ function planOf(schema: StructuralSchema): DefaultsPlan {
   return plan;
 }
 
-/** What one schema node fills; computed once a schema, because every write asks. */
-class DefaultsPlan {
-  readonly #schema: StructuralSchema;
-  readonly #own: readonly (readonly [string, StructuralSchema])[];
-  readonly #additional: StructuralSchema | undefined;
+const hasDefaults = rememberedOf((schema) => schema.default !== undefined);
 
-  constructor(schema: StructuralSchema) {
-    const { properties = {}, additionalProperties } = schema;
-    this.#schema = schema;
-    this.#own = Object.entries(properties).filter(([, property]) => property.default !== undefined);
-    this.#additional = typeof additionalProperties === "object" ? additionalProperties : undefined;
+/** What one schema node fills; computed once a schema, because every write asks. Where it has no defaults, nothing is looked at. */
+class DefaultsPlan {
+  readonly #own: readonly (readonly [string, StructuralSchema])[];
+  readonly #within: readonly (readonly [string, StructuralSchema])[];
+  readonly #additional: StructuralSchema | undefined;
+  readonly #items: StructuralSchema | undefined;
+  readonly #properties: NonNullable<StructuralSchema["properties"]>;
+
+  constructor({ properties = {}, additionalProperties, items }: StructuralSchema) {
+    const fields = Object.entries(properties);
+    this.#properties = properties;
+    this.#own = fields.filter(([, property]) => property.default !== undefined);
+    this.#within = fields.filter(([, property]) => hasDefaults(property));
+    this.#additional = ifFilling(additionalProperties);
+    this.#items = ifFilling(items);
   }
 
   applyToObject(value: Record<string, unknown>): void {
     for (const [key, property] of this.#own) {
       const present = value[key];
       if (present === undefined || (present === null && property.nullable !== true)) {
-        value[key] = copyJson(property.default);
+        value[key] = cloneJson(property.default);
       }
     }
-    const { properties } = this.#schema;
-    for (const key in value) {
-      const property = properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
-      if (property !== undefined) applyWithin(property, value[key]);
-      else if (this.#additional !== undefined) this.#applyToEntry(this.#additional, value, key);
-    }
+    for (const [key, property] of this.#within) if (Object.hasOwn(value, key)) applyWithin(property, value[key]);
+    if (this.#additional === undefined) return;
+    for (const key in value)
+      if (!Object.hasOwn(this.#properties, key)) this.#applyToEntry(this.#additional, value, key);
   }
 
   #applyToEntry(schema: StructuralSchema, value: Record<string, unknown>, key: string): void {
-    if (replacesNull(schema, value[key])) setOwn(value, key, copyJson(schema.default));
+    if (replacesNull(schema, value[key])) setOwn(value, key, cloneJson(schema.default));
     applyWithin(schema, value[key]);
   }
 
   applyToArray(value: unknown[]): void {
-    const { items } = this.#schema;
+    const items = this.#items;
     if (items === undefined) return;
     for (const [index, item] of value.entries()) {
-      if (replacesNull(items, item)) value[index] = copyJson(items.default);
+      if (replacesNull(items, item)) value[index] = cloneJson(items.default);
       applyWithin(items, value[index]);
     }
   }
+}
+
+function ifFilling(schema: StructuralSchema | boolean | undefined): StructuralSchema | undefined {
+  return typeof schema === "object" && hasDefaults(schema) ? schema : undefined;
 }
 
 function applyWithin(schema: StructuralSchema, value: unknown): void {

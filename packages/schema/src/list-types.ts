@@ -2,7 +2,7 @@
 import type { FieldError } from "@setpoint/apimachinery";
 import { indexPath, keyPath } from "./field-path.ts";
 import { goJson, goValue } from "./go-value.ts";
-import { isJsonObject } from "./json-copy.ts";
+import { isJsonObject } from "./json-object.ts";
 import { rememberedOf } from "./has-rules.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 

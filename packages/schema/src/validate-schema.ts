@@ -1,8 +1,7 @@
 /** Validates an object of a custom kind against its schema, with the errors that kube-apiserver gives. */
-import { type FieldError, validateDns1035Label } from "@setpoint/apimachinery";
+import { type FieldError, validateDns1035Label, deepEqual } from "@setpoint/apimachinery";
 import { indexPath, joinPath, keyPath } from "./field-path.ts";
-import { jsonEqual } from "./json-equal.ts";
-import { isJsonObject } from "./json-copy.ts";
+import { isJsonObject } from "./json-object.ts";
 import { itemKey, validateLists } from "./list-types.ts";
 import { goQuote } from "./go-value.ts";
 import { hasRules, rememberedOf } from "./has-rules.ts";
@@ -62,7 +61,7 @@ function validateNode(
   errors: FieldError[],
 ): void {
   if (value === null && schema.nullable === true) return;
-  if (old !== undefined && jsonEqual(value, old)) return;
+  if (old !== undefined && deepEqual(value, old)) return;
   const report = reporter(errors);
   checkType(schema, value, path, report);
   validateJunctors(schema, value, old, path, errors);

@@ -1,8 +1,8 @@
 /** The checks of one value against the keywords of one schema node, in the words and the order of kube-apiserver. */
+import { deepEqual } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { jsonTypeOf } from "./decode-report.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
-import { jsonEqual } from "./json-equal.ts";
 import { compilePattern } from "./pattern.ts";
 import { hasFormat } from "./string-format.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -116,7 +116,7 @@ export function checkCount(
 
 export function checkEnum(schema: StructuralSchema, value: unknown, path: string, report: Report): void {
   const { enum: values } = schema;
-  if (values === undefined || values.some((candidate) => jsonEqual(candidate, value))) return;
+  if (values === undefined || values.some((candidate) => deepEqual(candidate, value))) return;
   const supported = values.map((one) => goQuote(typeof one === "string" ? one : goJson(one))).join(", ");
   report("FieldValueNotSupported", path, `Unsupported value: ${goValue(value)}: supported values: ${supported}`);
 }

@@ -1,6 +1,6 @@
+import { deepEqual } from "@setpoint/apimachinery";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
-import { isDeepEqual } from "../objects/deep-equal.ts";
 import { ledgerPrefix } from "./ledger.ts";
 
 /**
@@ -14,9 +14,9 @@ export function isWorthARun(old: Stored<KubeObject>, next: Stored<KubeObject>): 
     b.generation === undefined ||
     a.generation !== b.generation ||
     a.deletionTimestamp !== b.deletionTimestamp ||
-    !isDeepEqual(a.labels, b.labels) ||
-    !isDeepEqual(withoutLedgers(a.annotations), withoutLedgers(b.annotations)) ||
-    !isDeepEqual(a.finalizers, b.finalizers)
+    !deepEqual(a.labels, b.labels) ||
+    !deepEqual(withoutLedgers(a.annotations), withoutLedgers(b.annotations)) ||
+    !deepEqual(a.finalizers, b.finalizers)
   );
 }
 

@@ -1,8 +1,7 @@
-import { isConflict, type Condition, type KubeObject } from "@setpoint/apimachinery";
+import { isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
 import { covers } from "../objects/covers.ts";
-import { isDeepEqual } from "../objects/deep-equal.ts";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
 import { ownStatusOf, type OwnStatus } from "./own-status.ts";
@@ -158,10 +157,10 @@ export class StatusWriter {
     const present = statusOf(object);
     const { fields, said, kept } = draft;
     const assembled = this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
-    if (isDeepEqual(present, assembled)) return undefined;
+    if (deepEqual(present, assembled)) return undefined;
     const text = JSON.stringify(assembled);
     const whole = JSON.parse(text) as Fields;
-    if (isDeepEqual(present, whole)) return undefined;
+    if (deepEqual(present, whole)) return undefined;
     const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present));
     return isKnown ? undefined : { draft, whole, text };
   }

@@ -1,4 +1,4 @@
-import { isDeepEqual } from "./deep-equal.ts";
+import { deepEqual } from "@setpoint/apimachinery";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function covers(actual: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return true;
   if (typeof wanted !== "object" || wanted === null || typeof actual !== "object" || actual === null)
-    return isDeepEqual(actual, wanted);
+    return deepEqual(actual, wanted);
   if (Array.isArray(wanted)) return Array.isArray(actual) && coversList(actual, wanted);
   return !Array.isArray(actual) && coversMap(actual as Fields, wanted as Fields);
 }

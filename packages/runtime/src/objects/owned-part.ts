@@ -1,5 +1,5 @@
+import { deepEqual } from "@setpoint/apimachinery";
 /** What of a value belongs to a field manager, by its entry in managedFields. */
-import { isDeepEqual } from "./deep-equal.ts";
 
 /** A node of FieldsV1: `f:` names a field, `k:` an element by its keys, `v:` one by its value, `.` the node itself. */
 export type OwnedFields = Readonly<Record<string, unknown>>;
@@ -39,6 +39,6 @@ function ownedItem(item: unknown, elements: readonly string[], fields: OwnedFiel
 /** Whether `k:{"type":"Ready"}` or `v:"a"` is this element of a list. */
 function names(element: string, item: unknown): boolean {
   const meant: unknown = JSON.parse(element.slice(2));
-  if (element.startsWith("v:")) return isDeepEqual(meant, item);
-  return isFields(meant) && isFields(item) && Object.keys(meant).every((key) => isDeepEqual(meant[key], item[key]));
+  if (element.startsWith("v:")) return deepEqual(meant, item);
+  return isFields(meant) && isFields(item) && Object.keys(meant).every((key) => deepEqual(meant[key], item[key]));
 }

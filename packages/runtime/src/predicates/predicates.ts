@@ -1,7 +1,7 @@
 /** What of an object's change is worth a run: for `predicate` of a controller and of a watch. */
+import { deepEqual } from "@setpoint/apimachinery";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
-import { isDeepEqual } from "../objects/deep-equal.ts";
 import { valueAt, type ObjectPath } from "./field-path.ts";
 
 /** Asked when the cache shows a change; additions, deletions and the begin of a deletion always wake. */
@@ -24,7 +24,7 @@ export function annotationsChanged<T extends KubeObject>(...names: readonly stri
 
 /** Any of these fields has changed: `changed("spec.size", "spec.version")`; the compiler knows the kind's fields. */
 export function changed<T extends KubeObject>(...paths: readonly [ObjectPath<T>, ...ObjectPath<T>[]]): Predicate<T> {
-  return (old, next) => paths.some((path) => !isDeepEqual(valueAt(old, path), valueAt(next, path)));
+  return (old, next) => paths.some((path) => !deepEqual(valueAt(old, path), valueAt(next, path)));
 }
 
 /** At least one of them says yes. */
@@ -45,5 +45,5 @@ export function not<T extends KubeObject>(predicate: Predicate<T>): Predicate<T>
 type StringMap = Readonly<Record<string, string>>;
 
 function differs(old: StringMap = {}, next: StringMap = {}, names: readonly string[]): boolean {
-  return names.length === 0 ? !isDeepEqual(old, next) : names.some((name) => old[name] !== next[name]);
+  return names.length === 0 ? !deepEqual(old, next) : names.some((name) => old[name] !== next[name]);
 }

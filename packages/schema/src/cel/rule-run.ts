@@ -1,9 +1,9 @@
 /** Checks one object against the rules of its schema. */
+import { deepEqual } from "@setpoint/apimachinery";
 import type { FieldError } from "@setpoint/apimachinery";
 import { indexPath, joinPath } from "../field-path.ts";
 import { goValue } from "../go-value.ts";
-import { isJsonObject } from "../json-copy.ts";
-import { jsonEqual } from "../json-equal.ts";
+import { isJsonObject } from "../json-object.ts";
 import { itemKey } from "../list-types.ts";
 import type { ValidationRule } from "../structural-schema.ts";
 import { noField } from "../value-checks.ts";
@@ -34,7 +34,7 @@ class BudgetSpent extends Error {}
 
 export function runRules(root: RuleNode, value: unknown, old: unknown): readonly FieldError[] {
   const run = new RuleRun();
-  const isUnchanged = (): boolean => old !== undefined && jsonEqual(value, old);
+  const isUnchanged = (): boolean => old !== undefined && deepEqual(value, old);
   try {
     run.visit(root, { value, old, path: "", isUnchanged });
   } catch (error) {
@@ -60,7 +60,7 @@ class RuleRun {
     const before = isJsonObject(old) ? old : undefined;
     const visit = (child: RuleNode, name: string, at: string): void => {
       const [now, then] = [value[name], before?.[name]];
-      const same = then === undefined ? isUnchanged : (): boolean => jsonEqual(now, then);
+      const same = then === undefined ? isUnchanged : (): boolean => deepEqual(now, then);
       this.visit(child, { value: now, old: then, path: at, isUnchanged: same });
     };
     if (node.values !== undefined) for (const key of Object.keys(value)) visit(node.values, key, `${path}[${key}]`);
@@ -75,7 +75,7 @@ class RuleRun {
     const before = hasKeys ? new Map(old.map((item: unknown) => [itemKey(schema, item), item])) : undefined;
     for (const [index, value] of items.entries()) {
       const then = before?.get(itemKey(schema, value));
-      const same = then === undefined ? isUnchanged : (): boolean => jsonEqual(value, then);
+      const same = then === undefined ? isUnchanged : (): boolean => deepEqual(value, then);
       this.visit(child, { value, old: then, path: indexPath(path, index), isUnchanged: same });
     }
   }

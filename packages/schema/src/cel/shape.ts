@@ -1,5 +1,5 @@
 /** The CEL view of a schema: its type, and how data of it become values. Data without a type are invisible. */
-import { jsonEqual } from "../json-equal.ts";
+import { deepEqual } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { equals } from "./comparison.ts";
@@ -134,6 +134,6 @@ function equalEntries(
   return keys.every((key) => {
     if (!Object.hasOwn(b, key)) return false;
     const shape = shapeAt(key);
-    return shape === undefined ? jsonEqual(a[key], b[key]) : shape.equal(a[key], b[key]);
+    return shape === undefined ? deepEqual(a[key], b[key]) : shape.equal(a[key], b[key]);
   });
 }

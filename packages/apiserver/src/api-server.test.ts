@@ -207,6 +207,17 @@ test("a finalizer keeps a deleted object until it is removed", async () => {
   expect((await ask("GET", `${collection}/a`)).code).toBe(404);
 });
 
+test("deleting again what waits for its finalizers changes nothing, unless it is another deletion", async () => {
+  const { ask } = startServer();
+  await ask("POST", collection, widget("a", {}, { finalizers: ["example.com/hold"] }));
+  const marked = await ask("DELETE", `${collection}/a`);
+  const again = await ask("DELETE", `${collection}/a`);
+  expect(again.object).toBe(marked.object);
+  const foreground = await ask("DELETE", `${collection}/a`, { propagationPolicy: "Foreground" });
+  expect(foreground.object.metadata.finalizers).toEqual(["example.com/hold", "foregroundDeletion"]);
+  expect(foreground.object.metadata.resourceVersion).not.toBe(marked.object.metadata.resourceVersion);
+});
+
 test("a deletion with the wrong UID is refused", async () => {
   const { ask } = startServer();
   await ask("POST", collection, widget("a"));

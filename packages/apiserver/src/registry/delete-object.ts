@@ -1,4 +1,4 @@
-import { isNotFound, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
+import { deepEqual, isNotFound, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -110,9 +110,11 @@ function* decideDelete(
   yield* admit(context, admission);
   yield* validateAdmission(context, admission);
   const marked = markDeleted(context, definition, old, options);
-  if (typeof marked !== "string") return yield* storedForm(view, marked);
   made.isGone = marked === "delete";
-  return marked;
+  if (typeof marked === "string") return marked;
+  const next = yield* storedForm(view, marked);
+  // Whoever deletes again and again would otherwise be told of it, and others' preconditions would fail.
+  return deepEqual(next, current) ? "keep" : next;
 }
 
 function checkPreconditions(

@@ -11,9 +11,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
+import { asked, wholeNumber } from "../../tools/flags/asked.ts";
 
-const { values } = parseArgs({
+const { values } = asked("compare", {
   options: {
     seeds: { type: "string", default: "10000" },
     from: { type: "string", default: "0" },
@@ -21,18 +22,13 @@ const { values } = parseArgs({
     node: { type: "string" },
   },
 });
-const total = Number(values.seeds);
-const first = Number(values.from);
-const jobs = Number(values.jobs);
+const total = wholeNumber("compare", "seeds", values.seeds);
+const first = wholeNumber("compare", "from", values.from);
+const jobs = wholeNumber("compare", "jobs", values.jobs, 1);
 /** Seeds that one process runs: enough that its start does not count, few enough that memory stays small. */
 const chunk = 250;
 const shownMax = 10;
 const tell = new URL("tell.ts", import.meta.url).pathname;
-
-if (![total, first, jobs].every((each) => Number.isSafeInteger(each) && each >= 0) || jobs === 0) {
-  process.stderr.write("Cannot compare: --seeds, --from and --jobs are whole numbers, and there is at least one job\n");
-  process.exit(2);
-}
 
 async function hashes(node: string, from: number, count: number, direction: 1 | -1): Promise<Map<string, string>> {
   const args = ["--conditions=@setpoint/source", tell, String(from), String(count), String(direction)];

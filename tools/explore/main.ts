@@ -9,8 +9,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { coverageOf, coverageTable, exploreModule } from "@setpoint/testing";
+import { asked, refuse, wholeNumber } from "../flags/asked.ts";
 
 const moduleDefault = "operators/etcd/src/testing/etcd-worlds.ts";
 const options = {
@@ -26,21 +26,6 @@ const options = {
   "no-singles": { type: "boolean", default: false },
 } as const;
 
-/** Ends the process with a sentence: what was asked for cannot be done. */
-function refuse(sentence: string): never {
-  console.error(sentence);
-  process.exit(2);
-}
-
-function asked(): ReturnType<typeof parseArgs<{ allowPositionals: true; options: typeof options }>> {
-  try {
-    return parseArgs({ allowPositionals: true, options });
-  } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/\. To specify .*/s, "") : String(error);
-    return refuse(`Cannot explore: ${why}; the flags are --${Object.keys(options).join(", --")}`);
-  }
-}
-
 /** The module's address; the threads of the exploration import it for themselves. */
 async function explorable(file: string): Promise<URL> {
   const path = resolve(file);
@@ -54,20 +39,18 @@ async function explorable(file: string): Promise<URL> {
   return url;
 }
 
-function count(name: string, text: string | undefined): Record<string, number> {
-  if (text === undefined) return {};
-  if (!/^\d+$/.test(text)) refuse(`Cannot explore: ${name} is "${text}", wanted a whole number`);
-  return { [name]: Number(text) };
+function count(name: string, text: string | undefined, flag = name): Record<string, number> {
+  return text === undefined ? {} : { [name]: wholeNumber("explore", flag, text) };
 }
 
-const { values, positionals } = asked();
+const { values, positionals } = asked("explore", { allowPositionals: true, options });
 const found = await exploreModule(await explorable(positionals[0] ?? moduleDefault), {
   ...count("seconds", values.seconds),
   ...count("pairs", values.pairs),
   ...count("swarm", values.swarm),
   ...count("workers", values.workers),
   ...count("seed", values.seed),
-  ...count("failuresMax", values.failures),
+  ...count("failuresMax", values.failures, "failures"),
   thorough: !values.quick,
   singles: !values["no-singles"],
   ...(values.world === undefined ? {} : { world: values.world }),

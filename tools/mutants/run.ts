@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { parseArgs } from "node:util";
+import { asked, refuse, wholeNumber } from "../flags/asked.ts";
 import { allMutants } from "./all-mutants.ts";
 import { findMutant, type Finding, runTwin } from "./campaign.ts";
 import { mutantsTable } from "./mutants-table.ts";
@@ -25,7 +25,7 @@ if (isMainThread) await main();
 else parentPort?.on("message", (task: Task) => void work(task).then((answer) => parentPort?.postMessage(answer)));
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = asked("run the mutants", {
     allowNegative: true,
     options: {
       only: { type: "string" },
@@ -43,20 +43,24 @@ async function main(): Promise<void> {
   });
   const names = values.only?.split(",");
   const ids = allMutants.map(({ id }) => id).filter((id) => names?.some((name) => id.startsWith(name)) ?? true);
+  if (ids.length === 0) refuse(`Cannot run the mutants: --only is "${values.only}", and none begins so`);
+  const number = (flag: "seconds" | "twins" | "workers", min = 0): number =>
+    wholeNumber("run the mutants", flag, values[flag], min);
+  const seconds = number("seconds", 1);
   const rounds = new TwinRounds({
     ids,
-    schedules: Number(values.twins),
+    schedules: number("twins"),
     ...(values.progress === undefined ? {} : { progress: values.progress }),
   });
   const findings: Finding[] = [];
   const mutants = values.mutants ? [...ids] : [];
   const next = (): Task | undefined => {
     const id = mutants.shift();
-    if (id !== undefined) return { what: "mutant", id, seconds: Number(values.seconds) };
+    if (id !== undefined) return { what: "mutant", id, seconds };
     const run = rounds.next();
     return run && { what: "twin", ...run };
   };
-  await inWorkers(next, Number(values.workers), (answer) => {
+  await inWorkers(next, number("workers", 1), (answer) => {
     if (answer.what === "twin") rounds.finish(answer.twin);
     else findings.push(answer.finding);
     console.error(progress(answer));

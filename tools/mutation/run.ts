@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { parseArgs } from "node:util";
+import { asked, wholeNumber } from "../flags/asked.ts";
 import { instrumentedFiles } from "./instrumented-files.ts";
 import type { Mutant } from "./mutants.ts";
 import { MutationWorker } from "./mutation-worker.ts";
@@ -21,7 +21,7 @@ const elsewhereTestsMax = 100;
 /** A process that has run so many mutants is replaced, for what they left behind adds up. */
 const mutantsPerProcessMax = 200;
 
-const { values: options } = parseArgs({
+const { values: options } = asked("test by mutation", {
   options: {
     /** Parts of file names, separated by commas, in the order in which they are tried. */
     files: { type: "string", default: "" },
@@ -88,9 +88,13 @@ function choose(mutants: readonly Mutant[]): readonly Mutant[] {
   const named = (name: string): readonly Mutant[] => mutants.filter(({ file }) => file.includes(name));
   const wanted = names.length === 0 ? mutants : [...new Set(names.flatMap(named))];
   if (options.sample === undefined) return wanted;
+  const [seed, count] = [
+    wholeNumber("test by mutation", "seed", options.seed),
+    wholeNumber("test by mutation", "sample", options.sample),
+  ];
   // A multiplicative order: the same for a seed, and spread over all files.
-  const rank = ({ id }: Mutant): number => ((id + Number(options.seed)) * 2_654_435_761) % 4_294_967_296;
-  return wanted.toSorted((a, b) => rank(a) - rank(b)).slice(0, Number(options.sample));
+  const rank = ({ id }: Mutant): number => ((id + seed) * 2_654_435_761) % 4_294_967_296;
+  return wanted.toSorted((a, b) => rank(a) - rank(b)).slice(0, count);
 }
 
 async function campaign(mutants: readonly Mutant[]): Promise<Fates> {

@@ -23,6 +23,7 @@ export const upgrade: Command = {
     const found = readUpgrade(directory);
     const { record, version, plan, present } = found;
     const name = `the operator "${record.name}"`;
+    if (!isDryRun) enactUpgrade(directory, found);
     if (plan.changes.length === 0) {
       output.out(`Nothing to do: ${name} has the scaffold of setpoint ${version}\n`);
     } else {
@@ -30,7 +31,6 @@ export const upgrade: Command = {
       output.out(`${what} ${name} from setpoint ${record.version} to ${version}${isDryRun ? " would do" : ""}:\n`);
       for (const change of plan.changes) output.out(changeText(change, isDryRun ? present : undefined));
     }
-    if (!isDryRun) enactUpgrade(directory, found);
     if (plan.changes.some(({ path }) => path === "package.json") && !isDryRun)
       output.out(
         `Next: ${directory === process.cwd() ? "" : `cd ${relative(process.cwd(), directory)}, then `}npm install\n`,

@@ -36,15 +36,14 @@ export function readUpgrade(directory: string): Upgrade {
   return { record, version, present, plan: planUpgrade(record.files, present, next, mergeText) };
 }
 
-/** Writes what was planned. */
+/** Writes what was planned, and takes away what is no more when all is written. */
 export function enactUpgrade(directory: string, { record, version, plan }: Upgrade): void {
   const texts = new Map<string, string>();
-  for (const change of plan.changes) {
-    const { path, kind } = change;
-    if (kind === "removed") rmSync(join(directory, path));
-    else if (kind !== "left") texts.set(kind === "conflict" ? `${path}.new` : path, change.text);
-  }
+  for (const change of plan.changes)
+    if (change.kind !== "removed" && change.kind !== "left")
+      texts.set(change.kind === "conflict" ? `${change.path}.new` : change.path, change.text);
   writeTexts(directory, texts);
+  for (const { path, kind } of plan.changes) if (kind === "removed") rmSync(join(directory, path));
   writeRecord(directory, { name: record.name, version, files: plan.base });
 }
 

@@ -98,10 +98,11 @@ describe("a project that an older setpoint has made", () => {
     older("Dockerfile", "FROM node:26-slim", "FROM node:24");
     edit("Dockerfile", "FROM node:24", "FROM my/node");
     mkdirSync(path("Dockerfile.new"));
-    const { code, err } = await setpoint("upgrade", "--directory", project);
+    const { code, err, out } = await setpoint("upgrade", "--directory", project);
     expect(err).toContain(
       `Cannot write the file "${path("Dockerfile.new")}": it must be a file that can be written to`,
     );
+    expect(out).toBe("");
     expect(code).toBe(1);
     rmSync(path("Dockerfile.new"), { recursive: true });
     expect((await setpoint("upgrade", "--directory", project)).out).toContain("  conflict Dockerfile: ");

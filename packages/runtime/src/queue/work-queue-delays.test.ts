@@ -123,6 +123,23 @@ test("a delay of months is waited for to its end", async () => {
   expect(queue.take()).toBe("a/x");
 });
 
+test("a timer that fires a moment early is set anew, and its key is not lost", async () => {
+  const { clock } = simulatedHost(1);
+  // As timers of Node, which count whole milliseconds.
+  const early: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    defer: (callback) => clock.defer(callback),
+    setTimer: (callback, delayMs) => clock.setTimer(callback, Math.max(1, Math.floor(delayMs))),
+  };
+  const { queue } = createQueue({ clock: early });
+  queue.addAfter("a/x", 999.5);
+  await clock.run(999);
+  expect(queue.depth).toBe(0);
+  await clock.run(1);
+  expect(queue.take()).toBe("a/x");
+});
+
 test("a queue has one timer while keys are delayed, and none when it is closed or nothing is", () => {
   const clock = countingClock(simulatedHost(1).clock);
   const { queue } = createQueue({ clock });

@@ -308,7 +308,7 @@ export class WorkQueue {
 
   #wake(): void {
     const nowMs = this.#clock.monotonic();
-    // Whatever is armed below is armed anew.
+    // The timer is spent, also one that fired a moment too early.
     this.#timerMs = Number.NaN;
     for (let entry = this.#delays.first; entry !== undefined && entry.dueMs <= nowMs; entry = this.#delays.first) {
       this.#delays.remove(entry);

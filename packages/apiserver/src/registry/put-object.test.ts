@@ -62,6 +62,18 @@ test("an object whose managers were forgotten has no list of them", async () => 
   expect(body.metadata).not.toHaveProperty("managedFields");
 });
 
+test("other times of managers alone are no change", async () => {
+  const ask = await start();
+  const { body } = await ask("GET", `${configMaps}/a`);
+  const managers = body.metadata["managedFields"] as readonly object[];
+  const managedFields = managers.map((entry) => ({ ...entry, time: "2001-01-01T00:00:00Z" }));
+  const same = await ask("PUT", `${configMaps}/a`, { ...body, metadata: { ...body.metadata, managedFields } });
+  expect(same.body.metadata).toEqual(body.metadata);
+  const changed = { ...body, metadata: { ...body.metadata, managedFields }, data: { a: "2" } };
+  const { resourceVersion } = (await ask("PUT", `${configMaps}/a`, changed)).body.metadata;
+  expect(resourceVersion).not.toBe(body.metadata["resourceVersion"]);
+});
+
 test("who deletes a collection is told what it was", async () => {
   const ask = await start();
   const { code, body } = await ask("DELETE", configMaps, { propagationPolicy: "Foreground" });

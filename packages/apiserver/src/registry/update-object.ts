@@ -13,6 +13,7 @@ import { conflict, modifiedMessage, notFound } from "../response/api-errors.ts";
 import { hasStatus, prepareCreate } from "./create-object.ts";
 import { decideWrite, type Outcome, type Waits } from "./decide-write.ts";
 import { dedupeOwnerReferences } from "./dedupe-owner-references.ts";
+import { isUnchanged } from "./is-unchanged.ts";
 import { type MutableMeta, type MutableObject, setManagers } from "./mutable-object.ts";
 import { storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
@@ -112,7 +113,7 @@ function* decideUpdate(
     return "delete";
   }
   const next = yield* storedForm(view, object);
-  return deepEqual(next, current) ? "keep" : next;
+  return isUnchanged(next, current) ? "keep" : next;
 }
 
 /** Everything that happens to a changed object before it is stored, in the order of upstream. */

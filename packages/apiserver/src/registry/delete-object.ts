@@ -1,11 +1,10 @@
 import { deepEqual, isNotFound, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
-import { timestamp } from "@setpoint/host";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
+import type { StorageKey } from "../storage/storage.ts";
 import { conflict, notFound } from "../response/api-errors.ts";
 import { decideWrite, type Outcome, type Waits } from "./decide-write.ts";
-import { finalizersForDeletion } from "./garbage-finalizers.ts";
-import type { MutableMeta } from "./mutable-object.ts";
+import { goesAtOnce, markDeleted } from "./mark-deleted.ts";
 import { storageKey } from "./object-key.ts";
 import { listObjects } from "./read-objects.ts";
 import type { RegistryContext } from "./registry-context.ts";
@@ -73,17 +72,33 @@ async function deleteNamed(
   const { definition } = served;
   const view = context.view(definition);
   const key = storageKey(definition, namespace, name);
-  const made: Made = { isGone: false };
-  const { object } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, (current) =>
+  const made: Made = { isGone: false, isMarkedFirst: false };
+  const { object: decided } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, (current) =>
     decideDelete(context, served, options, { namespace, name, made }, current),
   );
-  if (object === undefined) throw notFound(definition, name);
+  if (decided === undefined) throw notFound(definition, name);
+  const object = made.isMarkedFirst && !options.dryRun ? await deleteMarked(context, key, decided) : decided;
   return { object: await showReady(view, object), isGone: made.isGone };
+}
+
+/** The second half of a graceful deletion that waits for nobody. */
+export async function deleteMarked(
+  { storage }: Pick<RegistryContext, "storage">,
+  key: StorageKey,
+  marked: UnstructuredObject,
+): Promise<UnstructuredObject> {
+  const { object, changed } = await storage.write(key, (current) =>
+    current !== undefined && current.metadata.uid === marked.metadata.uid && goesAtOnce(current) ? "delete" : "keep",
+  );
+  // Somebody else may have been faster; then the mark is the last that is known.
+  return changed ? (object ?? marked) : marked;
 }
 
 /** What the last decision was, beside its outcome. */
 interface Made {
   isGone: boolean;
+  /** It goes in a second write, after one that marks it. */
+  isMarkedFirst: boolean;
 }
 
 interface Subject {
@@ -102,6 +117,7 @@ function* decideDelete(
   const { definition } = served;
   const view = context.view(definition);
   made.isGone = false;
+  made.isMarkedFirst = false;
   if (current === undefined) throw notFound(definition, name);
   const old = yield* shownForm(view, current);
   checkPreconditions(definition, old, options);
@@ -109,18 +125,20 @@ function* decideDelete(
   const admission = { ...admissionRequest(context, served, subject), namespace };
   yield* admit(context, admission);
   yield* validateAdmission(context, admission);
-  const marked = markDeleted(context, definition, old, options);
-  made.isGone = marked === "delete";
+  const marked = markDeleted(context.host.clock, definition.strategy, old, options);
+  made.isMarkedFirst = typeof marked === "object" && goesAtOnce(marked);
+  made.isGone = marked === "delete" || made.isMarkedFirst;
   if (typeof marked === "string") return marked;
   const next = yield* storedForm(view, marked);
   // Whoever deletes again and again would otherwise be told of it, and others' preconditions would fail.
   return deepEqual(next, current) ? "keep" : next;
 }
 
-function checkPreconditions(
-  { group, kind }: ResourceDefinition,
+/** Refuses to delete another state of an object, or another object of the same name, than the caller means. */
+export function checkPreconditions(
+  { group, kind }: Pick<ResourceDefinition, "group" | "kind">,
   { metadata }: UnstructuredObject,
-  { preconditions }: DeleteOptions,
+  { preconditions }: Pick<DeleteOptions, "preconditions">,
 ): void {
   if (preconditions === undefined) return;
   const { uid, resourceVersion } = preconditions;
@@ -135,62 +153,4 @@ function checkPreconditions(
     const text = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
     throw conflict(subject, name, text);
   }
-}
-
-/** What a deletion does to an object: it goes, it is marked and waits for finalizers or its grace period, or nothing. */
-function markDeleted(
-  context: RegistryContext,
-  { strategy }: ResourceDefinition,
-  old: UnstructuredObject,
-  options: DeleteOptions,
-): UnstructuredObject | "delete" | "keep" {
-  const metadata: MutableMeta = { ...old.metadata };
-  const object = { ...old, metadata };
-  const grace = gracePeriod(context, metadata, old, options, strategy);
-  if (grace === "pending") return "keep";
-  const { finalizers, changed } = finalizersForDeletion(old, options, strategy);
-  if (changed) metadata.finalizers = finalizers;
-  const waits = finalizers.length > 0;
-  const isOtherwiseKept = strategy.hasOtherFinalizers?.(old) === true;
-  if (!waits && !isOtherwiseKept && (grace === undefined || grace === 0)) return "delete";
-  if (metadata.deletionTimestamp === undefined) markAt(metadata, timestamp(context.host.clock));
-  // Kinds without graceful deletion wait for finalizers with a period of zero; a Namespace has none at all.
-  if (grace === undefined && waits) metadata.deletionGracePeriodSeconds = 0;
-  if (old.metadata.deletionTimestamp === undefined) strategy.onMarkedDeleted?.(object);
-  return object;
-}
-
-function markAt(metadata: MutableMeta, time: string): void {
-  metadata.deletionTimestamp = time;
-  if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
-}
-
-/** Sets the time of a graceful deletion; a second request may only shorten it, otherwise it is pending. */
-function gracePeriod(
-  context: RegistryContext,
-  metadata: MutableMeta,
-  old: UnstructuredObject,
-  options: DeleteOptions,
-  strategy: ResourceDefinition["strategy"],
-): number | "pending" | undefined {
-  if (strategy.deletionGraceSeconds === undefined) return undefined;
-  const { clock } = context.host;
-  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  if (deletionTimestamp !== undefined) {
-    const requested = options.gracePeriodSeconds;
-    const before = deletionGracePeriodSeconds ?? 0;
-    if (requested === undefined || deletionGracePeriodSeconds === undefined || requested >= before) return "pending";
-    metadata.deletionTimestamp = shifted(deletionTimestamp, requested - before);
-    metadata.deletionGracePeriodSeconds = requested;
-    return requested;
-  }
-  const seconds = strategy.deletionGraceSeconds(old, options.gracePeriodSeconds);
-  if (seconds === undefined) return undefined;
-  markAt(metadata, shifted(timestamp(clock), seconds));
-  metadata.deletionGracePeriodSeconds = seconds;
-  return seconds;
-}
-
-function shifted(time: string, seconds: number): string {
-  return `${new Date(Date.parse(time) + seconds * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -2,13 +2,15 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { DeleteOptions } from "../request/delete-options.ts";
 import type { Strategy } from "./resource-definition.ts";
 
+type PropagationOptions = Pick<DeleteOptions, "propagationPolicy" | "orphanDependents">;
+
 const orphan = "orphan";
 const foreground = "foregroundDeletion";
 
 /** The finalizers that a deletion with these options leaves, and whether that changes the object. */
 export function finalizersForDeletion(
   object: UnstructuredObject,
-  options: DeleteOptions,
+  options: PropagationOptions,
   strategy: Strategy,
 ): { readonly finalizers: readonly string[]; readonly changed: boolean } {
   const before = object.metadata.finalizers ?? [];
@@ -22,14 +24,14 @@ export function finalizersForDeletion(
   return { finalizers, changed: true };
 }
 
-function orphansDependents(before: readonly string[], options: DeleteOptions, strategy: Strategy): boolean {
+function orphansDependents(before: readonly string[], options: PropagationOptions, strategy: Strategy): boolean {
   if (options.orphanDependents !== undefined) return options.orphanDependents;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === "Orphan";
   if (before.includes(foreground)) return false;
   return before.includes(orphan) || strategy.defaultPropagation === "Orphan";
 }
 
-function waitsForDependents(before: readonly string[], options: DeleteOptions): boolean {
+function waitsForDependents(before: readonly string[], options: PropagationOptions): boolean {
   if (options.orphanDependents !== undefined) return false;
   if (options.propagationPolicy !== undefined) return options.propagationPolicy === "Foreground";
   return before.includes(foreground);

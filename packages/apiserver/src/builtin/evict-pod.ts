@@ -1,34 +1,40 @@
 /** Eviction: a deletion that first asks the pod's disruption budget. */
-import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
+import { ApiError, deepEqual, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
+import { checkPreconditions, deleteMarked } from "../registry/delete-object.ts";
 import type { Endpoint } from "../registry/endpoint.ts";
-import {
-  checkIdentity,
-  conflicting,
-  createdStatus,
-  type EndpointServer,
-  isDryRun,
-  missing,
-  podKey,
-} from "./endpoint-server.ts";
+import { goesAtOnce, markDeleted } from "../registry/mark-deleted.ts";
+import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
+import { badRequest } from "../response/api-errors.ts";
+import { conflicting, createdStatus, type EndpointServer, isDryRun, missing, podKey } from "./endpoint-server.ts";
 import { numberAt, objectAt, objectsAt, stringAt, valueAt, type JsonObject } from "./json-fields.ts";
 import { podStrategy } from "./pod-strategy.ts";
 import { matchesLabels } from "./selector-match.ts";
 
 const retryAfterSeconds = 10;
 const blocked = "Cannot evict pod as it would violate the pod's disruption budget.";
+const podKind = { group: "", kind: "Pod" };
+const disruption = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "EvictionByEvictionAPI",
+  message: "Eviction API: evicting",
+};
 /** More pods on their way out than this and the budget's controller is behind. */
 const disruptedPodsMax = 2000;
 
 export function evictPod(server: EndpointServer): Endpoint {
   return async ({ attributes, body, request }) => {
     const { namespace, name } = attributes;
+    if (stringAt(body, "metadata", "name") !== name)
+      throw badRequest("name in URL does not match name in Eviction object");
     const pod = server.reader.get("", "pods", namespace, name);
     if (pod === undefined) throw missing("pods", name);
-    checkIdentity("pods", pod, objectAt(body, "deleteOptions", "preconditions"));
-    const dryRun = isDryRun(request.query);
+    const options = parseDeleteOptions(objectAt(body, "deleteOptions"), undefined);
+    checkPreconditions(podKind, pod, options);
+    const dryRun = options.dryRun || isDryRun(request.query);
     if (needsBudget(pod)) await spendBudget(server, pod, dryRun);
-    if (!dryRun) await deletePod(server, pod, numberAt(body, "deleteOptions", "gracePeriodSeconds"));
+    if (!dryRun) await deletePod(server, pod, options);
     return createdStatus();
   };
 }
@@ -104,22 +110,34 @@ function tooMany(why: string): ApiError {
   );
 }
 
-async function deletePod(
-  { storage, host }: EndpointServer,
-  pod: UnstructuredObject,
-  requested: number | undefined,
-): Promise<void> {
+/** In the writes of upstream: why the pod goes, that it goes, and, when no node has to end it, that it is gone. */
+async function deletePod(server: EndpointServer, pod: UnstructuredObject, options: DeleteOptions): Promise<void> {
+  const { storage, host } = server;
   const { namespace = "", name = "" } = pod.metadata;
-  await storage.write(podKey(namespace, name), (current) => {
+  const key = podKey(namespace, name);
+  const same = (current: UnstructuredObject | undefined): UnstructuredObject => {
     if (current === undefined) throw missing("pods", name);
     if (current.metadata.uid !== pod.metadata.uid)
       throw conflicting("pods", name, "the pod was replaced while it was being evicted");
-    if (current.metadata.deletionTimestamp !== undefined) return "keep";
-    const grace = podStrategy.deletionGraceSeconds?.(current, requested) ?? 0;
-    if (grace === 0 && (current.metadata.finalizers ?? []).length === 0) return "delete";
-    const end = new Date((Math.floor(host.clock.now() / 1000) + grace) * 1000).toISOString();
-    const generation = (current.metadata.generation ?? 0) + 1;
-    const deletion = { deletionTimestamp: `${end.slice(0, 19)}Z`, deletionGracePeriodSeconds: grace, generation };
-    return { ...current, metadata: { ...current.metadata, ...deletion } };
+    return current;
+  };
+  await storage.write(key, (current) => withReason(same(current), timestamp(host.clock)));
+  const { object } = await storage.write(key, (present) => {
+    const current = same(present);
+    const marked = markDeleted(host.clock, podStrategy, current, options);
+    return typeof marked === "object" && deepEqual(marked, current) ? "keep" : marked;
   });
+  if (object !== undefined && goesAtOnce(object)) await deleteMarked(server, key, object);
+}
+
+/** A pod's conditions say why it went. */
+function withReason(pod: UnstructuredObject, now: string): UnstructuredObject | "keep" {
+  const status = objectAt(pod, "status");
+  const conditions = objectsAt(status, "conditions");
+  const present = conditions.find(({ type }) => type === disruption.type);
+  if (present?.["status"] === "True" && present["reason"] === disruption.reason) return "keep";
+  const since = present?.["status"] === "True" ? present["lastTransitionTime"] : now;
+  const condition: JsonObject = { lastProbeTime: null, ...disruption, lastTransitionTime: since };
+  const others = conditions.filter((each) => each !== present);
+  return { ...pod, status: { ...status, conditions: [...others, condition] } };
 }

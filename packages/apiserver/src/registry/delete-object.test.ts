@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { bootstrap } from "../builtin/bootstrap.ts";
+import { builtinEndpoints } from "../builtin/builtin-endpoints.ts";
 import { asking, startServer } from "../server.fixture.ts";
 
 interface Seen {
+  readonly message?: string;
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly status?: { readonly conditions?: readonly object[] };
 }
 
 const pods = "/api/v1/namespaces/default/pods";
@@ -11,6 +14,7 @@ const namespaces = "/api/v1/namespaces";
 
 async function start() {
   const { host, storage, server } = startServer();
+  server.addEndpoints(builtinEndpoints({ host, storage, reader: server.reader }));
   await bootstrap({ storage, host });
   const ask = asking<Seen>(server, { username: "admin", groups: ["system:masters"] });
   /** Every write to a pod, as watches are told of it. */
@@ -27,7 +31,9 @@ async function start() {
     });
     expect(code).toBe(201);
   };
-  return { ask, told, createPod, clock: host.clock };
+  const evict = (deleteOptions?: object) =>
+    ask("POST", `${pods}/a/eviction`, { metadata: { name: "a" }, ...(deleteOptions ? { deleteOptions } : {}) });
+  return { ask, told, createPod, evict, clock: host.clock };
 }
 
 test("a pod that nobody has to end is seen marked before it is gone", async () => {
@@ -84,4 +90,33 @@ test("no finalizers are left out, when a deletion takes the last one", async () 
   await ask("DELETE", `${pods}/a`, { propagationPolicy: "Foreground", gracePeriodSeconds: 30 });
   const { body } = await ask("DELETE", `${pods}/a`, { propagationPolicy: "Background", gracePeriodSeconds: 10 });
   expect(body.metadata).not.toHaveProperty("finalizers");
+});
+
+test("an evicted pod says why it goes, and another eviction changes nothing", async () => {
+  const { ask, told, createPod, evict } = await start();
+  await createPod({ nodeName: "n" });
+  expect((await evict()).code).toBe(201);
+  const conditions = [{ type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" }];
+  expect((await ask("GET", `${pods}/a`)).body.status).toMatchObject({ conditions });
+  expect((await evict()).code).toBe(201);
+  expect(told).toEqual(["put", "put", "put 30"]);
+  await evict({ gracePeriodSeconds: 0 });
+  expect(told.slice(3)).toEqual(["put 0", "delete 0"]);
+});
+
+test("an eviction keeps to its options, and changes nothing when it only asks", async () => {
+  const { ask, told, createPod, evict } = await start();
+  await createPod({ nodeName: "n" });
+  expect((await evict({ dryRun: ["All"] })).code).toBe(201);
+  expect((await evict({ preconditions: { resourceVersion: "1" } })).code).toBe(409);
+  expect(told).toEqual(["put"]);
+  await evict({ propagationPolicy: "Foreground" });
+  expect((await ask("GET", `${pods}/a`)).body.metadata).toMatchObject({ finalizers: ["foregroundDeletion"] });
+});
+
+test("an eviction of another pod than that of its URL is refused", async () => {
+  const { ask, createPod } = await start();
+  await createPod();
+  const { code, body } = await ask("POST", `${pods}/a/eviction`, { metadata: { name: "b" } });
+  expect([code, body.message]).toEqual([400, "name in URL does not match name in Eviction object"]);
 });

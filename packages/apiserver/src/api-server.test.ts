@@ -207,6 +207,15 @@ test("a finalizer keeps a deleted object until it is removed", async () => {
   expect((await ask("GET", `${collection}/a`)).code).toBe(404);
 });
 
+test("metadata that holds nothing is absent, and to say so changes nothing", async () => {
+  const { ask, patch } = startServer();
+  const empty = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [], managedFields: [] };
+  const { object } = await ask("POST", collection, widget("a", {}, empty));
+  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"])
+    expect(object.metadata).not.toHaveProperty(field);
+  expect((await patch(`${collection}/a`, mergeType, { metadata: empty })).object).toBe(object);
+});
+
 test("deleting again what waits for its finalizers changes nothing, unless it is another deletion", async () => {
   const { ask } = startServer();
   await ask("POST", collection, widget("a", {}, { finalizers: ["example.com/hold"] }));

@@ -4,7 +4,7 @@ import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSche
 import { badRequest } from "../response/api-errors.ts";
 import type { Warnings } from "../response/warnings.ts";
 import { invalidPatch, type PatchSubject } from "./invalid-patch.ts";
-import type { MutableObject } from "./mutable-object.ts";
+import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import type { FieldValidation } from "./write-options.ts";
 
@@ -28,7 +28,27 @@ export function decodeObject(definition: ResourceDefinition, body: unknown, sett
   // The schema of every kind says that it is an object; apiVersion and kind were checked above.
   const object = decoded.value as MutableObject;
   object.metadata ??= {};
-  return fillDefaults(definition, object);
+  if (definition.custom) dropEmptyMetadata(object.metadata);
+  fillDefaults(definition, object);
+  // Defaults of built-in kinds leave out what is empty.
+  if (!definition.custom && asksForNoManagers(typed)) object.metadata.managedFields = [];
+  return object;
+}
+
+const metadataParts = ["labels", "annotations", "finalizers", "ownerReferences", "managedFields"] as const;
+
+/** ObjectMeta has the same form in all objects: what holds nothing is absent. Built-in kinds are decoded so. */
+function dropEmptyMetadata(metadata: MutableMeta): void {
+  for (const part of metadataParts) {
+    const value: unknown = metadata[part];
+    if (typeof value === "object" && value !== null && Object.keys(value).length === 0) delete metadata[part];
+  }
+}
+
+/** An empty list of managers is a wish, not nothing. */
+function asksForNoManagers({ metadata }: UnstructuredObject): boolean {
+  const managers: unknown = isJsonObject(metadata) ? metadata.managedFields : undefined;
+  return Array.isArray(managers) && managers.length === 0;
 }
 
 /** The objects of one body: a write that begins again needs one that nobody has changed yet. */

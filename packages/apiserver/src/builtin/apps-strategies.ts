@@ -141,6 +141,7 @@ export const appsStrategies: StrategyTable = {
     defaults: setDeploymentDefaults,
     validate: validateDeployment,
     prepareForUpdate: (deployment, old, context) => prepareDeploymentUpdate(deployment, old, context.subresource),
+    statusKeepsLabels: true,
     countsToo: (deployment, old) => !sameJson(deployment.metadata.annotations, old.metadata.annotations),
   },
   "apps/ReplicaSet": { defaults: setReplicaSetDefaults, validate },

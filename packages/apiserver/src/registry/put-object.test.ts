@@ -56,10 +56,43 @@ test("no write marks an object deleted", async () => {
   ]);
 });
 
-test("an object whose managers were forgotten has no list of them", async () => {
+test.each([[[]], [[{}]]])(
+  "an object whose managers were forgotten by %j has no list of them",
+  async (managedFields) => {
+    const ask = await start();
+    const { body } = await ask("PATCH", `${configMaps}/a`, { metadata: { managedFields } });
+    expect(body.metadata).not.toHaveProperty("managedFields");
+  },
+);
+
+test("no write gives a deleted object other time", async () => {
   const ask = await start();
-  const { body } = await ask("PATCH", `${configMaps}/a`, { metadata: { managedFields: [{}] } });
-  expect(body.metadata).not.toHaveProperty("managedFields");
+  await ask("PATCH", `${configMaps}/a`, { metadata: { finalizers: ["example.com/hold"] } });
+  await ask("DELETE", `${configMaps}/a`);
+  const patch = (metadata: object) => ask("PATCH", `${configMaps}/a`, { metadata });
+  const { code, body } = await patch({ deletionGracePeriodSeconds: 99 });
+  expect([code, body.message]).toEqual([
+    422,
+    'ConfigMap "a" is invalid: metadata.deletionGracePeriodSeconds: Invalid value: 99: field is immutable',
+  ]);
+  const same = { deletionTimestamp: null, deletionGracePeriodSeconds: null };
+  expect((await patch(same)).body.metadata).toMatchObject({ deletionGracePeriodSeconds: 0 });
+});
+
+test("who writes the status of a Deployment makes no generation and owns no labels", async () => {
+  const ask = await start();
+  const deployments = "/apis/apps/v1/namespaces/default/deployments";
+  const labels = { a: "b" };
+  const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "i" }] } };
+  await ask("POST", deployments, { metadata: { name: "d" }, spec: { selector: { matchLabels: labels }, template } });
+  const metadata = { labels: { l: "1" }, annotations: { n: "1" } };
+  const { body } = await ask("PATCH", `${deployments}/d/status`, { metadata, status: { replicas: 1 } });
+  expect(body.metadata).toMatchObject({ generation: 1, annotations: { n: "1" } });
+  expect(body.metadata).not.toHaveProperty("labels");
+  const managers = body.metadata["managedFields"] as readonly { subresource?: string; fieldsV1: object }[];
+  const ofStatus = managers.find(({ subresource }) => subresource === "status");
+  expect(ofStatus?.fieldsV1).not.toHaveProperty(["f:metadata", "f:labels"]);
+  expect(ofStatus?.fieldsV1).toHaveProperty(["f:metadata", "f:annotations"]);
 });
 
 test("other times of managers alone are no change", async () => {

@@ -3,6 +3,7 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 
 const status = FieldSet.of(["f:status"]);
 const spec = FieldSet.of(["f:spec"]);
+const specAndLabels = FieldSet.of(["f:spec"], ["f:metadata", "f:labels"]);
 const specAndMetadata = FieldSet.of(["f:spec"], ["f:metadata"]);
 
 /** The fields that an endpoint does not write, and that nobody can own through it. */
@@ -10,6 +11,9 @@ export function resetFieldsOf(
   definition: ResourceDefinition,
   subresource: string,
 ): { readonly resetFields?: FieldSet } {
-  if (subresource === "status") return { resetFields: definition.custom ? specAndMetadata : spec };
+  if (subresource === "status") {
+    if (definition.custom) return { resetFields: specAndMetadata };
+    return { resetFields: definition.strategy.statusKeepsLabels === true ? specAndLabels : spec };
+  }
   return definition.subresources.some(({ name }) => name === "status") ? { resetFields: status } : {};
 }

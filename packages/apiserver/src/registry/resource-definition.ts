@@ -56,6 +56,8 @@ export interface Strategy {
   readonly tracksGeneration?: boolean;
   /** Changes that count as a generation beside those of the desired state (annotations of a Deployment). */
   countsToo?(object: UnstructuredObject, old: UnstructuredObject): boolean;
+  /** Labels are not the status writer's to change or to own (a Deployment's). */
+  readonly statusKeepsLabels?: boolean;
   /** PUT to a name that does not exist creates it. */
   readonly allowsCreateOnUpdate?: boolean;
   /** PUT without a resourceVersion is accepted. */

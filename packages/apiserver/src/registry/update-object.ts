@@ -141,7 +141,8 @@ function* prepareUpdate(
   admitted?.take(object);
   dedupeOwnerReferences(object, warnings);
   definition.strategy.prepareForUpdate?.(object, old, write);
-  countGeneration(definition, object, old);
+  // Who writes a status desires nothing.
+  if (subresource !== "status") countGeneration(definition, object, old);
   validateUpdate(definition, object, old, write);
   yield* validateAdmission(
     context,
@@ -234,15 +235,15 @@ const serverFields = [
   "resourceVersion",
 ] as const;
 
-const refusedFields: ReadonlySet<string> = new Set(["deletionTimestamp", "deletionGracePeriodSeconds"]);
-
 /** What is the server's own in metadata stays as it is. */
 function keepMetadata(object: MutableObject, old: UnstructuredObject): void {
   const metadata: Record<string, unknown> = object.metadata;
   for (const field of serverFields) {
     const value = old.metadata[field];
-    // A client that wants to mark an object deleted by a write is told, by validation, that this is not the way.
-    if (value === undefined && refusedFields.has(field) && (metadata[field] ?? undefined) !== undefined) continue;
+    // A client that wants to mark an object deleted by a write, or to give it other time, is told, by validation, that this
+    // is not the way.
+    const isRefused = field === "deletionGracePeriodSeconds" || (field === "deletionTimestamp" && value === undefined);
+    if (isRefused && (metadata[field] ?? undefined) !== undefined) continue;
     if (value === undefined) delete metadata[field];
     else metadata[field] = value;
   }

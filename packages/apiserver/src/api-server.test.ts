@@ -216,6 +216,18 @@ test("metadata that holds nothing is absent, and to say so changes nothing", asy
   expect((await patch(`${collection}/a`, mergeType, { metadata: empty })).object).toBe(object);
 });
 
+test("a finalizer that does not say whose it is is taken on custom objects, with a warning for who adds it", async () => {
+  const { ask, patch } = startServer();
+  const plain = { finalizers: ["plain", "orphan"] };
+  const { code, headers } = await ask("POST", collection, widget("a", {}, plain));
+  expect([code, headers["warning"]]).toEqual([
+    201,
+    '299 - "metadata.finalizers: \\"plain\\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"',
+  ]);
+  const labelled = await patch(`${collection}/a`, mergeType, { metadata: { labels: { a: "b" } } });
+  expect(labelled.headers).not.toHaveProperty("warning");
+});
+
 test("deleting again what waits for its finalizers changes nothing, unless it is another deletion", async () => {
   const { ask } = startServer();
   await ask("POST", collection, widget("a", {}, { finalizers: ["example.com/hold"] }));

@@ -125,3 +125,16 @@ test("a wrong option is named without an object, with all that was asked", async
   ]);
   expect(body).not.toHaveProperty("details.name");
 });
+
+test("a finalizer that does not say whose it is is refused where kube-apiserver looks at it", async () => {
+  const ask = await start();
+  const metadata = { name: "f", finalizers: ["plain"] };
+  const { code, body } = await ask("POST", configMaps, { metadata });
+  expect([code, body.message]).toEqual([
+    422,
+    'ConfigMap "f" is invalid: metadata.finalizers[0]: Invalid value: "plain": name is neither a standard finalizer name nor is it fully qualified',
+  ]);
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const lease = await ask("POST", leases, { metadata });
+  expect([lease.code, lease.warning]).toEqual([201, undefined]);
+});

@@ -12,13 +12,19 @@ import {
 } from "@setpoint/apimachinery";
 import { invalidValue } from "../builtin/field-errors.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
-import type { ResourceDefinition, Strategy } from "./resource-definition.ts";
+import type { ResourceDefinition, Strategy, WriteContext } from "./resource-definition.ts";
 
 /** Bytes of all annotations of an object together. */
 const annotationBytesMax = 256 * 1024;
 
 /** Finalizers of the API itself, which carry no domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
+
+const groupsOfAnyFinalizer: ReadonlySet<string> = new Set([
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "coordination.k8s.io",
+]);
 
 const nameRules: Readonly<Record<NonNullable<Strategy["nameRule"]>, (name: string) => readonly string[]>> = {
   subdomain: validateDns1123Subdomain,
@@ -41,7 +47,7 @@ export function validateMetadata(
   if (metadata.annotations !== undefined && !deepEqual(metadata.annotations, old?.metadata.annotations))
     validateAnnotations(metadata, errors);
   if (metadata.ownerReferences !== undefined) validateOwners(metadata, errors);
-  if (metadata.finalizers !== undefined) validateFinalizers(metadata, old, errors);
+  if (metadata.finalizers !== undefined) validateFinalizers(definition, metadata, old, errors);
   if (old !== undefined) validateImmutable(metadata, old, errors);
 }
 
@@ -116,14 +122,20 @@ function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldErro
   }
 }
 
-function validateFinalizers(metadata: MutableMeta, old: UnstructuredObject | undefined, errors: FieldError[]): void {
+function validateFinalizers(
+  definition: ResourceDefinition,
+  metadata: MutableMeta,
+  old: UnstructuredObject | undefined,
+  errors: FieldError[],
+): void {
   const field = "metadata.finalizers";
   const finalizers = metadata.finalizers ?? [];
-  for (const finalizer of finalizers) {
+  for (const [index, finalizer] of finalizers.entries()) {
     const problems = validateQualifiedName(finalizer);
     for (const problem of problems) errors.push(invalidValue(field, finalizer, problem));
-    if (problems.length > 0 || finalizer.includes("/") || standardFinalizers.has(finalizer)) continue;
-    errors.push(invalidValue(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+    if (problems.length > 0 || hasOwner(finalizer) || takesAnyFinalizer(definition)) continue;
+    const problem = "name is neither a standard finalizer name nor is it fully qualified";
+    errors.push(invalidValue(`${field}[${index}]`, finalizer, problem));
   }
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     const problem = "finalizer orphan and foregroundDeletion cannot be both set";
@@ -140,6 +152,34 @@ function validateFinalizers(metadata: MutableMeta, old: UnstructuredObject | und
   const found = `[]string{${fresh.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
   errors.push({ type: "FieldValueForbidden", field, message });
+}
+
+/** Whether the name says whose finalizer it is. */
+function hasOwner(finalizer: string): boolean {
+  return finalizer.includes("/") || standardFinalizers.has(finalizer);
+}
+
+/** Upstream looks at the names of finalizers in the kinds of its older groups alone. */
+function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
+  return custom || groupsOfAnyFinalizer.has(group);
+}
+
+/** Custom objects may have finalizers that do not say whose they are; who adds one is warned. */
+export function warnOfFinalizers(
+  { custom }: ResourceDefinition,
+  { metadata }: MutableObject,
+  old: UnstructuredObject | undefined,
+  { warn }: Pick<WriteContext, "warn">,
+): void {
+  if (!custom) return;
+  const before = old?.metadata.finalizers ?? [];
+  const fresh = new Set(metadata.finalizers?.filter((finalizer) => !before.includes(finalizer)));
+  for (const finalizer of [...fresh].sort()) {
+    if (hasOwner(finalizer)) continue;
+    const advice =
+      "prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers";
+    warn(`metadata.finalizers: ${JSON.stringify(finalizer)}: ${advice}`);
+  }
 }
 
 const immutableFields = ["name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"] as const;

@@ -1,7 +1,7 @@
 import { type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
-import { validateMetadata } from "./validate-metadata.ts";
+import { validateMetadata, warnOfFinalizers } from "./validate-metadata.ts";
 
 /**
  * Metadata and what the strategy says of the rest; one 422 names everything that is wrong. Strategies of custom kinds
@@ -18,4 +18,5 @@ export function validateObject(
   const ofKind = definition.strategy.validate?.(object, old, write);
   if (ofKind !== undefined) errors.push(...ofKind);
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? "", errors);
+  warnOfFinalizers(definition, object, old, write);
 }

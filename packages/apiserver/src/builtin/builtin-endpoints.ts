@@ -3,14 +3,12 @@ import type { EndpointTable } from "../registry/endpoint.ts";
 import { bindPod } from "./bind-pod.ts";
 import { evictPod } from "./evict-pod.ts";
 import type { EndpointServer } from "./endpoint-server.ts";
-import { finalizeNamespace } from "./finalize-namespace.ts";
 
-/** Pod binding and eviction, and the end of a namespace. */
+/** Pod binding and eviction. */
 export function builtinEndpoints(server: EndpointServer): EndpointTable {
   return new Map([
     ["POST v1/pods/binding", bindPod(server)],
     ["POST v1/bindings", bindPod(server)],
     ["POST v1/pods/eviction", evictPod(server)],
-    ["PUT v1/namespaces/finalize", finalizeNamespace(server)],
   ]);
 }

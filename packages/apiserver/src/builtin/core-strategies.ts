@@ -101,6 +101,20 @@ function prepareNamespaceUpdate(namespace: UnstructuredObject, old: Unstructured
   if (subresource !== "status") keepField(json, old as unknown as JsonObject, "status");
 }
 
+/** The phase says no more than the mark of the deletion. */
+function validateNamespace(
+  namespace: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+  { subresource }: { readonly subresource: string },
+): readonly FieldError[] {
+  if (old === undefined || subresource !== "status") return [];
+  const phase = valueAt(namespace, "status", "phase");
+  const [wanted, when] =
+    namespace.metadata.deletionTimestamp === undefined ? ["Active", "empty"] : ["Terminating", "not empty"];
+  if (phase === wanted) return [];
+  return [invalidValue("status.Phase", phase ?? "", `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`)];
+}
+
 function namespaceHasFinalizers(namespace: UnstructuredObject): boolean {
   const finalizers = valueAt(namespace, "spec", "finalizers");
   return Array.isArray(finalizers) && finalizers.length > 0;
@@ -118,6 +132,7 @@ export const coreStrategies: StrategyTable = {
     defaults: setNamespaceDefaults,
     prepareForCreate: prepareNamespace,
     prepareForUpdate: (namespace, old, context) => prepareNamespaceUpdate(namespace, old, context.subresource),
+    validate: validateNamespace,
     onMarkedDeleted: (namespace) => fillPhase(namespace, "Terminating"),
     hasOtherFinalizers: namespaceHasFinalizers,
   },

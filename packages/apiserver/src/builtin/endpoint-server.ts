@@ -12,7 +12,7 @@ export interface EndpointServer {
 
 const headers = { "content-type": "application/json" };
 
-export function answer(status: number, object: unknown): ApiResponse {
+function answer(status: number, object: unknown): ApiResponse {
   return { kind: "object", status, headers, object };
 }
 

@@ -84,6 +84,30 @@ test("a terminating namespace is left as it is, however its deletion is asked fo
     expect((await ask("DELETE", `${namespaces}/n`, options)).body).toEqual(first);
 });
 
+test("finalizing a namespace is a write like others: what it changes is its, and the same again changes nothing", async () => {
+  const { ask } = await start();
+  await ask("POST", namespaces, { metadata: { name: "n" } });
+  const made = (await ask("GET", `${namespaces}/n`)).body;
+  expect((await ask("PUT", `${namespaces}/n/finalize`, made)).body).toEqual(made);
+  const spec = { finalizers: ["kubernetes", "example.com/hold"] };
+  const { body } = await ask("PUT", `${namespaces}/n/finalize`, { ...made, spec });
+  expect(body).toMatchObject({ spec, metadata: { managedFields: [{}, { subresource: "finalize" }] } });
+  expect((await ask("PUT", `${namespaces}/n/finalize`, made)).code).toBe(409);
+});
+
+test("the phase of a namespace says no more than the mark of its deletion", async () => {
+  const { ask } = await start();
+  await ask("POST", namespaces, { metadata: { name: "n" } });
+  const write = (phase: string) => ask("PATCH", `${namespaces}/n/status`, { status: { phase } });
+  expect((await write("Terminating")).code).toBe(422);
+  await ask("DELETE", `${namespaces}/n`);
+  const { code, body } = await write("Active");
+  expect([code, body.message]).toEqual([
+    422,
+    'Namespace "n" is invalid: status.Phase: Invalid value: "Active": may only be \'Terminating\' if `deletionTimestamp` is not empty',
+  ]);
+});
+
 test("no finalizers are left out, when a deletion takes the last one", async () => {
   const { ask, createPod } = await start();
   await createPod({ nodeName: "n" });

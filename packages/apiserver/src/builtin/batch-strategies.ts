@@ -19,11 +19,11 @@ function prepareJob(job: UnstructuredObject): void {
     "job-name": job.metadata.name ?? "",
   };
   const templateLabels = ensureObject(ensureObject(ensureObject(spec, "template"), "metadata"), "labels");
-  const ownLabels = ensureObject(ensureObject(json, "metadata"), "labels");
-  for (const [name, value] of Object.entries(labels)) {
-    templateLabels[name] ??= value;
-    ownLabels[name] ??= value;
-  }
+  const metadata = ensureObject(json, "metadata");
+  const ownLabels = objectAt(metadata, "labels");
+  const isLabelledByTemplate = ownLabels === templateLabels || Object.keys(ownLabels).length === 0;
+  for (const [name, value] of Object.entries(labels)) templateLabels[name] ??= value;
+  if (isLabelledByTemplate) metadata["labels"] = { ...templateLabels };
   const match = ensureObject(ensureObject(spec, "selector"), "matchLabels");
   match["batch.kubernetes.io/controller-uid"] ??= job.metadata.uid;
 }

@@ -234,3 +234,25 @@ test.each([
   const answer = await send("PATCH", path, patch, "application/strategic-merge-patch+json");
   expect([answer.code, textOf(answer.object["message"] ?? "")]).toEqual([code, expect.stringContaining(message)]);
 });
+
+test("a Job has the labels of its template, unless it has its own", async () => {
+  const { send } = await startServer();
+  const spec = { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] };
+  const labelsOf = async (name: string, own: object, ofTemplate: object) => {
+    const metadata = { name, labels: own };
+    const template = { metadata: { labels: ofTemplate }, spec };
+    const job = { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template } };
+    const { object } = await send("POST", "/apis/batch/v1/namespaces/default/jobs", job);
+    return [
+      Object.keys(object.metadata.labels ?? {}),
+      Object.keys(objectAt(object, "spec", "template", "metadata", "labels")),
+    ];
+  };
+  const given = ["batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name"];
+  expect(await labelsOf("a", {}, {})).toEqual([given, given]);
+  expect(await labelsOf("b", {}, { x: "1" })).toEqual([
+    ["x", ...given],
+    ["x", ...given],
+  ]);
+  expect(await labelsOf("c", { x: "1" }, { x: "1" })).toEqual([["x"], ["x", ...given]]);
+});

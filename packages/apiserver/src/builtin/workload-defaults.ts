@@ -71,7 +71,8 @@ export function setJobDefaults(job: JsonObject): void {
   const labels = objectAt(template, "metadata", "labels");
   const metadata = ensureObject(job, "metadata");
   const isLabelled = Object.keys(objectAt(metadata, "labels")).length > 0;
-  if (!isLabelled && Object.keys(labels).length > 0) metadata["labels"] = { ...labels };
+  // One object for both, as upstream: what a Job is given of its own is then given to both.
+  if (!isLabelled && Object.keys(labels).length > 0) metadata["labels"] = labels;
 }
 
 export function setCronJobDefaults(cronJob: JsonObject): void {

@@ -111,7 +111,6 @@ export function* prepareCreate(
   dedupeOwnerReferences(object, warnings);
   strategy.prepareForCreate?.(object, write);
   if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
-  else delete object.metadata.generation;
   validateObject(definition, object, undefined, write);
   yield* validateAdmission(context, admission);
   return object;
@@ -149,7 +148,7 @@ function fillSystemFields(
   namespace: string,
 ): void {
   const { metadata } = object;
-  if ((metadata.resourceVersion ?? "") !== "")
+  if (!["", "0"].includes(metadata.resourceVersion ?? ""))
     throw plainError("resourceVersion should not be set on objects to be created");
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;

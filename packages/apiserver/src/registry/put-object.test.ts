@@ -138,3 +138,13 @@ test("a finalizer that does not say whose it is is refused where kube-apiserver 
   const lease = await ask("POST", leases, { metadata });
   expect([lease.code, lease.warning]).toEqual([201, undefined]);
 });
+
+test("a creator may say that the revision is zero, and what generation it is of a kind that has none", async () => {
+  const ask = await start();
+  const metadata = { name: "z", resourceVersion: "0", generation: 9 };
+  const { code, body } = await ask("POST", configMaps, { metadata });
+  expect([code, body.metadata]).toMatchObject([201, { generation: 9 }]);
+  expect((await ask("POST", configMaps, { metadata: { name: "y", resourceVersion: "5" } })).code).toBe(500);
+  const put = await ask("PATCH", `${configMaps}/z`, { metadata: { generation: 10, labels: { a: "b" } } });
+  expect(put.body.metadata).toMatchObject({ generation: 9, labels: { a: "b" } });
+});

@@ -60,9 +60,43 @@ const schedulingGatedCondition = {
 
 function prepareForUpdate(pod: UnstructuredObject, old: UnstructuredObject, subresource: string): void {
   const json = pod as unknown as JsonObject;
+  const sent = objectAt(json, "spec");
+  if (subresource === "ephemeralcontainers") keepAllBut(json, old, pick(sent, ["ephemeralContainers"]));
+  if (subresource === "resize" && hasContainersOf(sent, old)) keepAllBut(json, old, resized(sent, old));
   if (subresource !== "status") return;
   keepField(ensureObject(json, "metadata"), old.metadata as unknown as JsonObject, "ownerReferences");
   keepField(ensureObject(json, "status"), objectAt(old, "status"), "qosClass");
+}
+
+/** Who may write some fields of the spec writes no others, and nothing beside it. */
+function keepAllBut(pod: JsonObject, old: UnstructuredObject, changed: JsonObject): void {
+  const metadata: JsonObject = { ...old.metadata };
+  keepField(metadata, objectAt(pod, "metadata"), "managedFields");
+  Object.assign(pod, { metadata, spec: { ...objectAt(old, "spec"), ...changed } });
+}
+
+const containerLists = ["containers", "initContainers"] as const;
+
+/** Other containers than the pod has are left for validation to refuse. */
+function hasContainersOf(spec: JsonObject, old: UnstructuredObject): boolean {
+  const names = (each: unknown): unknown => containerLists.map((list) => objectsAt(each, list).map(({ name }) => name));
+  return sameJson(names(spec), names(objectAt(old, "spec")));
+}
+
+function resized(spec: JsonObject, old: UnstructuredObject): JsonObject {
+  const lists = containerLists.filter((list) => objectsAt(spec, list).length > 0);
+  const fields = ["resources", "resizePolicy"];
+  const of = (list: string): readonly JsonObject[] =>
+    objectsAt(old, "spec", list).map((container, index) => {
+      const kept = { ...container };
+      for (const field of fields) keepField(kept, objectsAt(spec, list)[index] ?? {}, field);
+      return kept;
+    });
+  return Object.fromEntries(lists.map((list) => [list, of(list)]));
+}
+
+function pick(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]]));
 }
 
 /** The spec with everything that may change replaced by the old values, so that what remains different is forbidden. */

@@ -148,3 +148,29 @@ test("a creator may say that the revision is zero, and what generation it is of 
   const put = await ask("PATCH", `${configMaps}/z`, { metadata: { generation: 10, labels: { a: "b" } } });
   expect(put.body.metadata).toMatchObject({ generation: 9, labels: { a: "b" } });
 });
+
+test("who may add ephemeral containers, or resize, changes nothing else of a pod", async () => {
+  const ask = await start();
+  const pods = "/api/v1/namespaces/default/pods";
+  const containers = [{ name: "c", image: "i" }];
+  await ask("POST", pods, { metadata: { name: "p" }, spec: { containers } });
+  const pod = (await ask("GET", `${pods}/p`)).body as Seen & { readonly spec: object };
+  const metadata = { ...pod.metadata, labels: { l: "1" } };
+  const spec = {
+    ...pod.spec,
+    containers: [{ name: "c", image: "j" }],
+    ephemeralContainers: [{ name: "e", image: "i" }],
+  };
+  const { code, body } = await ask("PUT", `${pods}/p/ephemeralcontainers`, { ...pod, metadata, spec });
+  expect([code, body]).toMatchObject([200, { spec: { containers, ephemeralContainers: [{ name: "e" }] } }]);
+  expect(body.metadata).not.toHaveProperty("labels");
+  const resources = { requests: { cpu: "1" } };
+  const wanted = { ...pod.spec, containers: [{ name: "c", image: "j", resources }] };
+  const resized = await ask("PUT", `${pods}/p/resize`, {
+    ...pod,
+    metadata: { name: "p", labels: { l: "1" } },
+    spec: wanted,
+  });
+  expect([resized.code, resized.body]).toMatchObject([200, { spec: { containers: [{ image: "i", resources }] } }]);
+  expect(resized.body.metadata).not.toHaveProperty("labels");
+});

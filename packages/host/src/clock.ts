@@ -35,12 +35,17 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** RFC 3339 with seconds, the format of metav1.Time. */
+/** A time in milliseconds since 1970 as RFC 3339 with seconds, the format of metav1.Time. */
+export function timestampAt(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** Now, as `timestampAt`. */
 export function timestamp(clock: Clock): string {
   const second = Math.floor(clock.now() / 1_000);
   // Every write of the API server asks, thousands of times a second: the text of one second is made once.
   if (second !== lastSecond) {
-    lastText = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
+    lastText = timestampAt(second * 1_000);
     lastSecond = second;
   }
   return lastText;

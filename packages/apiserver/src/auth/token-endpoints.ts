@@ -7,7 +7,7 @@ import {
   type UnstructuredObject,
   type UserInfo,
 } from "@setpoint/apimachinery";
-import { type Clock, timestamp } from "@setpoint/host";
+import { type Clock, timestamp, timestampAt } from "@setpoint/host";
 import type { ObjectReader } from "../admission/admission-plugin.ts";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
@@ -60,7 +60,7 @@ function requestToken({ clock, reader, tokens }: TokenEndpointsOptions, request:
     expirationSeconds,
     ...(bound === undefined ? {} : { bound }),
   });
-  const expirationTimestamp = `${new Date(issued.expiresAtMs).toISOString().slice(0, 19)}Z`;
+  const expirationTimestamp = timestampAt(issued.expiresAtMs);
   return answer(201, {
     kind: "TokenRequest",
     apiVersion: `${group}/v1`,

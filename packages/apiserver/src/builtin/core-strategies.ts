@@ -1,4 +1,5 @@
 /** The core group. */
+import { timestamp } from "@setpoint/host";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
 import { forbidden, immutableDetail, invalidValue, notSupported, required } from "./field-errors.ts";
@@ -144,9 +145,10 @@ export const coreStrategies: StrategyTable = {
   "/PersistentVolume": {
     defaults: setVolumeDefaults,
     prepareForCreate: (volume, context) => {
-      const now = `${new Date(context.clock.now()).toISOString().slice(0, 19)}Z`;
       fillPhase(volume, "Pending");
-      fillDefaults(ensureObject(volume as unknown as JsonObject, "status"), { lastPhaseTransitionTime: now });
+      fillDefaults(ensureObject(volume as unknown as JsonObject, "status"), {
+        lastPhaseTransitionTime: timestamp(context.clock),
+      });
     },
     validate: validateVolume,
   },

@@ -1,4 +1,5 @@
 /** Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, unions of the CRD schema. */
+import { timestampAt } from "@setpoint/host";
 import { malformed, readFields } from "./wire-reader.ts";
 
 /** Decodes bytes as the message itself (its bytes fields stay bytes), or as another one when it is named. */
@@ -12,7 +13,7 @@ const nanosPerSecond = 1_000_000_000;
 function time(bytes: Uint8Array, decode: Decode): string | undefined {
   if (bytes.length === 0) return undefined;
   const { seconds = 0 } = decode(bytes) as { seconds?: number };
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+  return timestampAt(seconds * 1000);
 }
 
 function microTime(bytes: Uint8Array, decode: Decode): string | undefined {

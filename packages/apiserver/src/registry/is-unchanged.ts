@@ -1,17 +1,25 @@
 /** Whether a write would store again what is stored. */
 import { deepEqual, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 
-/** Times of managers alone are no change: whoever writes the same again and again must not wake everybody up. */
+/**
+ * Times of managers alone are no change: whoever writes the same again and again must not wake everybody up. They are in nearly every
+ * write, so the rest is compared once, without them.
+ */
 export function isUnchanged(next: UnstructuredObject, current: UnstructuredObject): boolean {
-  if (deepEqual(next, current)) return true;
-  const { managedFields: managers = [] } = next.metadata;
-  const { managedFields: before = [] } = current.metadata;
-  if (managers.length === 0 || managers.length !== before.length) return false;
-  const timed = managers.map((entry, index) => withTimeOf(entry, before[index]?.time));
-  return deepEqual({ ...next, metadata: { ...next.metadata, managedFields: timed } }, current);
+  const { metadata, ...parts } = next;
+  const { metadata: metadataBefore, ...partsBefore } = current;
+  const { managedFields = [], ...fields } = metadata;
+  const { managedFields: managedBefore = [], ...fieldsBefore } = metadataBefore;
+  return (
+    managedFields.length === managedBefore.length &&
+    managedFields.every((entry, index) => isSameButTime(entry, managedBefore[index])) &&
+    deepEqual(fields, fieldsBefore) &&
+    deepEqual(parts, partsBefore)
+  );
 }
 
-function withTimeOf(entry: ManagedFieldsEntry, time: string | undefined): ManagedFieldsEntry {
-  const { time: _, ...rest } = entry;
-  return time === undefined ? rest : { ...rest, time };
+function isSameButTime({ time: _, ...entry }: ManagedFieldsEntry, before: ManagedFieldsEntry | undefined): boolean {
+  if (before === undefined) return false;
+  const { time: __, ...rest } = before;
+  return deepEqual(entry, rest);
 }

@@ -1,6 +1,6 @@
 /** How a deletion marks an object that does not go at once. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import { type Clock, timestamp } from "@setpoint/host";
+import { type Clock, timestamp, timestampAt } from "@setpoint/host";
 import type { DeleteOptions } from "../request/delete-options.ts";
 import { finalizersForDeletion } from "./garbage-finalizers.ts";
 import type { MutableMeta } from "./mutable-object.ts";
@@ -85,5 +85,5 @@ function shortenedGrace(metadata: MutableMeta, now: string, asked: number | unde
 }
 
 function shifted(time: string, seconds: number): string {
-  return `${new Date(Date.parse(time) + seconds * 1000).toISOString().slice(0, 19)}Z`;
+  return timestampAt(Date.parse(time) + seconds * 1000);
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
+import { timestampAt } from "@setpoint/host";
 import { hasConditions } from "./status-field.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { PlannedOptions, StepFacts } from "./controller-options.ts";
@@ -49,14 +50,10 @@ async function perform<T extends KubeObject, S, A extends object>(
 }
 
 function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): StepFacts {
-  const now = timestampOf(context.clock.now());
-  const since = timestampOf(memory.sinceMs);
+  const now = timestampAt(context.clock.now());
+  const since = timestampAt(memory.sinceMs);
   if (again.kind === "awaitChange") return { now, since };
-  return { now, since, nextTry: timestampOf(context.clock.now() + again.delayMs) };
-}
-
-function timestampOf(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  return { now, since, nextTry: timestampAt(context.clock.now() + again.delayMs) };
 }
 
 /**

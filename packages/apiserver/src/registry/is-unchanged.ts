@@ -18,8 +18,6 @@ export function isUnchanged(next: UnstructuredObject, current: UnstructuredObjec
   );
 }
 
-function isSameButTime({ time: _, ...entry }: ManagedFieldsEntry, before: ManagedFieldsEntry | undefined): boolean {
-  if (before === undefined) return false;
-  const { time: __, ...rest } = before;
-  return deepEqual(entry, rest);
+function isSameButTime(entry: ManagedFieldsEntry, before: ManagedFieldsEntry | undefined): boolean {
+  return before !== undefined && deepEqual({ ...entry, time: before.time }, before);
 }

@@ -106,7 +106,7 @@ test.each([
   await expect(wait(client.create(Box, Box(key)))).rejects.toMatchObject({ name: "ApiError", code: status, message });
 });
 
-test.each(["ERR_NOT_LEADER", "ERR_NOT_OWNER", "ERR_STOPPED", "ERR_TRANSPORT_CLOSED"])(
+test.each(["ERR_BAD_HEADER", "ERR_NOT_LEADER", "ERR_NOT_OWNER", "ERR_STOPPED", "ERR_TRANSPORT_CLOSED"])(
   "a write that was refused on this side (%s) has not happened, and says why",
   async (code) => {
     const refusal = new SetpointError(code, "Cannot write");

@@ -36,7 +36,13 @@ const notSentCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Refusals of a write on this side, before it was sent: they stay what they are, and asking again would not help. */
-const refusedHereCodes: readonly string[] = ["ERR_NOT_LEADER", "ERR_NOT_OWNER", "ERR_STOPPED", "ERR_TRANSPORT_CLOSED"];
+const refusedHereCodes: readonly string[] = [
+  "ERR_BAD_HEADER",
+  "ERR_NOT_LEADER",
+  "ERR_NOT_OWNER",
+  "ERR_STOPPED",
+  "ERR_TRANSPORT_CLOSED",
+];
 
 /** What a webhook refuses is not done, whichever code it gives to it. */
 const webhookRefusal = /^admission webhook "[^"]*" denied the request/;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { createSecureServer, type ServerHttp2Stream } from "node:http2";
+import type { ServerResponse } from "node:http";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { createKind, type KubeObject } from "@setpoint/apimachinery";
@@ -18,17 +19,15 @@ const items = Array.from({ length: 1_500 }, (_, i) => ({
 }));
 const zipped = gzipSync(JSON.stringify({ kind: "BoxList", metadata: { resourceVersion: "7" }, items }));
 
-/** A server of HTTP/2 that sends a compressed list but for its end, and never comes to it. */
+/** A server that sends a compressed list but for its end, and never comes to it. */
 async function serve() {
   const authority = createCertificateAuthority({ clock: systemClock, random: systemRandom });
   const { certificate, key } = authority.issueServer({ commonName: "kube-apiserver", hosts: ["127.0.0.1"] });
-  const streams: ServerHttp2Stream[] = [];
-  const server = createSecureServer({ cert: certificate, key });
-  server.on("stream", (stream: ServerHttp2Stream) => {
-    streams.push(stream);
-    stream.on("error", () => undefined);
-    stream.respond({ ":status": 200, "content-type": "application/json", "content-encoding": "gzip" });
-    stream.write(zipped.subarray(0, -1_000));
+  const answers: ServerResponse[] = [];
+  const server = createServer({ cert: certificate, key }, (_, response) => {
+    answers.push(response);
+    response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
+    response.write(zipped.subarray(0, -1_000));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -39,9 +38,10 @@ async function serve() {
   if (raw === undefined) throw new Error("the HTTP transport offers bytes");
   return {
     raw,
-    cut: () => streams[0]?.close(8),
+    cut: () => answers[0]?.destroy(),
     async [Symbol.asyncDispose]() {
       await transport[Symbol.asyncDispose]();
+      server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -2,7 +2,7 @@
 import { isStatus, SetpointError, type Status } from "@setpoint/apimachinery";
 import type { WebSocket } from "ws";
 import { fixedHeaders, type HttpConnection, tlsOptions, TokenSource } from "./connection-options.ts";
-import { openTls } from "./open-tls.ts";
+import { openSocket } from "./open-socket.ts";
 
 export interface PodSocketOptions {
   readonly connection: HttpConnection;
@@ -25,7 +25,7 @@ export async function openPodSocket(options: PodSocketOptions): Promise<WebSocke
   const headers = { ...fixedHeaders(connection), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   const place = `${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/${subresource}`;
   const base = connection.server.replace(/^http/, "ws").replace(/\/$/, "");
-  const tunnel = connection.proxy === undefined ? undefined : await openTls(connection, credential, ["http/1.1"]);
+  const tunnel = connection.proxy === undefined ? undefined : await openSocket(connection, credential);
   // Loaded when it is needed: most operators never open one, and all would wait for it at their start.
   const { WebSocket } = await import("ws");
   const socket = new WebSocket(`${base}/api/v1/namespaces/${place}?${query.toString()}`, [options.protocol], {

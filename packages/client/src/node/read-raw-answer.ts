@@ -1,19 +1,14 @@
 /** Answers whose objects stay bytes: lists are cut into items, and watches into frames, while they arrive. */
-import type { Readable } from "node:stream";
 import type { ApiRequest, RawList, RawResponse } from "@setpoint/apimachinery";
+import type { IncomingAnswer } from "./kept-connection.ts";
 import { ListSplitter, type RawListHead } from "./list-splitter.ts";
-import { type AnswerHead, inflated, isJson, isWatch, readAnswer, whole } from "./read-answer.ts";
+import { isJson, isWatch, plain, readAnswer } from "./read-answer.ts";
 import { rawWatchFrames } from "./watch-frames.ts";
 
-export async function readRawAnswer(
-  request: ApiRequest,
-  head: AnswerHead,
-  body: Readable,
-  cut: () => boolean,
-  signal: AbortSignal | undefined,
-): Promise<RawResponse> {
-  if (head.status >= 300 || !isJson(head)) return readAnswer(request, head, body, cut, signal);
-  const chunks = whole(inflated(head, body), body, cut, signal);
+export async function readRawAnswer(request: ApiRequest, answer: IncomingAnswer): Promise<RawResponse> {
+  if (answer.status >= 300 || !isJson(answer)) return readAnswer(request, answer);
+  const { body, ...head } = answer;
+  const chunks = plain(head, body);
   if (isWatch(request)) return { ...head, kind: "rawWatch", frames: rawWatchFrames(chunks) };
   return { ...head, kind: "rawList", list: rawList(chunks) };
 }

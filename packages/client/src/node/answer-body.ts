@@ -1,0 +1,135 @@
+import { connectionLost } from "./connection-lost.ts";
+
+/** Above this a connection is not read until somebody has read what came. */
+const waitingBytesMax = 1024 * 1024;
+
+/** What a body needs of the connection that brings it. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** Nobody wants what is still to come. */
+  abandon(): void;
+}
+
+/**
+ * The body of an answer while it arrives, for one reader. Reading it to its end or calling `return` gives the connection back.
+ *
+ * Errors: `ERR_CONNECTION_LOST` when it was cut, because half a body must not look like a whole one; the signal's reason when it aborted.
+ */
+export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
+  readonly #source: BodySource;
+  #chunks: Buffer[] = [];
+  #waitingBytes = 0;
+  #isWhole = false;
+  #failure: { readonly error: unknown } | undefined;
+  #isPaused = false;
+  #wake: (() => void) | undefined;
+
+  constructor(source: BodySource) {
+    this.#source = source;
+  }
+
+  /** Why it will never be whole. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  /** The reader is behind, so silence is ours. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#waitingBytes += chunk.length;
+    if (this.#waitingBytes > waitingBytesMax && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#source.pause();
+    }
+    this.#wakeReader();
+  }
+
+  end(): void {
+    this.#isWhole = true;
+    this.#wakeReader();
+  }
+
+  fail(error: unknown): void {
+    if (this.#isWhole) return;
+    this.#failure ??= { error };
+    this.#wakeReader();
+  }
+
+  /** The reader wants nothing any more, also nothing that came already. */
+  abort(reason: unknown): void {
+    this.#take();
+    this.fail(reason);
+  }
+
+  /** All of it at once. */
+  async all(): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    for (;;) {
+      parts.push(...this.#take());
+      if (this.#isWhole) return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+      this.#throwIfCut();
+      await this.#more();
+    }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk !== undefined) {
+        this.#waitingBytes -= chunk.length;
+        if (this.#waitingBytes <= waitingBytesMax) this.#resume();
+        return { done: false, value: chunk };
+      }
+      if (this.#isWhole) return { done: true, value: undefined };
+      this.#throwIfCut();
+      await this.#more();
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#take();
+    if (!this.#isWhole && this.#failure === undefined) {
+      this.fail(connectionLost(new Error("the reader has stopped")));
+      this.#source.abandon();
+    }
+    return { done: true, value: undefined };
+  }
+
+  #take(): readonly Buffer[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    this.#waitingBytes = 0;
+    this.#resume();
+    return chunks;
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
+  }
+
+  #throwIfCut(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #more(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return promise;
+  }
+
+  #wakeReader(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

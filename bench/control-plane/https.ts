@@ -1,4 +1,4 @@
-/** Creates a second over HTTPS: the client in this process, over one and four connections, and in a process of its own. */
+/** Creates a second over HTTPS: the client in this process, of one and four clients, and in a process of its own. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -18,11 +18,11 @@ function connectTo(plane: ControlPlane): HttpTransport {
   return httpTransport({ server: plane.url ?? "", clock: host.clock, ca: plane.caPem, cert: certificate, key });
 }
 
-async function fromHere(plane: ControlPlane, connections: number): Promise<void> {
-  const transports = Array.from({ length: connections }, () => connectTo(plane));
+async function fromHere(plane: ControlPlane, clients: number): Promise<void> {
+  const transports = Array.from({ length: clients }, () => connectTo(plane));
   await measureWrites(transports, configMaps, count, writers);
   const rates = await repeat(runs, () => measureWrites(transports, configMaps, count, writers));
-  const what = `writes over HTTPS, client here, ${connections} connection${connections === 1 ? "" : "s"}`;
+  const what = `writes over HTTPS, client here, ${clients} client${clients === 1 ? "" : "s"}`;
   report({ what, unit: "writes/s", samples: rates.map(({ perSecond }) => perSecond), goal });
   report({
     what: "  of processor time, both sides",

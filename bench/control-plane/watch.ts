@@ -52,7 +52,7 @@ const fanOut = await repeat(runs, () => eventsPerSecond(plane.transport, inProce
 report({ what: "watch, in-process, 500 writes to 200 watches", unit: "events/s", samples: fanOut });
 const overHttps = Array.from({ length: 100 }, () => reader);
 const samples = await repeat(runs, () => eventsPerSecond(writer, overHttps, 200));
-report({ what: "watch, HTTPS, 200 writes to 100 watches, one connection", unit: "events/s", samples });
+report({ what: "watch, HTTPS, 200 writes to 100 watches", unit: "events/s", samples });
 
 const { body } = listOf(await plane.transport.send({ method: "GET", path: configMaps.path }));
 await measureWrites([plane.transport], configMaps, 10_000 - body.items.length, 20);

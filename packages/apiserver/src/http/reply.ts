@@ -11,6 +11,8 @@ export interface Reply {
   readonly started: boolean;
   /** Sends status and headers at once; the body follows on `out`. */
   head(status: number, headers: ReplyHeaders): void;
+  /** Sends status, headers and all of the body, with as few writes as can be. */
+  whole(status: number, headers: ReplyHeaders, body: string): void;
   /** Cuts the answer, so that the client notices that it is not complete. */
   cut(): void;
 }
@@ -40,6 +42,11 @@ export class Http2Reply implements Reply {
     this.out.respond({ ":status": status, ...inBytes(headers) });
   }
 
+  whole(status: number, headers: ReplyHeaders, body: string): void {
+    this.head(status, headers);
+    this.out.end(body);
+  }
+
   cut(): void {
     // 2 is INTERNAL_ERROR.
     if (!this.out.closed) this.out.close(2);
@@ -58,11 +65,21 @@ export class Http1Reply implements Reply {
   }
 
   head(status: number, headers: ReplyHeaders): void {
-    if (this.out.destroyed || this.out.headersSent) return;
+    // Alone, a head is written as UTF-8, whose bytes some of these characters are already; together with bytes it is not.
+    if (this.#begin(status, headers) === "text") this.out.flushHeaders();
+  }
+
+  whole(status: number, headers: ReplyHeaders, body: string): void {
+    const written = this.#begin(status, headers);
+    this.out.end(written === "bytes" ? Buffer.from(body) : body);
+  }
+
+  /** Whether what stands in the head is text, or bytes that must not be encoded again. */
+  #begin(status: number, headers: ReplyHeaders): "text" | "bytes" | undefined {
+    if (this.out.destroyed || this.out.headersSent) return undefined;
     const written = inBytes(headers);
     this.out.writeHead(status, written);
-    // Alone, a head is written as UTF-8, whose bytes some of these characters are already; together with the body it is not.
-    if (written["warning"] === headers["warning"]) this.out.flushHeaders();
+    return written["warning"] === headers["warning"] ? "text" : "bytes";
   }
 
   cut(): void {

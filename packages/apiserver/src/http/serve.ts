@@ -68,7 +68,7 @@ class Listener implements ListeningServer {
   readonly #handler: RequestHandler;
   readonly #server: Http2SecureServer;
   readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
-  readonly #sockets = new Set<TLSSocket>();
+  readonly #sockets = new Map<TLSSocket, ReturnType<typeof clientCertificate>>();
   readonly #exchanges = new Set<Exchange>();
   #port = 0;
   #closed: Promise<void> | undefined;
@@ -132,11 +132,11 @@ class Listener implements ListeningServer {
     await Promise.race([this.#idle(), late.promise]);
     // What was written gets out; connections that are in nobody's use end at once.
     for (const session of this.#sessions.keys()) session.close();
-    for (const socket of this.#sockets) if (socket.alpnProtocol !== "h2") socket.destroySoon();
+    for (const socket of this.#sockets.keys()) if (socket.alpnProtocol !== "h2") socket.destroySoon();
     await Promise.race([stopped, late.promise]);
     timer.cancel();
     for (const session of this.#sessions.keys()) session.destroy();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
     await stopped;
   }
 
@@ -149,7 +149,7 @@ class Listener implements ListeningServer {
 
   #onSocket(socket: TLSSocket): void {
     socket.setNoDelay(true);
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, clientCertificate(socket));
     socket.once("close", () => this.#sockets.delete(socket));
     socket.on("error", (error) => this.#options.host.log.debug("Connection failed", { error }));
   }
@@ -168,7 +168,7 @@ class Listener implements ListeningServer {
   }
 
   #onHttp1(request: IncomingMessage, response: unknown): void {
-    const certificate = clientCertificate(request.socket as CertifiedSocket);
+    const certificate = this.#sockets.get(request.socket as TLSSocket);
     // "request" is only emitted for HTTP/1.1 here (see the constructor), so this is its response.
     const reply = new Http1Reply(response as ServerResponse);
     this.#run(reply, request.method ?? "GET", request.url ?? "/", request.headers, certificate, request);
@@ -197,7 +197,7 @@ class Listener implements ListeningServer {
       socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }
-    void upgrade({ message, socket, head, certificate: clientCertificate(socket as CertifiedSocket) });
+    void upgrade({ message, socket, head, certificate: this.#sockets.get(socket as TLSSocket) });
   }
 }
 

@@ -14,6 +14,10 @@ class DeafReply implements Reply {
     // Nobody looks.
   }
 
+  whole(): void {
+    // Nor for all of it at once.
+  }
+
   cut(): void {
     this.out.destroy();
   }

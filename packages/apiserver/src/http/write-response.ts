@@ -54,10 +54,9 @@ function writeObject(reply: Reply, status: number, object: unknown, options: Wri
   if (!options.pretty && isLongList(object)) return writeList(reply, status, object, options);
   const text = options.pretty ? JSON.stringify(object, undefined, 2) : JSON.stringify(object);
   if (options.gzip && text.length > gzipBytesMin) return writeZipped(reply, status, [text, "\n"], options);
-  const body = Buffer.from(`${text}\n`);
-  headers["content-length"] = String(body.length);
-  reply.head(status, headers);
-  reply.out.end(options.headOnly ? undefined : body);
+  const body = `${text}\n`;
+  headers["content-length"] = String(Buffer.byteLength(body));
+  reply.whole(status, headers, options.headOnly ? "" : body);
 }
 
 type LongList = Readonly<Record<string, unknown>> & { readonly items: readonly unknown[] };

@@ -32,13 +32,18 @@ async function poolWith(answer: (arrived: Arrived) => void) {
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  let look: (() => void) | undefined;
+  const timers = new Set<{ readonly callback: () => void; readonly delayMs: number }>();
   const clock: Clock = {
     ...systemClock,
-    setTimer(callback) {
-      look = callback;
-      return { cancel: () => (look = undefined) };
+    setTimer(callback, delayMs) {
+      const timer = { callback, delayMs };
+      timers.add(timer);
+      return { cancel: () => void timers.delete(timer) };
     },
+  };
+  /** Lets the timers go off that were set for at most so long. */
+  const pass = (ms: number): void => {
+    for (const timer of [...timers]) if (timer.delayMs <= ms && timers.delete(timer)) timer.callback();
   };
   const open = async (): Promise<Socket> => {
     const socket = connect(port, "127.0.0.1");
@@ -60,7 +65,8 @@ async function poolWith(answer: (arrived: Arrived) => void) {
     sockets,
     send,
     text,
-    look: () => look?.(),
+    pass,
+    look: () => pass(25_000),
     async [Symbol.asyncDispose]() {
       await pool.close();
       for (const socket of sockets) socket.destroy();
@@ -164,6 +170,23 @@ test("no more than 32 requests wait for an answer at a time, and watches that ha
     await turn(50);
   }
   expect(await Promise.all(texts)).toEqual(texts.map(() => "ok"));
+});
+
+test("a request that has waited a second for its turn goes at once, so that no two wait for each other", async () => {
+  const held: (() => void)[] = [];
+  await using world = await poolWith(({ path, socket }) => {
+    if (path === "/asked-by-a-webhook") socket.write(ok);
+    else held.push(() => socket.write(ok));
+  });
+  const writes = Array.from({ length: 40 }, () => world.text("/write"));
+  const asked = world.text("/asked-by-a-webhook");
+  await turn(100);
+  expect(held).toHaveLength(32);
+  world.pass(1_000);
+  expect(await asked).toBe("ok");
+  await turn(50);
+  for (const release of held.splice(0)) release();
+  expect(await Promise.all(writes)).toEqual(writes.map(() => "ok"));
 });
 
 test("a server that owes an answer and is silent is given up, a watch and a reader who is behind are not", async () => {

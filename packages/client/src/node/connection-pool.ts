@@ -9,6 +9,8 @@ import { type IncomingAnswer, KeptConnection, type OutgoingRequest } from "./kep
  * takes a connection and no turn.
  */
 const requestsMax = 32;
+/** A request that has waited so long goes at once: those before it may wait for what it asks, as a write does for our own webhook. */
+const turnMsMax = 1_000;
 /** How often connections are looked at. */
 const lookMs = 25_000;
 /** Looks after which a connection that nobody has used is closed: before servers do it (kube-apiserver after 90 s). */
@@ -135,22 +137,26 @@ export class ConnectionPool {
       this.#waiting.delete(resolve);
       reject(signal?.reason);
     };
+    const timer = this.#clock.setTimer(() => this.#go(resolve), turnMsMax);
     this.#waiting.add(resolve);
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       await promise;
     } finally {
+      timer.cancel();
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
-  /** The turn is passed on, so the number of those who have one stays. */
+  #go(waiting: () => void): void {
+    this.#waiting.delete(waiting);
+    this.#underway++;
+    waiting();
+  }
+
   #passTurn(): void {
+    this.#underway--;
     const [next] = this.#waiting;
-    if (next === undefined) this.#underway--;
-    else {
-      this.#waiting.delete(next);
-      next();
-    }
+    if (next !== undefined && this.#underway < requestsMax) this.#go(next);
   }
 }

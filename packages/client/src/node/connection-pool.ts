@@ -56,7 +56,6 @@ export class ConnectionPool {
   /** Connections carry no new request; those on which an answer comes are closed at its end. */
   retire(): void {
     this.#generation++;
-    this.#free = [];
     for (const connection of this.#all.keys()) connection.retire();
   }
 

@@ -68,7 +68,7 @@ class Listener implements ListeningServer {
   readonly #handler: RequestHandler;
   readonly #server: Http2SecureServer;
   readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
-  readonly #sockets = new Map<TLSSocket, ReturnType<typeof clientCertificate>>();
+  readonly #sockets = new Map<TLSSocket, CertificateSubject | "unknown" | undefined>();
   readonly #exchanges = new Set<Exchange>();
   #port = 0;
   #closed: Promise<void> | undefined;
@@ -149,7 +149,8 @@ class Listener implements ListeningServer {
 
   #onSocket(socket: TLSSocket): void {
     socket.setNoDelay(true);
-    this.#sockets.set(socket, clientCertificate(socket));
+    // Those of HTTP/2 belong to a session, which has its own.
+    this.#sockets.set(socket, socket.alpnProtocol === "h2" ? undefined : clientCertificate(socket));
     socket.once("close", () => this.#sockets.delete(socket));
     socket.on("error", (error) => this.#options.host.log.debug("Connection failed", { error }));
   }

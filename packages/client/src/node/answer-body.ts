@@ -10,7 +10,7 @@ export interface BodySource {
   pause(): void;
   resume(): void;
   /** Nobody wants what is still to come. */
-  abandon(): void;
+  destroy(): void;
 }
 
 /**
@@ -53,6 +53,8 @@ export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
 
   end(): void {
     this.#isWhole = true;
+    // Nothing more comes for this reader, however far behind; the connection is for the next request.
+    this.#resume();
     this.#wakeReader();
   }
 
@@ -86,7 +88,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
       if (this.#chunks.length > 0) {
-        const chunk = this.#joined();
+        const chunk = this.#nextPiece();
         this.#waitingBytes -= chunk.length;
         if (this.#waitingBytes <= waitingBytesMax) this.#resume();
         return { done: false, value: chunk };
@@ -101,13 +103,13 @@ export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
     this.#take();
     if (!this.#isWhole && this.#failure === undefined) {
       this.fail(connectionLost(new Error("the reader has stopped")));
-      this.#source.abandon();
+      this.#source.destroy();
     }
     return { done: true, value: undefined };
   }
 
   /** What came while nobody read, in one piece: servers write a few kilobytes at a time, and each piece costs its reader a turn. */
-  #joined(): Buffer {
+  #nextPiece(): Buffer {
     const parts: Buffer[] = [];
     let length = 0;
     for (const chunk of this.#chunks) {

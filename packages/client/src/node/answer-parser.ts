@@ -54,10 +54,9 @@ export class AnswerParser {
     while (bytes !== undefined && bytes.length > 0) bytes = this.#step(bytes);
   }
 
-  /** The connection has ended; false when an answer was not whole by then. */
-  close(): boolean {
+  /** The connection has ended, and with it a body that has no other end. */
+  close(): void {
     if (this.#state === "closing") this.#end();
-    return this.#state === "head" && this.#rest.length === 0;
   }
 
   /** Reads what it can; undefined when more has to come first. */

@@ -50,7 +50,7 @@ async function poolWith(answer: (arrived: Arrived) => void) {
     await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
     return socket;
   };
-  const pool = new ConnectionPool(clock, open);
+  const pool = new ConnectionPool({ clock, server: "http://here", open });
   const send = (path: string, more: Partial<OutgoingRequest> = {}) => {
     const request = { method: "GET", body: undefined, silence: "never", signal: undefined, ...more } as const;
     return pool.send({ ...request, head: `${request.method} ${path} HTTP/1.1\r\n\r\n` });
@@ -270,6 +270,29 @@ test("a body that nobody reads stops its server instead of filling the memory", 
   expect(length).toBe(chunk.length * 100);
 });
 
+test("a connection whose answer is whole carries the next request, however far behind the reader of the first is", async () => {
+  const large = "x".repeat(1024 * 1024 + 1);
+  await using world = await poolWith(({ path, socket }) =>
+    socket.write(path === "/large" ? ok.replace("2\r", `${large.length}\r`).replace(/ok$/, large) : ok),
+  );
+  const { body } = await world.send("/large");
+  await turn(50);
+  expect(await world.text("/next")).toBe("ok");
+  expect(world.sockets).toHaveLength(1);
+  expect((await body.all()).length).toBe(large.length);
+});
+
+test("a signal that aborts while a connection is opened ends its request, and leaves the connection to the next", async () => {
+  await using world = await poolWith(({ socket }) => socket.write(ok));
+  const stop = new AbortController();
+  const ended = expect(world.text("/a", { signal: stop.signal })).rejects.toThrow("enough");
+  stop.abort(new Error("enough"));
+  await ended;
+  expect(await world.text("/b")).toBe("ok");
+  expect(world.arrived.map(({ path }) => path)).toEqual(["/b"]);
+  expect(world.sockets).toHaveLength(1);
+});
+
 test("after a change of credentials no connection of before carries a request, what comes over one still comes", async () => {
   await using world = await poolWith(({ path, socket }) => socket.write(path === "/watch" ? watching : ok));
   const { body } = await world.send("/watch", { silence: "body" });
@@ -286,8 +309,12 @@ test("after a change of credentials no connection of before carries a request, w
 test("closing cuts what is under way and leaves no connection", async () => {
   await using world = await poolWith(({ path, socket }) => void (path === "/a" && socket.write(ok)));
   await world.text("/a");
-  const [answer, opening] = [world.text("/never"), world.text("/never")];
-  const ends = Promise.allSettled([answer, opening]);
+  const closed = { code: "ERR_TRANSPORT_CLOSED" };
+  const ends = Promise.allSettled([world.text("/never", { method: "PATCH" }), world.text("/never")]);
   await world.pool.close();
-  for (const end of await ends) expect(end).toMatchObject({ status: "rejected", reason: lost });
+  const [answer, opening] = await ends;
+  expect(answer).toMatchObject({ status: "rejected", reason: lost });
+  // Nothing of it was sent.
+  expect(opening).toMatchObject({ status: "rejected", reason: closed });
+  await expect(world.text("/later")).rejects.toMatchObject(closed);
 });

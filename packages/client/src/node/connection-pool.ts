@@ -1,7 +1,7 @@
 /** The connections to one server: taken for a request, given back when its answer is whole. */
 import type { Socket } from "node:net";
+import { SetpointError } from "@setpoint/apimachinery";
 import type { Clock, Timer } from "@setpoint/host";
-import { connectionLost } from "./connection-lost.ts";
 import { type IncomingAnswer, KeptConnection, type OutgoingRequest } from "./kept-connection.ts";
 
 /**
@@ -23,9 +23,15 @@ interface Watched {
   readonly looks: number;
 }
 
+export interface PoolOptions {
+  readonly clock: Clock;
+  /** As errors name it. */
+  readonly server: string;
+  readonly open: () => Promise<Socket>;
+}
+
 export class ConnectionPool {
-  readonly #open: () => Promise<Socket>;
-  readonly #clock: Clock;
+  readonly #options: PoolOptions;
   readonly #all = new Map<KeptConnection, Watched>();
   /** The one that was used last is taken first, so that what is not needed gets old. */
   #free: KeptConnection[] = [];
@@ -34,15 +40,17 @@ export class ConnectionPool {
   #look: Timer | undefined;
   /** Raised when what connections are opened with has changed. */
   #generation = 0;
-  #isClosed = false;
-  readonly #empty = Promise.withResolvers<void>();
+  /** Present when the pool is closed; resolved when its last connection is. */
+  #closing: PromiseWithResolvers<void> | undefined;
 
-  constructor(clock: Clock, open: () => Promise<Socket>) {
-    this.#clock = clock;
-    this.#open = open;
+  constructor(options: PoolOptions) {
+    this.#options = options;
   }
 
-  /** Resolves with the head of the answer. Errors: those of `open`; `ERR_CONNECTION_LOST`; the signal's reason. */
+  /**
+   * Resolves with the head of the answer. Errors: those of `open` and `ERR_TRANSPORT_CLOSED`, nothing was sent; `ERR_CONNECTION_LOST`;
+   * the signal's reason.
+   */
   async send(request: OutgoingRequest): Promise<IncomingAnswer> {
     if (this.#underway >= requestsMax) await this.#turn(request.signal);
     else this.#underway++;
@@ -61,10 +69,10 @@ export class ConnectionPool {
 
   /** Resolves when all are closed; answers under way are cut. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing ??= Promise.withResolvers();
     this.#look?.cancel();
     for (const connection of this.#all.keys()) connection.destroy();
-    if (this.#all.size > 0) await this.#empty.promise;
+    if (this.#all.size > 0) await this.#closing.promise;
   }
 
   freed(connection: KeptConnection): void {
@@ -74,21 +82,23 @@ export class ConnectionPool {
 
   closed(connection: KeptConnection): void {
     this.#all.delete(connection);
-    if (this.#isClosed && this.#all.size === 0) this.#empty.resolve();
+    if (this.#all.size === 0) this.#closing?.resolve();
     this.#free = this.#free.filter((each) => each !== connection);
   }
 
   async #sendOn(request: OutgoingRequest): Promise<IncomingAnswer> {
     for (;;) {
-      const kept = this.#takeFree();
-      if (kept === undefined) return (await this.#opened(request.signal)).send(request);
-      const before = kept.bytesRead;
+      const free = this.#takeFree();
+      const connection = free ?? (await this.#opened());
+      if (request.signal?.aborted === true) this.freed(connection);
+      request.signal?.throwIfAborted();
+      const before = connection.bytesRead;
       try {
-        return await kept.send(request);
+        return await connection.send(request);
       } catch (error) {
         // The server has closed it while it was idle: what only reads may be asked again, of a write nobody knows.
-        const isStale = request.method === "GET" && kept.bytesRead === before && request.signal?.aborted !== true;
-        if (!isStale) throw error;
+        const isStale = free !== undefined && request.method === "GET" && connection.bytesRead === before;
+        if (!isStale || request.signal?.aborted === true) throw error;
       }
     }
   }
@@ -98,23 +108,31 @@ export class ConnectionPool {
     return undefined;
   }
 
-  async #opened(signal: AbortSignal | undefined): Promise<KeptConnection> {
+  async #opened(): Promise<KeptConnection> {
     const connection = new KeptConnection(await this.#openedSocket(), this);
     this.#all.set(connection, { bytesRead: connection.bytesRead, looks: 0 });
-    this.#look ??= this.#clock.setTimer(() => this.#lookAtAll(), lookMs, { unref: true });
-    if (signal?.aborted === true) this.freed(connection);
-    signal?.throwIfAborted();
+    this.#look ??= this.#nextLook();
     return connection;
   }
 
   async #openedSocket(): Promise<Socket> {
     for (;;) {
+      this.#assertOpen();
       const generation = this.#generation;
-      const socket = await this.#open();
-      if (generation === this.#generation && !this.#isClosed) return socket;
+      const socket = await this.#options.open();
+      if (generation === this.#generation && this.#closing === undefined) return socket;
       socket.destroy();
-      if (this.#isClosed) throw connectionLost(new Error("the transport was closed"));
     }
+  }
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return;
+    const message = `Cannot send to "${this.#options.server}": the transport is closed, wanted an open one`;
+    throw new SetpointError("ERR_TRANSPORT_CLOSED", message);
+  }
+
+  #nextLook(): Timer {
+    return this.#options.clock.setTimer(() => this.#lookAtAll(), lookMs, { unref: true });
   }
 
   #lookAtAll(): void {
@@ -126,8 +144,7 @@ export class ConnectionPool {
       if (isFree && next.looks >= idleLooksMax) connection.retire();
       else if (next.looks >= silentLooksMax) connection.destroy(new Error("the server is silent"));
     }
-    this.#look =
-      this.#all.size === 0 ? undefined : this.#clock.setTimer(() => this.#lookAtAll(), lookMs, { unref: true });
+    this.#look = this.#all.size === 0 ? undefined : this.#nextLook();
   }
 
   async #turn(signal: AbortSignal | undefined): Promise<void> {
@@ -136,7 +153,7 @@ export class ConnectionPool {
       this.#waiting.delete(resolve);
       reject(signal?.reason);
     };
-    const timer = this.#clock.setTimer(() => this.#go(resolve), turnMsMax);
+    const timer = this.#options.clock.setTimer(() => this.#go(resolve), turnMsMax);
     this.#waiting.add(resolve);
     signal?.addEventListener("abort", onAbort, { once: true });
     try {

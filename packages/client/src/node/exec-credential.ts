@@ -15,14 +15,30 @@ export interface ExecCredentialOptions {
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
 
-/** A source of credentials that runs the command when it has none, when the one it has ends, and when told to refresh. */
+interface KeptCredential {
+  readonly credential: ClientCredential;
+  readonly until: number;
+}
+
+/**
+ * A source of credentials that runs the command when it has none, when the one it has ends, and when told to refresh; once for all who
+ * ask while it runs.
+ */
 export function execCredential(options: ExecCredentialOptions): (refresh: boolean) => Promise<ClientCredential> {
-  let kept: { readonly credential: ClientCredential; readonly until: number } | undefined;
+  let kept: KeptCredential | undefined;
+  let running: Promise<KeptCredential> | undefined;
   return async (refresh) => {
     if (kept !== undefined && !refresh && options.clock.now() < kept.until) return kept.credential;
-    kept = parseCredential(options.spec, await runPlugin(options));
+    running ??= newCredential(options).finally(() => {
+      running = undefined;
+    });
+    kept = await running;
     return kept.credential;
   };
+}
+
+async function newCredential(options: ExecCredentialOptions): Promise<KeptCredential> {
+  return parseCredential(options.spec, await runPlugin(options));
 }
 
 function runPlugin({ spec, cluster }: ExecCredentialOptions): Promise<string> {
@@ -52,10 +68,7 @@ interface CredentialStatus {
   readonly expirationTimestamp?: string;
 }
 
-function parseCredential(
-  spec: ExecCredentialSpec,
-  output: string,
-): { readonly credential: ClientCredential; readonly until: number } {
+function parseCredential(spec: ExecCredentialSpec, output: string): KeptCredential {
   let answer: { readonly apiVersion?: string; readonly status?: CredentialStatus };
   try {
     answer = JSON.parse(output) as typeof answer;

@@ -28,7 +28,7 @@ export type HttpTransport = Transport & AsyncDisposable;
  * Connects when the first request comes, and again when connections are lost.
  *
  * Errors: `ERR_CONNECTION_LOST` when an answer did not come or not to its end, `ERR_CONNECTION_FAILED` when there was no
- * connection; the reason of the signal when it aborts.
+ * connection, `ERR_TRANSPORT_CLOSED` after disposal; the reason of the signal when it aborts.
  */
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
   return new HttpTransportImplementation(options);
@@ -42,7 +42,6 @@ class HttpTransportImplementation implements HttpTransport {
   readonly #pool: ConnectionPool;
   #credential: ClientCredential = {};
   #refreshCredential = false;
-  #closed = false;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
@@ -50,7 +49,8 @@ class HttpTransportImplementation implements HttpTransport {
     this.#prefix = pathname.replace(/\/$/, "");
     this.#headers = { host, ...fixedHeaders(options), accept: "application/json" };
     this.#token = new TokenSource(options);
-    this.#pool = new ConnectionPool(options.clock, () => this.#open());
+    const { clock, server } = options;
+    this.#pool = new ConnectionPool({ clock, server, open: () => this.#open() });
   }
 
   send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
@@ -61,9 +61,8 @@ class HttpTransportImplementation implements HttpTransport {
     return this.#sendAs(readRawAnswer, request, signal);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    await this.#pool.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool.close();
   }
 
   async #sendAs<R extends RawResponse>(read: AnswerReader<R>, request: ApiRequest, signal?: AbortSignal): Promise<R> {
@@ -75,10 +74,6 @@ class HttpTransportImplementation implements HttpTransport {
 
   async #sendOnce<R>(read: AnswerReader<R>, request: ApiRequest, signal: AbortSignal | undefined): Promise<R> {
     signal?.throwIfAborted();
-    if (this.#closed) {
-      const message = `Cannot send to "${this.#options.server}": the transport is closed, wanted an open one`;
-      throw new SetpointError("ERR_TRANSPORT_CLOSED", message);
-    }
     if (this.#options.credential !== undefined) await this.#renewCredential(this.#options.credential);
     return read(request, await this.#pool.send(this.#outgoing(request, signal)));
   }

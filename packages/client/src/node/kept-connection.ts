@@ -1,6 +1,6 @@
 /** A connection that carries one request after the other and is kept for the next. */
 import type { Socket } from "node:net";
-import { AnswerBody } from "./answer-body.ts";
+import { AnswerBody, type BodySource } from "./answer-body.ts";
 import { type AnswerHead, AnswerParser } from "./answer-parser.ts";
 import { connectionLost } from "./connection-lost.ts";
 
@@ -37,13 +37,13 @@ class Exchange {
   readonly request: OutgoingRequest;
   readonly body: AnswerBody;
   readonly #answered: PromiseWithResolvers<IncomingAnswer> = Promise.withResolvers();
-  readonly #abandon: () => void;
+  readonly #source: BodySource;
   #hasHead = false;
 
-  constructor(request: OutgoingRequest, body: AnswerBody, abandon: () => void) {
+  constructor(request: OutgoingRequest, source: BodySource) {
     this.request = request;
-    this.body = body;
-    this.#abandon = abandon;
+    this.body = new AnswerBody(source);
+    this.#source = source;
     request.signal?.addEventListener("abort", this);
   }
 
@@ -61,7 +61,7 @@ class Exchange {
     const reason: unknown = this.request.signal?.reason;
     this.#answered.reject(reason);
     this.body.abort(reason);
-    this.#abandon();
+    this.#source.destroy();
   }
 
   head(head: AnswerHead): void {
@@ -82,7 +82,7 @@ class Exchange {
   }
 }
 
-export class KeptConnection {
+export class KeptConnection implements BodySource {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #parser: AnswerParser;
@@ -100,6 +100,8 @@ export class KeptConnection {
       data: (chunk) => this.#exchange?.body.push(chunk),
       end: () => this.#onEnd(),
     });
+    // A connection that carries no request keeps no process alive.
+    socket.unref();
     socket.setNoDelay(true);
     socket.setKeepAlive(true, keepAliveMs);
     socket.on("data", (chunk: Buffer) => this.#onData(chunk));
@@ -126,12 +128,7 @@ export class KeptConnection {
   /** Resolves when the head of the answer is there. Only for a connection that carries no other request. */
   send(request: OutgoingRequest): Promise<IncomingAnswer> {
     const socket = this.#socket;
-    const body = new AnswerBody({
-      pause: () => socket.pause(),
-      resume: () => socket.resume(),
-      abandon: () => this.destroy(),
-    });
-    const exchange = new Exchange(request, body, () => this.destroy());
+    const exchange = new Exchange(request, this);
     this.#exchange = exchange;
     this.#parser.expect(request.method);
     socket.ref();
@@ -143,6 +140,14 @@ export class KeptConnection {
       socket.uncork();
     }
     return exchange.answered;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   /** Carries no further request; closed now, or when the answer that it brings is whole. */

@@ -115,6 +115,8 @@ test("an exec plugin is asked once, again when told to refresh, and its error is
   expect(await credential(false)).toEqual({ token: "t1" });
   expect(await credential(false)).toEqual({ token: "t1" });
   expect(await credential(true)).toEqual({ token: "t2" });
+  // Requests that come together, as at a start or after a refusal, wait for one run.
+  expect(await Promise.all([credential(true), credential(true)])).toEqual([{ token: "t3" }, { token: "t3" }]);
   const broken = execCredential({
     clock: systemClock,
     spec: { ...spec, args: ["-e", "console.error('no login'); process.exit(1)"] },

@@ -2,8 +2,11 @@ import { apiVersionOf, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { checkedTransform } from "./checked-transform.ts";
+import { decodeObject } from "./decode-object.ts";
+import { FirstList } from "./first-list.ts";
 import { deepFreeze } from "./freeze.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
+import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { StagedList } from "./staged-list.ts";
 import { type ObjectVersion, Store, storeKey } from "./store.ts";
@@ -13,7 +16,8 @@ import { type ObjectVersion, Store, storeKey } from "./store.ts";
  * and the others are told all the same.
  */
 export interface InformerHandler {
-  onAdd?(object: Stored<KubeObject>): void;
+  /** `key` is the object's, so that nobody needs to decode its metadata for that. */
+  onAdd?(object: Stored<KubeObject>, key: string): void;
   onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
   /** The cluster has gone back in time: an object that stays is as it was then, whatever its revision says. Default: `onUpdate`. */
   onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
@@ -71,16 +75,17 @@ export class Informer {
     this.#host = host;
     this.#transform = transform === undefined ? undefined : checkedTransform(kind, transform);
     this.#freeze = freeze;
-    this.#reflector = new Reflector(client, host, kind, selection, {
+    const target: ReflectorTarget = {
       replace: (objects) => this.#replace(objects),
       set: (object) => this.#set(object),
       remove: (object) => this.#remove(object),
       progress: (resourceVersion) => this.#progress(resourceVersion),
       restored: () => this.#restored(),
-      stage: () => this.#stage(),
+      stage: () => this.#stage(target),
       setRaw: (bytes, scan) => this.#setRaw(bytes, scan),
       removeRaw: (scan) => this.#removeNamed(scan.key(), scan.uidText()),
-    });
+    };
+    this.#reflector = new Reflector(client, host, kind, selection, target);
   }
 
   /** Resolves when the cache has held a complete list. */
@@ -124,7 +129,7 @@ export class Informer {
   /** A new handler is told of all present objects at once. Call the returned function to end it. */
   addHandler(handler: InformerHandler): () => void {
     this.#handlers.add(handler);
-    if (handler.onAdd !== undefined) for (const object of this.store.lazyValues()) handler.onAdd(object);
+    if (handler.onAdd !== undefined) for (const [key, object] of this.store.lazyEntries()) handler.onAdd(object, key);
     return () => void this.#handlers.delete(handler);
   }
 
@@ -176,13 +181,12 @@ export class Informer {
     const next = (this.#transform ?? withoutManagedFields)(object);
     if (this.#freeze) deepFreeze(next);
     this.store.set(key, next);
-    this.#tell(before, next);
+    this.#tell(key, before, next);
   }
 
   #setRaw(bytes: Uint8Array, scan: ObjectScan): void {
     const key = scan.key();
-    const version = { uid: scan.uidText(), resourceVersion: scan.resourceVersionText() };
-    if (!this.#makeWay(key, version)) return;
+    if (this.store.has(key) && !this.#makeWay(key, versionOf(scan))) return;
     const kept = this.#converted(bytes);
     if (kept === bytes || scan.scan(kept)) this.#showStaged(key, this.store.stage(kept, scan));
   }
@@ -190,19 +194,19 @@ export class Informer {
   /** What is stored of bytes: a transform gets the decoded object, and what it returns becomes bytes again. */
   #converted(bytes: Uint8Array): Uint8Array {
     if (this.#transform === undefined) return bytes;
-    return encoder.encode(JSON.stringify(this.#transform(decode(bytes))));
+    return encoder.encode(JSON.stringify(this.#transform(decodeObject(bytes))));
   }
 
   /** Shows bytes of a list; an object that is newer than the list stays. */
   #showRaw(key: string, slot: number): void {
-    if (this.#makeWay(key, this.store.stagedVersion(slot))) this.#showStaged(key, slot);
+    if (!this.store.has(key) || this.#makeWay(key, this.store.stagedVersion(slot))) this.#showStaged(key, slot);
     else this.store.release(slot);
   }
 
   #showStaged(key: string, slot: number): void {
     const before = this.store.lazy(key);
     const next = this.store.showStaged(key, slot);
-    this.#tell(before, next);
+    this.#tell(key, before, next);
   }
 
   /** Whether an object of this version is to be shown. A namesake with another UID is a stranger: the old object went away. */
@@ -214,10 +218,10 @@ export class Informer {
     return true;
   }
 
-  #tell(before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
+  #tell(key: string, before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
     for (const handler of this.#handlers) {
       try {
-        if (before === undefined) handler.onAdd?.(next);
+        if (before === undefined) handler.onAdd?.(next, key);
         else if (this.#isRestored && handler.onRestored !== undefined) handler.onRestored(before, next);
         else handler.onUpdate?.(before, next);
       } catch (error) {
@@ -256,14 +260,15 @@ export class Informer {
     }
   }
 
-  #stage(): StagedList {
+  #stage(target: ReflectorTarget): StagedObjects {
     const { store } = this;
+    if (!this.#isSynced && store.size === 0) return new FirstList(target);
     return new StagedList({
       clock: this.#host.clock,
       store,
       isRestored: () => this.#isRestored,
       convert: (bytes) => this.#converted(bytes),
-      decode,
+      decode: decodeObject,
       showRaw: (key, slot) => this.#showRaw(key, slot),
       show: (object) => this.#set(object),
       drop: (key) => this.#drop(key),
@@ -271,12 +276,10 @@ export class Informer {
   }
 }
 
-const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-function decode(bytes: Uint8Array): Stored<KubeObject> {
-  // The parsing border: a server's list of a kind holds objects of the kind.
-  return JSON.parse(decoder.decode(bytes)) as Stored<KubeObject>;
+function versionOf(scan: ObjectScan): ObjectVersion {
+  return { uid: scan.uidText(), resourceVersion: scan.resourceVersionText() };
 }
 
 function withoutManagedFields(object: Stored<KubeObject>): Stored<KubeObject> {

@@ -14,19 +14,35 @@ test("a kind is listed at once and watched from the list's revision", async () =
   await stop();
 });
 
-test("nothing is shown of a list before it is complete", async () => {
+test("of the first list each object is shown when it comes, and what the next attempt lacks goes", async () => {
   const { host, informer, log, ways, stop } = startRaw([
-    { list: [box("a", 3)], at: 9, ends: "cut" },
+    { list: [box("a", 3), box("gone", 4)], at: 9, ends: "cut" },
     [frame("ADDED", box("a", 3)), "cut"],
     [frame("ADDED", box("a", 3)), frame("ADDED", box("b", 4)), complete(9)],
   ]);
   await host.clock.settle();
-  expect([informer.isSynced, informer.store.size, log]).toEqual([false, 0, []]);
+  expect([informer.isSynced, log]).toEqual([false, ["add a@3", "add gone@4"]]);
   await host.clock.run(5_000);
   // A list that does not come to its end may be too much for one answer.
   expect(ways()).toEqual(["list", "watchList", "watchList"]);
-  expect(log).toEqual(["add a@3", "add b@4"]);
+  expect(log.slice(2)).toEqual(["add b@4", "delete gone@4"]);
   expect(informer.isSynced).toBe(true);
+  await stop();
+});
+
+test("nothing of a later list is shown before it is complete", async () => {
+  const { host, informer, log, ways, stop } = startRaw([
+    { list: [box("a", 3), box("b", 3)], at: 9 },
+    [error(410, "Expired")],
+    { list: [box("a", 12)], at: 20, ends: "late" },
+  ]);
+  await host.clock.settle();
+  expect(log).toEqual(["add a@3", "add b@3"]);
+  await host.clock.run(900);
+  expect(ways()).toEqual(["list", "watch@9", "list"]);
+  expect(informer.store.get("default/a")?.metadata.resourceVersion).toBe("3");
+  await host.clock.run(5_000);
+  expect(log.slice(2)).toEqual(["3 to a@12", "add late@1", "delete b@3"]);
   await stop();
 });
 

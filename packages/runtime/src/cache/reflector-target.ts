@@ -11,7 +11,7 @@ export interface ReflectorTarget {
   progress(resourceVersion: string): void;
   /** All that was told is of a history that is no more: the next complete set counts, also where its revisions are older. */
   restored(): void;
-  /** Begins a complete set whose objects come as bytes; nothing of it shows before its `commit`. */
+  /** Begins a complete set whose objects come as bytes; before its `commit` nothing of it shows, unless it is the first of all. */
   stage(): StagedObjects;
   /** A change whose object is bytes, which `scan` has just read and which hold until this returns. */
   setRaw(bytes: Uint8Array, scan: ObjectScan): void;

@@ -84,7 +84,7 @@ test.each(ways)("a later state of what came as %s replaces the earlier one every
   expect(names(store.inNamespace("a"))).toEqual(["x@1"]);
   show(store, "a/x", { revision: 2, owner: "uid-2", colours: ["blue", "green"] });
   expect(names(store.values())).toEqual(["x@2"]);
-  expect(names(store.lazyValues())).toEqual(["x@2"]);
+  expect(names([...store.lazyEntries()].map(([, object]) => object))).toEqual(["x@2"]);
   expect(names(store.inNamespace("a"))).toEqual(["x@2"]);
   const found = (index: string, value: string) => names(store.byIndex(index, value));
   expect([found("colour", "red"), found("colour", "blue"), found("colour", "green")]).toEqual([[], ["x@2"], ["x@2"]]);

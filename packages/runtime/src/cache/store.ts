@@ -124,8 +124,8 @@ export class Store {
     return { uid: this.#raw.uid(slot), resourceVersion: this.#raw.resourceVersion(slot) };
   }
 
-  *lazyValues(): IterableIterator<Stored<KubeObject>> {
-    for (const entry of this.#entries.values()) yield this.#lazy(entry);
+  *lazyEntries(): IterableIterator<[key: string, object: Stored<KubeObject>]> {
+    for (const [key, entry] of this.#entries) yield [key, this.#lazy(entry)];
   }
 
   *values(): IterableIterator<Stored<KubeObject>> {

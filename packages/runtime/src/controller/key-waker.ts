@@ -42,7 +42,7 @@ export class KeyWaker {
     const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
     for (const informer of cache.of(kind).informers)
       informer.addHandler({
-        onAdd: (object) => wake(storeKey(object.metadata), "added", informer, object),
+        onAdd: (object, key) => wake(key, "added", informer, object),
         onDelete: (object) => {
           const key = storeKey(object.metadata);
           const { uid, deletionTimestamp, finalizers = [] } = object.metadata;

@@ -52,6 +52,15 @@ function answering(...answers: readonly (ApiResponse | Error)[]) {
   return { client, requests, wait };
 }
 
+test("what is applied is not read twice by the server, unless it is asked to", async () => {
+  const { client, requests, wait } = answering(ok);
+  await wait(client.apply(Box, Box(key), { fieldManager: "me" }));
+  await wait(client.applyStatus(Box, Box(key), { fieldManager: "me", fieldValidation: "Strict" }));
+  await wait(client.update(Box, Box(key)));
+  const asked = requests.map(({ request }) => request.query?.["fieldValidation"]);
+  expect(asked).toEqual(["Ignore", "Strict", undefined]);
+});
+
 test("a refused write is sent again, not before the server allows it", async () => {
   const { client, requests, wait } = answering(refused(429, { "retry-after": "7" }), ok);
   await wait(client.create(Box, Box(key)));

@@ -49,6 +49,7 @@ export interface WatchOptions extends SelectorOptions {
 
 export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string;
+  /** Absent: as the server likes, `Warn`; for what is applied `Ignore`, because unknown fields are refused there in any case. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
   readonly dryRun?: boolean;
 }

@@ -53,7 +53,10 @@ export class ChildWriter {
     if (present === undefined && isOwned) await this.#assertParentLives(kind);
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
-    if (present !== undefined && (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, contentOf(present))))
+    if (
+      present !== undefined &&
+      (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, () => contentOf(present)))
+    )
       return present;
     const written = await this.#send(kind, wanted, present, isOwned, options);
     memory.remember(uid, what, mark, contentOf(written));

@@ -115,10 +115,7 @@ export class OwnWrites {
   /** Whether some cache will show it; one with a selector may leave it out. */
   #isCached({ kind, name, namespace }: Partial<Key> & Pick<Key, "kind">): boolean {
     const informer = this.#cache.informerOf(kind, namespace);
-    return (
-      informer !== undefined &&
-      (!informer.isSelective || informer.store.get(storeKey({ namespace, name })) !== undefined)
-    );
+    return informer !== undefined && (!informer.isSelective || informer.store.has(storeKey({ namespace, name })));
   }
 
   /** Whether the cache shows in this object nothing but a write of this run. */
@@ -202,7 +199,7 @@ export class OwnWrites {
 }
 
 function isMissing(informer: Informer, { object, ...key }: Extract<OwnWrite, { state: "written" }>): boolean {
-  return informer.store.get(storeKey(key))?.metadata.uid !== object.metadata.uid;
+  return informer.store.versionOf(storeKey(key))?.uid !== object.metadata.uid;
 }
 
 function idOf(key: Key): string {
@@ -218,14 +215,13 @@ function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored
     : write.object;
 }
 
+/** Asked after each change of the cache for each write that is waited for, so nothing is decoded for it. */
 function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }>): boolean {
-  const cached = informer.store.get(storeKey(write));
-  if (write.state === "deleted")
-    return cached === undefined || (write.uid !== undefined && cached.metadata.uid !== write.uid);
-  const { resourceVersion } = write.object.metadata;
+  if (write.state === "written" && informer.hasSeen(write.object.metadata.resourceVersion)) return true;
+  const cached = informer.store.versionOf(storeKey(write));
+  if (write.state === "deleted") return cached === undefined || (write.uid !== undefined && cached.uid !== write.uid);
   return (
-    informer.hasSeen(resourceVersion) ||
-    (cached !== undefined && compareResourceVersions(cached.metadata.resourceVersion, resourceVersion) >= 0)
+    cached !== undefined && compareResourceVersions(cached.resourceVersion, write.object.metadata.resourceVersion) >= 0
   );
 }
 

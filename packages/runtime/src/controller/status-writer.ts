@@ -161,7 +161,7 @@ export class StatusWriter {
     const text = JSON.stringify(assembled);
     const whole = JSON.parse(text) as Fields;
     if (deepEqual(present, whole)) return undefined;
-    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, JSON.stringify(present));
+    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, () => JSON.stringify(present));
     return isKnown ? undefined : { draft, whole, text };
   }
 

@@ -139,7 +139,8 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
   const tree: MutableTree = { ".": fieldsLeaf };
-  for (const name in value) {
+  // With `for in` Node 26 compiles this, and throws it away, at every other write: its recursion confuses what is known of the keys.
+  for (const name of Object.keys(value)) {
     const child = value[name];
     if (child !== undefined) tree[`f:${name}`] = wholeNode(atom.map.field(name) ?? deducedAtom, child);
   }

@@ -46,6 +46,29 @@ test("nothing of a later list is shown before it is complete", async () => {
   await stop();
 });
 
+test("nor is it shown in a cache that was found empty before", async () => {
+  const { host, log, ways, stop } = startRaw([
+    { list: [], at: 9 },
+    [error(410, "Expired")],
+    { list: [box("a", 12)], at: 20, ends: "late" },
+  ]);
+  await host.clock.run(900);
+  expect([ways(), log]).toEqual([["list", "watch@9", "list"], []]);
+  await host.clock.run(5_000);
+  expect(log).toEqual(["add a@12", "add late@1"]);
+  await stop();
+});
+
+test("a namesake is a stranger, and an older state that comes later in the first list is not shown", async () => {
+  const { host, log, stop } = startRaw([
+    { list: [box("a", 5), box("a", 3), box("b", 4)], at: 9 },
+    [frame("MODIFIED", box("b", 10, { uid: "another" }))],
+  ]);
+  await host.clock.settle();
+  expect(log).toEqual(["add a@5", "add b@4", "delete b@4", "add b@10"]);
+  await stop();
+});
+
 test("a new list after a compaction tells what was missed and keeps what is as it was", async () => {
   const expired = error(410, "Expired");
   const { host, log, ways, stop } = startRaw([

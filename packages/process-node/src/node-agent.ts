@@ -75,7 +75,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const events = createEventRecorder({ ...host, log }, api, "kubelet", name);
   const proxy = stack.use(new ServiceProxy(table, (problem) => reportService(log, events, problem)));
   const dnsAddress = options.clusterDnsAddress ?? clusterDnsAddress;
-  const dns = stack.use(new ClusterDns(table));
+  const dns = stack.use(new ClusterDns(table, clock));
   let dnsState: NodeDnsState = { isServed: false };
   const updateDns = async (): Promise<void> => {
     const before = dnsState;

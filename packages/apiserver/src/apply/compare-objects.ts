@@ -139,7 +139,7 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
   const tree: MutableTree = { ".": fieldsLeaf };
-  // With `for in` Node 26 compiles this, and throws it away, at every other write: its recursion confuses what is known of the keys.
+  // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
     if (child !== undefined) tree[`f:${name}`] = wholeNode(atom.map.field(name) ?? deducedAtom, child);

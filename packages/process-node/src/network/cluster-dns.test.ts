@@ -1,6 +1,8 @@
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 import { connect } from "node:net";
+import { simulatedHost } from "@setpoint/host/simulated";
+import { systemClock } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
 import type { EndpointSlice, Service } from "../cluster/kinds.ts";
 import { ClusterDns } from "./cluster-dns.ts";
@@ -44,7 +46,7 @@ const table = (kubernetes = "127.96.0.1"): ServiceTable =>
   );
 
 async function resolver(port: number): Promise<Resolver> {
-  const dns = new ClusterDns(table());
+  const dns = new ClusterDns(table(), systemClock);
   onTestFinished(() => dns[Symbol.asyncDispose]());
   expect(await dns.listen(address, port)).toBeUndefined();
   const resolver = new Resolver({ timeout: 2_000, tries: 1 });
@@ -96,13 +98,29 @@ test("what is no question is not answered and does no harm", async () => {
   expect(await dns.resolve4("web.shop.svc.cluster.local")).toEqual(["127.96.0.7"]);
 });
 
+test("a connection over which nothing is asked for ten seconds is closed", async () => {
+  const { clock } = simulatedHost(1);
+  const dns = new ClusterDns(table(), clock);
+  onTestFinished(() => dns[Symbol.asyncDispose]());
+  expect(await dns.listen(address, 15_306)).toBeUndefined();
+  const connection = connect(15_306, address);
+  const closed = new Promise<void>((resolve) => connection.once("close", () => resolve()));
+  await new Promise<void>((resolve) => connection.once("connect", () => resolve()));
+  // A turn in which the server has accepted it.
+  await expect.poll(() => dns.connectionCount).toBe(1);
+  await clock.run(9_000);
+  expect(dns.connectionCount).toBe(1);
+  await clock.run(1_000);
+  await closed;
+});
+
 test("an address that another node of the same cluster serves is good; that of a stranger is not", async () => {
-  const first = new ClusterDns(table());
+  const first = new ClusterDns(table(), systemClock);
   onTestFinished(() => first[Symbol.asyncDispose]());
   expect(await serveDns(first, table(), address, 15_305)).toEqual({ isServed: true });
-  expect(await serveDns(new ClusterDns(table()), table(), address, 15_305)).toEqual({ isServed: true });
+  expect(await serveDns(new ClusterDns(table(), systemClock), table(), address, 15_305)).toEqual({ isServed: true });
   const other = table("127.97.0.1");
-  const second = new ClusterDns(other);
+  const second = new ClusterDns(other, systemClock);
   onTestFinished(() => second[Symbol.asyncDispose]());
   expect(await serveDns(second, other, address, 15_305)).toEqual({
     isServed: false,

@@ -1,4 +1,5 @@
 import { messageOf } from "@setpoint/apimachinery";
+import type { Clock, Timer } from "@setpoint/host";
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { createServer, type Server, type Socket } from "node:net";
 import { answerClusterName } from "./cluster-names.ts";
@@ -11,12 +12,14 @@ const tcpIdleMs = 10_000;
 /** The cluster's DNS over UDP and TCP on one address; answers from the table of Services as it is at that moment. */
 export class ClusterDns implements AsyncDisposable {
   readonly #table: ServiceTable;
+  readonly #clock: Clock;
   #udp: UdpSocket | undefined;
   #tcp: Server | undefined;
   readonly #connections = new Set<Socket>();
 
-  constructor(table: ServiceTable) {
+  constructor(table: ServiceTable, clock: Clock) {
     this.#table = table;
+    this.#clock = clock;
   }
 
   /** Undefined when it listens; otherwise why it cannot (a port below 1024 needs a right). */
@@ -33,6 +36,11 @@ export class ClusterDns implements AsyncDisposable {
 
   get isListening(): boolean {
     return this.#tcp !== undefined;
+  }
+
+  /** Open connections over TCP. */
+  get connectionCount(): number {
+    return this.#connections.size;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -53,10 +61,16 @@ export class ClusterDns implements AsyncDisposable {
   #serve(socket: Socket): void {
     let pending = Buffer.alloc(0);
     this.#connections.add(socket);
-    socket.once("close", () => this.#connections.delete(socket));
+    const endLater = (): Timer => this.#clock.setTimer(() => socket.destroy(), tcpIdleMs);
+    let idle = endLater();
+    socket.once("close", () => {
+      idle.cancel();
+      this.#connections.delete(socket);
+    });
     socket.on("error", () => socket.destroy());
-    socket.setTimeout(tcpIdleMs, () => socket.destroy());
     socket.on("data", (chunk: Buffer) => {
+      idle.cancel();
+      idle = endLater();
       pending = Buffer.concat([pending, chunk]);
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
         const length = pending.readUInt16BE(0);

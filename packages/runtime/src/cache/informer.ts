@@ -176,7 +176,7 @@ export class Informer {
 
   #set(object: Stored<KubeObject>): void {
     const key = storeKey(object.metadata);
-    if (!this.#makeWay(key, object.metadata)) return;
+    if (!this.#makeWay(key, () => object.metadata)) return;
     const before = this.store.lazy(key);
     const next = (this.#transform ?? withoutManagedFields)(object);
     if (this.#freeze) deepFreeze(next);
@@ -186,7 +186,7 @@ export class Informer {
 
   #setRaw(bytes: Uint8Array, scan: ObjectScan): void {
     const key = scan.key();
-    if (this.store.has(key) && !this.#makeWay(key, versionOf(scan))) return;
+    if (!this.#makeWay(key, () => versionOf(scan))) return;
     const kept = this.#converted(bytes);
     if (kept === bytes || scan.scan(kept)) this.#showStaged(key, this.store.stage(kept, scan));
   }
@@ -199,7 +199,7 @@ export class Informer {
 
   /** Shows bytes of a list; an object that is newer than the list stays. */
   #showRaw(key: string, slot: number): void {
-    if (!this.store.has(key) || this.#makeWay(key, this.store.stagedVersion(slot))) this.#showStaged(key, slot);
+    if (this.#makeWay(key, () => this.store.stagedVersion(slot))) this.#showStaged(key, slot);
     else this.store.release(slot);
   }
 
@@ -209,10 +209,11 @@ export class Informer {
     this.#tell(key, before, next);
   }
 
-  /** Whether an object of this version is to be shown. A namesake with another UID is a stranger: the old object went away. */
-  #makeWay(key: string, next: ObjectVersion): boolean {
+  /** Whether an object of this version, read only if there is one already, is to be shown. A namesake with another UID is a stranger: the old object went away. */
+  #makeWay(key: string, versionOf: () => ObjectVersion): boolean {
     const before = this.store.versionOf(key);
     if (before === undefined) return true;
+    const next = versionOf();
     if (!this.#isRestored && compareResourceVersions(next.resourceVersion, before.resourceVersion) <= 0) return false;
     if (before.uid !== next.uid) this.#drop(key);
     return true;

@@ -5,6 +5,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
 import type { BytePacker } from "@setpoint/host";
+import { decodeObject } from "./decode-object.ts";
 import { type Slab, Slabs } from "./slabs.ts";
 
 /** A slab of which less than this share is in use is emptied into the present one. */
@@ -110,8 +111,7 @@ export class RawObjects {
   }
 
   decode({ slab, start, end }: RawPlace): Stored<KubeObject> {
-    // The parsing border: the server's objects of a kind have the kind's type.
-    const object = JSON.parse(decoder.decode(this.#slabs.read(slab).subarray(start, end))) as Stored<KubeObject>;
+    const object = decodeObject(this.#slabs.read(slab).subarray(start, end));
     return (object.kind as string | undefined) === undefined ? { ...this.#type, ...object } : object;
   }
 

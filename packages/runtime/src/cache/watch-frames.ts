@@ -9,6 +9,7 @@ import {
   type WatchFrame,
 } from "@setpoint/apimachinery";
 import { ObjectScan, type Stored } from "@setpoint/client";
+import { decodeObject } from "./decode-object.ts";
 import type { StagedObjects } from "./reflector-target.ts";
 
 const initialEventsEnd = "k8s.io/initial-events-end";
@@ -57,16 +58,16 @@ export async function followRawFrames(
   for await (const batch of batches) {
     for (const { type, object: bytes } of batch) {
       listener.heard();
-      if (type === "ERROR") throw errorOf(parse(bytes));
+      if (type === "ERROR") throw errorOf(decodeObject(bytes));
       if (type !== "BOOKMARK") {
         if (collecting !== undefined) {
           if (type === "DELETED") collecting.remove(bytes);
           else collecting.add(bytes);
         } else if (scan.scan(bytes)) listener.tellRaw(type, bytes, scan);
-        else listener.tell(type, parse(bytes) as Stored<KubeObject>);
+        else listener.tell(type, decodeObject(bytes));
         continue;
       }
-      const bookmark = parse(bytes) as Stored<KubeObject>;
+      const bookmark = decodeObject(bytes);
       if (collecting === undefined) listener.tell(type, bookmark);
       else if (isEndOfInitial(bookmark)) {
         await listener.completeRaw(collecting, bookmark.metadata.resourceVersion);
@@ -74,10 +75,6 @@ export async function followRawFrames(
       }
     }
   }
-}
-
-function parse(bytes: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 function isEndOfInitial(bookmark: Stored<KubeObject>): boolean {

@@ -13,22 +13,21 @@ export interface TraceEntry {
   readonly outcome: string;
 }
 
-/** Characters. */
-const pendingMax = 1 << 20;
+/** Entries, with what they carried, that are kept for the hash at most. */
+const pendingMax = 1_000;
 
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
   readonly #hash = createHash("sha256");
   /** What was not hashed yet: most runs end without anybody asking, so it waits until somebody does, or it is much. */
-  #pending = "";
+  #pending: { readonly entry: TraceEntry; readonly detail: unknown }[] = [];
 
-  /** `detail` counts for the hash, but is too long for a line. */
-  add(entry: TraceEntry, detail = ""): void {
+  /** `detail`, a JSON value that nobody changes any more, counts for the hash, but is too long for a line. */
+  add(entry: TraceEntry, detail?: unknown): void {
     this.entries.push(entry);
-    const { atMs, who, kind, what, outcome } = entry;
-    this.#pending += `${atMs} ${who} ${kind} ${what} ${outcome}\n${detail}\n`;
-    if (this.#pending.length > pendingMax) this.#flush();
+    this.#pending.push({ entry, detail });
+    if (this.#pending.length >= pendingMax) this.#flush();
   }
 
   /** The hash of everything so far. */
@@ -42,8 +41,11 @@ export class Trace {
   }
 
   #flush(): void {
-    this.#hash.update(this.#pending);
-    this.#pending = "";
+    for (const { entry, detail } of this.#pending) {
+      const { atMs, who, kind, what, outcome } = entry;
+      this.#hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(detail) ?? ""}\n`);
+    }
+    this.#pending = [];
   }
 }
 

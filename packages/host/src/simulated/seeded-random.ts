@@ -18,7 +18,11 @@ export function seededRandom(seed: number): Random {
     return t >>> 0;
   };
   for (let i = 0; i < 15; i++) word();
-  const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, () => word() & 0xff);
+  const bytes = (length: number): Uint8Array => {
+    const drawn = new Uint8Array(length);
+    for (let i = 0; i < length; i++) drawn[i] = word();
+    return drawn;
+  };
   return {
     next: () => word() / 2 ** 32,
     int: (bound) => Math.floor((word() / 2 ** 32) * bound),

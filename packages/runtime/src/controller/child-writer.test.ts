@@ -52,6 +52,10 @@ const answering =
     },
   });
 
+/** Quantities that are the same to a server that says them shorter. */
+const heavy = wrapper({ weight: "1000m" });
+const inOwnWords = answering("PATCH", (object) => ({ ...object, data: { weight: "1" } }));
+
 test("a run reads what it has applied, created, patched and deleted, whatever the cache shows", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
@@ -105,7 +109,9 @@ test("a deletion is done also where the server answers a Status without metadata
 test("what was deleted or is gone is not read, and no longer remembered, however the server says so", async () => {
   for (const meanwhile of ["nothing", "gone", "exchanged"]) {
     await using world = createControllerWorld();
-    const { hand, parent, child } = await afterFirstRun(world);
+    const parent = await world.client.create(Candy, candy("mint"));
+    const hand = runsByHand(world, undefined, inOwnWords);
+    const child = hand.show(await hand.begin(parent).context.apply(heavy));
     expect(hand.memory.countOf(parent.metadata.uid)).toBe(1);
     if (meanwhile === "gone") await world.client.delete(Wrapper, key);
     if (meanwhile === "exchanged") await exchanged(world, child);
@@ -249,15 +255,20 @@ test("a refusal of an apply is not taken for a change by others", async () => {
 test("a child that the server keeps in its own words is not applied again for them", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
-  const inOwnWords = answering("PATCH", (object) => ({ ...object, data: { weight: "1" } }));
   const hand = runsByHand(world, undefined, inOwnWords);
-  const heavy = wrapper({ weight: "1000m" });
   const shown = hand.show(await hand.begin(parent).context.apply(heavy));
   expect(await hand.begin(parent).context.apply(heavy)).toEqual(shown);
   expect(world.writes().length).toBe(1);
   hand.show({ ...shown, data: { weight: "2" } });
   await hand.begin(parent).context.apply(heavy);
   expect(world.writes().length).toBe(2);
+});
+
+test("of a child that the server keeps as it was wanted nothing is remembered but that there was one", async () => {
+  await using world = createControllerWorld();
+  const { hand, parent } = await afterFirstRun(world);
+  expect(hand.memory.countOf(parent.metadata.uid)).toBe(0);
+  expect([...hand.memory.kindsOf(parent.metadata.uid)]).toEqual(["configmaps"]);
 });
 
 test("create() of a child that is there and ours gives it, and the run reads it from then on", async () => {

@@ -59,7 +59,9 @@ export class ChildWriter {
     )
       return present;
     const written = await this.#send(kind, wanted, present, isOwned, options);
-    memory.remember(uid, what, mark, contentOf(written));
+    // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
+    if (covers(written, wanted)) memory.rememberKind(uid, kind.plural);
+    else memory.remember(uid, what, mark, contentOf(written));
     return written;
   }
 

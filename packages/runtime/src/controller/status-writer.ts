@@ -191,8 +191,10 @@ export class StatusWriter {
     const mine = this.#mine(wanted);
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
-    memory.remember(object.metadata.uid, "status", text, JSON.stringify(statusOf(answer)));
-    if (!hasTaken(statusOf(answer), whole))
+    const taken = statusOf(answer);
+    if (deepEqual(taken, whole)) return;
+    memory.remember(object.metadata.uid, "status", text, JSON.stringify(taken));
+    if (!hasTaken(taken, whole))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
       });

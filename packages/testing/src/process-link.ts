@@ -85,7 +85,10 @@ export class ProcessLink {
     const isWatch = request.query?.["watch"] !== undefined;
     const both = isWatch ? anyOf(this.#end.signal, signal) : signal;
     const response = await this.#pass<ApiResponse>(callOf(asked), {
-      send: async () => views?.refuse(asked) ?? inner.send(asked, both),
+      send: () => {
+        const refused = views?.refuse(asked);
+        return refused === undefined ? inner.send(asked, both) : Promise.resolve(refused);
+      },
       describe: outcomeOf,
       refuse: (answer) => answer,
     });
@@ -121,7 +124,7 @@ export class ProcessLink {
     return this.isAlive ? answer : never();
   }
 
-  async #answer<T>(call: Call, ports: PassPorts<T>): Promise<T> {
+  #answer<T>(call: Call, ports: PassPorts<T>): T | Promise<T> {
     const refused = this.#lives.refusalOf(call);
     if (refused === undefined || !this.isAlive) return this.#traced(call, ports);
     this.#trace(call, `${outcomeOf(refused)} (injected)`, refused);
@@ -142,10 +145,10 @@ export class ProcessLink {
   }
 
   /** The time that a message is under way. */
-  async #travel(): Promise<void> {
+  #travel(): Promise<void> {
     const { clock, random } = this.#options;
     const delayMs = random.int(latencyMsMax + 1);
-    if (delayMs > 0) await new Promise<void>((resolve) => void clock.setTimer(resolve, delayMs));
+    return delayMs === 0 ? arrived : new Promise((resolve) => void clock.setTimer(resolve, delayMs));
   }
 
   /** It dies at its next request, and has nothing else to do than that which follows from what it knows now. */
@@ -202,6 +205,7 @@ interface PassPorts<T> {
   refuse(answer: ApiResponse): T;
 }
 
+const arrived = Promise.resolve();
 const noFault = { fault: undefined, steps: [] };
 
 function never(): Promise<never> {
@@ -276,7 +280,11 @@ function readPath(path: string): PathFacts {
 
 /** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */
 function objectOfPath(path: string): string {
-  return path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\/?/, "").replace(/^namespaces\/([^/]+\/[^/]+)/, "$1");
+  const words = path.split("/");
+  const depth = words[1] === "api" ? 3 : words[1] === "apis" ? 4 : Number.POSITIVE_INFINITY;
+  if (words.length < depth) return path;
+  const isBelow = words[depth] === "namespaces" && words.length > depth + 2;
+  return words.slice(isBelow ? depth + 1 : depth).join("/");
 }
 
 function outcomeOf(response: ApiResponse): string {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 
 /** One thing that happened between two participants of a world. */
 export interface TraceEntry {
@@ -13,15 +13,20 @@ export interface TraceEntry {
   readonly outcome: string;
 }
 
+interface PendingEntry {
+  readonly entry: TraceEntry;
+  readonly detail: unknown;
+}
+
 /** Entries, with what they carried, that are kept for the hash at most. */
 const pendingMax = 1_000;
 
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
-  readonly #hash = createHash("sha256");
+  #hash: Hash | undefined;
   /** What was not hashed yet: most runs end without anybody asking, so it waits until somebody does, or it is much. */
-  #pending: { readonly entry: TraceEntry; readonly detail: unknown }[] = [];
+  #pending: PendingEntry[] = [];
 
   /** `detail`, a JSON value that nobody changes any more, counts for the hash, but is too long for a line. */
   add(entry: TraceEntry, detail?: unknown): void {
@@ -32,21 +37,23 @@ export class Trace {
 
   /** The hash of everything so far. */
   hash(): string {
-    this.#flush();
-    return this.#hash.copy().digest("hex");
+    return this.#flush().copy().digest("hex");
   }
 
   lines(): readonly string[] {
     return this.entries.map(lineOf);
   }
 
-  #flush(): void {
-    for (const { entry, detail } of this.#pending) {
-      const { atMs, who, kind, what, outcome } = entry;
-      this.#hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(detail) ?? ""}\n`);
-    }
+  #flush(): Hash {
+    const hash = (this.#hash ??= createHash("sha256"));
+    hash.update(this.#pending.map(hashedText).join(""));
     this.#pending = [];
+    return hash;
   }
+}
+
+function hashedText({ entry: { atMs, who, kind, what, outcome }, detail }: PendingEntry): string {
+  return `${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(detail) ?? ""}\n`;
 }
 
 export function lineOf({ atMs, who, what, outcome }: TraceEntry): string {

@@ -51,7 +51,7 @@ export class ChildWriter {
     const { uid } = this.#parent.object.metadata;
     const what = placeOf(kind, wanted);
     if (present === undefined && isOwned) await this.#assertParentLives(kind);
-    const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
+    const mark = (): string => wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
     if (
       present !== undefined &&
@@ -61,7 +61,7 @@ export class ChildWriter {
     const written = await this.#send(kind, wanted, present, isOwned, options);
     // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
     if (covers(written, wanted)) memory.rememberKind(uid, kind.plural);
-    else memory.remember(uid, what, mark, contentOf(written));
+    else memory.remember(uid, what, mark(), contentOf(written));
     return written;
   }
 

@@ -4,10 +4,38 @@ import { ReconcileMemory, rememberedWritesMax } from "./reconcile-memory.ts";
 test("a write is known to change nothing when the same was asked for and ended in what is there", () => {
   const memory = new ReconcileMemory();
   memory.remember("u1", "configmaps/a/b", "mark", "content");
-  expect(memory.isKnownNoop("u1", "configmaps/a/b", "mark", () => "content")).toBe(true);
-  expect(memory.isKnownNoop("u1", "configmaps/a/b", "mark", () => "other")).toBe(false);
-  expect(memory.isKnownNoop("u1", "configmaps/a/b", "other", () => "content")).toBe(false);
-  expect(memory.isKnownNoop("u2", "configmaps/a/b", "mark", () => "content")).toBe(false);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      "configmaps/a/b",
+      () => "mark",
+      () => "content",
+    ),
+  ).toBe(true);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      "configmaps/a/b",
+      () => "mark",
+      () => "other",
+    ),
+  ).toBe(false);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      "configmaps/a/b",
+      () => "other",
+      () => "content",
+    ),
+  ).toBe(false);
+  expect(
+    memory.isKnownNoop(
+      "u2",
+      "configmaps/a/b",
+      () => "mark",
+      () => "content",
+    ),
+  ).toBe(false);
 });
 
 test("a child that was deleted is not remembered, but that there were children of its kind is", () => {
@@ -15,7 +43,14 @@ test("a child that was deleted is not remembered, but that there were children o
   memory.remember("u1", "configmaps/a/b", "mark", "content");
   memory.drop("u1", "configmaps/a/b");
   expect(memory.countOf("u1")).toBe(0);
-  expect(memory.isKnownNoop("u1", "configmaps/a/b", "mark", () => "content")).toBe(false);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      "configmaps/a/b",
+      () => "mark",
+      () => "content",
+    ),
+  ).toBe(false);
   expect([...memory.kindsOf("u1")]).toEqual(["configmaps"]);
 });
 
@@ -23,8 +58,22 @@ test("children that come and go under new names do not pile up while their paren
   const memory = new ReconcileMemory();
   for (let i = 0; i < rememberedWritesMax + 100; i++) memory.remember("u1", `configmaps/a/b${i}`, "mark", "content");
   expect(memory.countOf("u1")).toBe(rememberedWritesMax);
-  expect(memory.isKnownNoop("u1", "configmaps/a/b0", "mark", () => "content")).toBe(false);
-  expect(memory.isKnownNoop("u1", `configmaps/a/b${rememberedWritesMax}`, "mark", () => "content")).toBe(true);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      "configmaps/a/b0",
+      () => "mark",
+      () => "content",
+    ),
+  ).toBe(false);
+  expect(
+    memory.isKnownNoop(
+      "u1",
+      `configmaps/a/b${rememberedWritesMax}`,
+      () => "mark",
+      () => "content",
+    ),
+  ).toBe(true);
 });
 
 test("what was written by the first run is no news to a question that was asked before it", () => {

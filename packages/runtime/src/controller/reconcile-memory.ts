@@ -24,10 +24,13 @@ interface Memory {
 export class ReconcileMemory {
   readonly #memories = new Map<string, Memory>();
 
-  /** Whether the last write of `what` asked for the same and ended in the state that is there now; `present` is asked only for the latter. */
-  isKnownNoop(uid: string, what: string, wanted: string, present: () => string): boolean {
+  /**
+   * Whether the last write of `what` asked for the same and ended in the state that is there now. Each is asked only when it is
+   * needed: of most writes nothing is remembered.
+   */
+  isKnownNoop(uid: string, what: string, wanted: () => string, present: () => string): boolean {
     const last = this.#memories.get(uid)?.answers.get(what);
-    return last !== undefined && last.wanted === fingerprint(wanted) && last.result === fingerprint(present());
+    return last !== undefined && last.wanted === fingerprint(wanted()) && last.result === fingerprint(present());
   }
 
   /** The plurals of what has been written for this object, as of now. */

@@ -1,6 +1,7 @@
 import { isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { timestamp, type Clock, type Logger } from "@setpoint/host";
+import { asJson } from "../objects/as-json.ts";
 import { covers } from "../objects/covers.ts";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
@@ -50,7 +51,6 @@ interface Wanted {
   readonly draft: Draft;
   /** The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is undefined does not exist. */
   readonly whole: Fields;
-  readonly text: string;
 }
 
 /** Collects the status and the conditions of one run and writes them when they differ from what is there. */
@@ -158,11 +158,11 @@ export class StatusWriter {
     const { fields, said, kept } = draft;
     const assembled = this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
     if (deepEqual(present, assembled)) return undefined;
-    const text = JSON.stringify(assembled);
-    const whole = JSON.parse(text) as Fields;
+    const whole = asJson(assembled);
     if (deepEqual(present, whole)) return undefined;
-    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", text, () => JSON.stringify(present));
-    return isKnown ? undefined : { draft, whole, text };
+    const { memory } = this.#ports;
+    const isKnown = memory.isKnownNoop(object.metadata.uid, "status", jsonOf(whole), jsonOf(present));
+    return isKnown ? undefined : { draft, whole };
   }
 
   async #ask(): Promise<Stored<KubeObject> | undefined> {
@@ -186,14 +186,14 @@ export class StatusWriter {
 
   async #send(wanted: Wanted): Promise<void> {
     const { memory, log, kind } = this.#ports;
-    const { whole, text } = wanted;
+    const { whole } = wanted;
     const object = this.#ports.current();
     const mine = this.#mine(wanted);
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
     const taken = statusOf(answer);
     if (deepEqual(taken, whole)) return;
-    memory.remember(object.metadata.uid, "status", text, JSON.stringify(taken));
+    memory.remember(object.metadata.uid, "status", JSON.stringify(whole), JSON.stringify(taken));
     if (!hasTaken(taken, whole))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
@@ -228,6 +228,10 @@ export class StatusWriter {
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
   }
+}
+
+function jsonOf(fields: Fields): () => string {
+  return () => JSON.stringify(fields);
 }
 
 function statusOf(object: KubeObject): Fields {

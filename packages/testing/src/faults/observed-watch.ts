@@ -63,9 +63,10 @@ export class Views {
 
   /** A list that takes any version is answered by a server that lags behind, while one does. */
   aged(request: ApiRequest): ApiRequest {
-    const view = this.#views.get(resourceOf(request.path));
     const isAny = request.query?.["resourceVersion"] === "0" && request.query["watch"] === undefined;
-    if (view?.oldVersion === undefined || !isAny || this.#now >= view.oldUntilMs) return request;
+    if (!isAny) return request;
+    const view = this.#views.get(resourceOf(request.path));
+    if (view?.oldVersion === undefined || this.#now >= view.oldUntilMs) return request;
     const { limit: _limit, ...query } = request.query ?? {};
     return {
       ...request,

@@ -60,7 +60,7 @@ test("a chart is installed, upgraded with other values, and uninstalled without 
   expect(spec?.replicas).toBe(2);
   expect(spec?.template.spec?.tolerations).toEqual([{ operator: "Exists" }]);
   expect((await client.get(NetworkPolicy, key)).spec?.policyTypes).toEqual(["Ingress"]);
-  expect((await client.get(Service, { ...key, name: "candy-operator-metrics" })).spec?.ports?.[0]?.port).toBe(8080);
+  expect((await client.get(Service, { ...key, name: "candy-operator-metrics" })).spec?.ports?.[0]?.port).toBe(8443);
 
   await helm("uninstall candy --namespace sweets");
   await expect(client.get(ClusterRole, { name: "candy-operator" })).rejects.toMatchObject({ code: 404 });

@@ -33,7 +33,10 @@ export interface InstallOptions {
  */
 export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget" | "MetricsService" | "ServiceMonitor";
 
+/** Where probes ask, without TLS. */
 const statusPort = 8080;
+/** Where Prometheus asks, with TLS and a token. */
+const metricsPort = { name: "metrics", port: 8443 };
 
 /** To ask the server who wants to see its metrics and whether he may; what Kubernetes grants as `system:auth-delegator`. */
 const reviewRules: readonly PolicyRule[] = [
@@ -84,7 +87,7 @@ const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta, webhookPorts: re
 };
 
 function networkPolicy(own: OwnMeta, webhookPorts: readonly number[]): NetworkPolicy {
-  const ports = [statusPort, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
+  const ports = [statusPort, metricsPort.port, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
   return NetworkPolicy({
     ...own,
     spec: { podSelector: { matchLabels: own.labels }, policyTypes: ["Ingress"], ingress: [{ ports }] },
@@ -95,17 +98,18 @@ function disruptionBudget(own: OwnMeta): PodDisruptionBudget {
   return PodDisruptionBudget({ ...own, spec: { maxUnavailable: 1, selector: { matchLabels: own.labels } } });
 }
 
-const metricsPort = "metrics";
-
 function metricsService(own: OwnMeta): Service {
-  const ports = [{ name: metricsPort, port: statusPort, targetPort: "status", protocol: "TCP" as const }];
+  const ports = [{ ...metricsPort, targetPort: metricsPort.name, protocol: "TCP" as const }];
   return Service({ ...own, name: `${own.name}-metrics`, spec: { selector: own.labels, ports } });
 }
 
 function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
   // Prometheus shows its own account's token; it needs `get` on the nonResourceURL.
   const bearerTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token";
-  const endpoints = [{ port: metricsPort, path: "/metrics", interval: "30s", bearerTokenFile }];
+  // Each process makes a certificate of its own, which Prometheus cannot know.
+  const tlsConfig = { insecureSkipVerify: true };
+  const where = { port: metricsPort.name, path: "/metrics", scheme: "https", tlsConfig };
+  const endpoints = [{ ...where, interval: "30s", bearerTokenFile }];
   return {
     apiVersion: "monitoring.coreos.com/v1",
     kind: "ServiceMonitor",
@@ -140,7 +144,10 @@ function deployment(own: OwnMeta, image: string): Deployment {
                 { name: "POD_NAME", ...fromField("metadata.name") },
                 { name: "POD_IP", ...fromField("status.podIP") },
               ],
-              ports: [{ name: "status", containerPort: statusPort }],
+              ports: [
+                { name: "status", containerPort: statusPort },
+                { name: metricsPort.name, containerPort: metricsPort.port },
+              ],
               livenessProbe: {
                 httpGet: { path: "/healthz", port: statusPort },
                 periodSeconds: 10,

@@ -77,7 +77,7 @@ test("an installation brings the Service, the configurations and the policies, a
     spec: { conversion: { strategy: "Webhook", webhook: { clientConfig: { service } } } },
   });
   expect(objects.find(({ kind }) => kind === "NetworkPolicy")).toMatchObject({
-    spec: { ingress: [{ ports: [{ port: 8080 }, { port: 9443 }] }] },
+    spec: { ingress: [{ ports: [{ port: 8080 }, { port: 8443 }, { port: 9443 }] }] },
   });
 });
 

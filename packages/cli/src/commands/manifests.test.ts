@@ -80,7 +80,7 @@ test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () =
   const labels = { matchLabels: { "app.kubernetes.io/name": "candy-operator" } };
   expect(policy).toMatchObject({
     kind: "NetworkPolicy",
-    spec: { podSelector: labels, policyTypes: ["Ingress"], ingress: [{ ports: [{ port: 8080, protocol: "TCP" }] }] },
+    spec: { podSelector: labels, policyTypes: ["Ingress"], ingress: [{ ports: [{ port: 8080 }, { port: 8443 }] }] },
   });
   expect(budget).toMatchObject({ kind: "PodDisruptionBudget", spec: { maxUnavailable: 1, selector: labels } });
   const { code, err } = await setpoint("manifests", candy, "--with", "helm");
@@ -97,11 +97,11 @@ test("a ServiceMonitor comes with the metrics Service that it finds", async () =
   expect(service).toMatchObject({
     kind: "Service",
     metadata: { name: "candy-operator-metrics", labels },
-    spec: { selector: labels, ports: [{ name: "metrics", port: 8080, targetPort: "status" }] },
+    spec: { selector: labels, ports: [{ name: "metrics", port: 8443, targetPort: "metrics" }] },
   });
   expect(monitor).toMatchObject({
     kind: "ServiceMonitor",
-    spec: { selector: { matchLabels: labels }, endpoints: [{ port: "metrics", path: "/metrics" }] },
+    spec: { selector: { matchLabels: labels }, endpoints: [{ port: "metrics", path: "/metrics", scheme: "https" }] },
   });
 });
 

@@ -11,6 +11,7 @@ import { installKinds } from "./install-kinds.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
 import { serveProcessStatus } from "./process-status.ts";
+import type { CertificateFiles } from "./status-certificate.ts";
 import { reportMissingRights, reportUnusedRights } from "./report-rights.ts";
 
 export interface OperatorProcessOptions {
@@ -25,6 +26,8 @@ export interface OperatorProcessOptions {
   readonly requireRights?: boolean;
   /** In a pod: `token`, the default, asks the API server who scrapes `/metrics`, and whether he may; `open` answers everybody. */
   readonly metricsAccess?: "open" | "token";
+  /** In a pod: PEM files of what the metrics are served with, read again when they change; default: a certificate of the process's own. */
+  readonly metricsCertificate?: CertificateFiles;
   /** Whether the log level can be set and profiles taken while it runs; default: on a desk. */
   readonly debug?: boolean;
 }
@@ -76,6 +79,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   await using _status = await serveProcessStatus({
     ...{ manager, host, client: createClient(connection, host), logLevel, inPod },
     metricsAccess: options.metricsAccess ?? "token",
+    ...(options.metricsCertificate === undefined ? {} : { certificate: options.metricsCertificate }),
     debug: options.debug ?? !inPod,
   });
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));

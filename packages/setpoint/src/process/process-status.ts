@@ -2,14 +2,25 @@
 import { messageOf } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
+import type { KeyPair } from "@setpoint/host/certificates";
 import type { Manager } from "@setpoint/runtime";
 import type { LogLevelControl } from "./log-level.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { Profiler } from "./profiles.ts";
 import { openAccess, reviewedAccess, type StatusAccess } from "./status-access.ts";
-import { serveStatus } from "./status-server.ts";
+import {
+  certificateFromFiles,
+  type CertificateFiles,
+  ownCertificate,
+  type StatusCertificate,
+} from "./status-certificate.ts";
+import { serveStatus, type StatusServer, type StatusServerOptions } from "./status-server.ts";
 
 const statusPort = 8080;
+/** Where what needs a token is served in a pod; `install-manifests.ts` says it to others. */
+const tlsPort = 8443;
+/** How often it is seen whether another certificate is to be served. */
+const certificateLookMs = 600_000;
 
 export interface ProcessStatusOptions {
   readonly manager: Manager;
@@ -22,28 +33,27 @@ export interface ProcessStatusOptions {
   readonly metricsAccess: "open" | "token";
   /** Whether the log level can be set and profiles taken. */
   readonly debug: boolean;
+  /** In a pod: what 8443 is served with; default: a certificate of its own. */
+  readonly certificate?: CertificateFiles;
   /** Default 8080. */
   readonly port?: number;
+  /** Default 8443. */
+  readonly tlsPort?: number;
 }
 
 export async function serveProcessStatus(options: ProcessStatusOptions): Promise<AsyncDisposable> {
   const { manager, host, inPod, logLevel, debug } = options;
-  const stopObserving = observeProcess(host.metrics, host.clock);
-  const profiler = new Profiler(host.clock);
   const servers = new AsyncDisposableStack();
-  servers.defer(stopObserving);
+  servers.defer(observeProcess(host.metrics, host.clock));
+  const told = { manager, ...(debug ? { debug: { logLevel, profiler: new Profiler(host.clock) } } : {}) };
   try {
-    for (const { address, isNeeded } of addressesOf(inPod)) {
-      const server = await listen(
-        {
-          ...{ manager, address, port: options.port ?? statusPort, isLoopback: !inPod },
-          access: inPod ? podAccess(options) : openAccess,
-          ...(debug ? { debug: { logLevel, profiler } } : {}),
-        },
-        isNeeded,
-        host,
-      );
-      if (server !== undefined) servers.use(server);
+    for (const { certificate, isNeeded, ...place } of placesOf(options)) {
+      const pair = certificate?.current();
+      const tls = pair === undefined ? {} : { tls: pair };
+      const server = await listen({ ...told, ...place, ...tls, isLoopback: !inPod }, isNeeded, host);
+      if (server === undefined) continue;
+      servers.use(server);
+      if (certificate !== undefined) servers.defer(keepPresenting(server, certificate, pair, host));
     }
   } catch (error) {
     await servers.disposeAsync();
@@ -52,41 +62,67 @@ export async function serveProcessStatus(options: ProcessStatusOptions): Promise
   return servers;
 }
 
-/** In a pod: where probes and Prometheus ask, and where a forwarded port ends. */
-function addressesOf(inPod: boolean): readonly ListeningAddress[] {
-  const podAddress = process.env["POD_IP"];
-  const loopback = { address: "127.0.0.1", isNeeded: false };
-  if (!inPod || podAddress === undefined) return [loopback];
-  const ofPod = { address: podAddress, isNeeded: true };
-  // Pods of Setpoint's own node have loopback addresses, and share 127.0.0.1 with everybody.
-  return podAddress.startsWith("127.") ? [ofPod] : [ofPod, loopback];
-}
-
-interface ListeningAddress {
-  readonly address: string;
-  /** A pod that does not answer at its own address would never be ready. */
+interface Place extends Pick<StatusServerOptions, "address" | "port" | "access"> {
+  /** A pod that does not answer probes at its own address would never be ready. */
   readonly isNeeded: boolean;
+  readonly certificate?: StatusCertificate;
 }
 
-/** At the loopback address the port may be somebody else's: of a sidecar, or of another program on the desk. */
-async function listen(
-  server: Parameters<typeof serveStatus>[0],
-  isNeeded: boolean,
-  host: Host,
-): Promise<AsyncDisposable | undefined> {
+/** In a pod: where probes ask, where Prometheus asks, and where a forwarded port ends. */
+function placesOf(options: ProcessStatusOptions): readonly Place[] {
+  const { host, inPod, certificate: files, port = statusPort } = options;
+  const loopback = { address: "127.0.0.1", port, isNeeded: false };
+  if (!inPod) return [{ ...loopback, access: openAccess }];
+  const access = podAccess(options);
+  const address = process.env["POD_IP"];
+  if (address === undefined) return [{ ...loopback, access }];
+  const certificate = files === undefined ? ownCertificate({ ...host, hosts: [address] }) : certificateFromFiles(files);
+  const withTls = { address, port: options.tlsPort ?? tlsPort, access, certificate, isNeeded: false };
+  const ofPod = { address, port, isNeeded: true };
+  // Pods of Setpoint's own node have loopback addresses, which nobody listens in on, and share 127.0.0.1 with everybody.
+  if (address.startsWith("127.")) return [{ ...ofPod, access }, withTls];
+  return [{ ...ofPod, access: plainAccess(options) }, withTls, { ...loopback, access }];
+}
+
+/** Beside a pod's own address the port may be somebody else's: of a sidecar, or of another program on the desk. */
+async function listen(server: StatusServerOptions, isNeeded: boolean, host: Host): Promise<StatusServer | undefined> {
   try {
     return await serveStatus(server);
   } catch (error) {
-    if (isNeeded) throw error;
-    const { address, port } = server;
-    const why = messageOf(error);
-    host.log.warn("Status is not served: the port is taken, so `setpoint why` asks whoever has it", {
-      address,
-      port,
-      why,
-    });
+    if (isNeeded || (error as { readonly syscall?: unknown }).syscall !== "listen") throw error;
+    const { address, port, tls } = server;
+    const what = tls === undefined ? "so `setpoint why` asks whoever has it" : "so Prometheus finds no metrics here";
+    host.log.warn(`Status is not served: the port is taken, ${what}`, { address, port, why: messageOf(error) });
     return undefined;
   }
+}
+
+/** Sees now and then whether another certificate is to be served. Returns how to end it. */
+function keepPresenting(
+  server: StatusServer,
+  certificate: StatusCertificate,
+  first: KeyPair | undefined,
+  { clock, log }: Host,
+): () => void {
+  let presented = first;
+  const look = (): void => {
+    try {
+      const now = certificate.current();
+      if (now !== presented) server.present(now);
+      presented = now;
+    } catch (error) {
+      log.warn("Certificate of the metrics is not replaced: the one before is served on", { error });
+    }
+    timer = clock.setTimer(look, certificateLookMs);
+  };
+  let timer = clock.setTimer(look, certificateLookMs);
+  return () => timer.cancel();
+}
+
+/** Where everybody in the network could read a token: for probes, and for metrics that are everybody's. */
+function plainAccess({ metricsAccess }: ProcessStatusOptions): StatusAccess {
+  return ({ path }) =>
+    Promise.resolve(metricsAccess === "open" && path === "/metrics" ? ("allowed" as const) : ("needs TLS" as const));
 }
 
 /** What the debug paths tell has names of objects in it, so they are never open in a cluster. */

@@ -4,8 +4,8 @@ import { SubjectAccessReview, TokenReview } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import type { Clock, Logger } from "@setpoint/host";
 
-/** `busy`: it could not be found out for now. */
-export type AccessDecision = "allowed" | "unauthenticated" | "forbidden" | "busy";
+/** `busy`: it could not be found out for now. `needs TLS`: nobody is asked for a token where others could read it. */
+export type AccessDecision = "allowed" | "unauthenticated" | "forbidden" | "busy" | "needs TLS";
 
 export interface AccessQuestion {
   /** The bearer token of the request. */

@@ -3,6 +3,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { KeyPair } from "@setpoint/host/certificates";
 import type { HealthReport, Manager } from "@setpoint/runtime";
 import type { LogLevelControl } from "./log-level.ts";
 import type { Profiler, ProfileKind } from "./profiles.ts";
@@ -25,12 +26,14 @@ export interface StatusServerOptions {
   readonly isLoopback?: boolean;
   /** Absent: there is no log level to set and no profile to take. */
   readonly debug?: StatusDebug;
-  /** PEM; absent: without TLS. */
-  readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Absent: without TLS. */
+  readonly tls?: KeyPair;
 }
 
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
+  /** With TLS: connections from now on get this certificate. Throws when the two do not belong together, and keeps the one before. */
+  present(certificate: KeyPair): void;
 }
 
 /** A log level is one word. */
@@ -42,6 +45,7 @@ const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [numbe
   unauthenticated: [401, "Unauthorized: send the bearer token of an account that may get this path\n"],
   forbidden: [403, "Forbidden: the account may not get this path; it needs it in nonResourceURLs of a ClusterRole\n"],
   busy: [503, "The API server could not say who you are; try again\n"],
+  "needs TLS": [403, "Forbidden: here anybody could read your token on its way; ask at the port with TLS, 8443\n"],
 };
 
 /**
@@ -53,11 +57,10 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   const listener: RequestListener = (request, response) => {
     route(request, response, options).catch((error: unknown) => answer(response, 500, `${messageOf(error)}\n`));
   };
+  const tlsServer = tls === undefined ? undefined : createTlsServer(tlsOptions(tls), listener);
   const server: Server =
     // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every operator's start.
-    tls === undefined
-      ? process.getBuiltinModule("node:http").createServer(listener)
-      : createTlsServer({ cert: tls.certificate, key: tls.key }, listener);
+    tlsServer ?? process.getBuiltinModule("node:http").createServer(listener);
   server.requestTimeout = requestMsMax;
   server.headersTimeout = requestMsMax;
   await new Promise<void>((resolve, reject) => {
@@ -66,12 +69,17 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   });
   return {
     port: (server.address() as AddressInfo).port,
+    present: (certificate) => tlsServer?.setSecureContext(tlsOptions(certificate)),
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+function tlsOptions({ certificate, key }: KeyPair): { cert: string; key: string; minVersion: "TLSv1.2" } {
+  return { cert: certificate, key, minVersion: "TLSv1.2" };
 }
 
 async function route(request: IncomingMessage, response: ServerResponse, options: StatusServerOptions): Promise<void> {

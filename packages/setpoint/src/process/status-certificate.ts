@@ -1,0 +1,87 @@
+/** The certificate that a process's status is served with: one of its own, or one that somebody else keeps good in files. */
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { messageOf, SetpointError } from "@setpoint/apimachinery";
+import type { Clock, Random } from "@setpoint/host";
+import { createCertificateAuthority, type KeyPair } from "@setpoint/host/certificates";
+
+/** Paths of PEM files, as cert-manager and others write them into a mounted Secret. */
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+export interface StatusCertificate {
+  /** What is to be served now; the same object while nothing changes. Throws when the files cannot be read. */
+  current(): KeyPair;
+}
+
+const dayMs = 86_400_000;
+const validityDays = 365;
+/** Replaced when a third of its life is left. */
+const renewMs = (validityDays * dayMs * 2) / 3;
+
+export interface OwnCertificateOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Names and addresses by which the process is asked. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * A certificate that nobody knows beforehand, as controller-runtime's metrics have by default: it keeps a token from those who
+ * listen, and does not prove to Prometheus whom it asks. The key never leaves the process, its authority's is not kept at all.
+ */
+export function ownCertificate({ clock, random, hosts }: OwnCertificateOptions): StatusCertificate {
+  const issue = (): KeyPair => {
+    const commonName = "setpoint-status";
+    const authority = createCertificateAuthority({ clock, random, commonName, validityDays });
+    return authority.issueServer({ commonName, hosts, validityDays });
+  };
+  let issued = { pair: issue(), atMs: clock.monotonic() };
+  return {
+    current() {
+      const nowMs = clock.monotonic();
+      if (nowMs - issued.atMs >= renewMs) issued = { pair: issue(), atMs: nowMs };
+      return issued.pair;
+    },
+  };
+}
+
+/** What the files hold, also after they have been replaced. Errors: `ERR_BAD_CERTIFICATE_FILE`. */
+export function certificateFromFiles(files: CertificateFiles): StatusCertificate {
+  let known: KeyPair | undefined;
+  return {
+    current() {
+      const read = { certificate: readText(files.certificateFile), key: readText(files.keyFile) };
+      if (known?.certificate === read.certificate && known.key === read.key) return known;
+      assertUsable(read, files);
+      known = read;
+      return known;
+    },
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw badFile(`Cannot read "${file}" for the certificate of the metrics: ${messageOf(cause)}`, cause);
+  }
+}
+
+function assertUsable({ certificate, key }: KeyPair, { certificateFile, keyFile }: CertificateFiles): void {
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    const wanted = "wanted a certificate and its own key, both PEM";
+    throw badFile(
+      `Cannot serve the metrics with "${certificateFile}" and "${keyFile}": ${messageOf(cause)}; ${wanted}`,
+      cause,
+    );
+  }
+}
+
+function badFile(message: string, cause: unknown): SetpointError {
+  return new SetpointError("ERR_BAD_CERTIFICATE_FILE", message, { cause });
+}

@@ -8,10 +8,13 @@ import { applyFile } from "../../examples/etcd/install.ts";
 import { showUntilRunning } from "../../examples/etcd/progress.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import { runTour } from "../../examples/etcd/tour/tour.ts";
+import { checkOperatorMetrics } from "./operator-metrics.ts";
 import { checkOperatorProcess } from "./operator-process.ts";
 
 const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
 const example = new URL("../../examples/etcd/cluster.yaml", import.meta.url).pathname;
+/** The operator's own, as its manifests have it. */
+const namespace = "setpoint-system";
 /** Five members at once, and one more for each member that the tour kills or adds: a volume is used once. */
 const volumes = 12;
 const runningMsMax = 120_000;
@@ -51,13 +54,11 @@ async function tour(directory: string): Promise<boolean> {
   await createVolumes(client, directory);
   await applyFile(client, manifests);
   await applyFile(client, example);
-  const cluster = new ClusterUnderTour(client, "orders", "default", {
-    name: "etcd-operator",
-    namespace: "setpoint-system",
-  });
+  const cluster = new ClusterUnderTour(client, "orders", "default", { name: "etcd-operator", namespace });
   await showUntilRunning(cluster, print, runningMsMax);
   print(`Running ${since()} after the installation began. The tour:`);
   print(`  the operator's process: ${checkOperatorProcess()}`);
+  print(`  the operator's metrics: ${await checkOperatorMetrics(client, namespace)}`);
   return await runTour(cluster, print);
 }
 

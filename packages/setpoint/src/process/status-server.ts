@@ -38,7 +38,7 @@ export interface StatusServer extends AsyncDisposable {
 
 /** A log level is one word. */
 const bodyLengthMax = 64;
-/** A request that is not complete by then is dropped. */
+/** A handshake, and a request, that is not complete by then is dropped. */
 const requestMsMax = 10_000;
 
 const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [number, string]>> = {
@@ -57,7 +57,7 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   const listener: RequestListener = (request, response) => {
     route(request, response, options).catch((error: unknown) => answer(response, 500, `${messageOf(error)}\n`));
   };
-  const tlsServer = tls === undefined ? undefined : createTlsServer(tlsOptions(tls), listener);
+  const tlsServer = tls === undefined ? undefined : createTlsServer({ ...tlsOptions(tls), handshakeTimeout: requestMsMax }, listener);
   const server: Server =
     // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every operator's start.
     tlsServer ?? process.getBuiltinModule("node:http").createServer(listener);

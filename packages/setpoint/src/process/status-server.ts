@@ -57,7 +57,8 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   const listener: RequestListener = (request, response) => {
     route(request, response, options).catch((error: unknown) => answer(response, 500, `${messageOf(error)}\n`));
   };
-  const tlsServer = tls === undefined ? undefined : createTlsServer({ ...tlsOptions(tls), handshakeTimeout: requestMsMax }, listener);
+  const tlsServer =
+    tls === undefined ? undefined : createTlsServer({ ...tlsOptions(tls), handshakeTimeout: requestMsMax }, listener);
   const server: Server =
     // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every operator's start.
     tlsServer ?? process.getBuiltinModule("node:http").createServer(listener);

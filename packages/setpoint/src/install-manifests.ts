@@ -14,6 +14,7 @@ import {
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Operator } from "./operator.ts";
 import type { PolicyRule } from "./policy-rule.ts";
+import { metricsPort, statusPort } from "./status-ports.ts";
 import { webhookInstallation } from "./webhook-manifests.ts";
 
 export interface InstallOptions {
@@ -33,10 +34,7 @@ export interface InstallOptions {
  */
 export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget" | "MetricsService" | "ServiceMonitor";
 
-/** Where probes ask, without TLS. */
-const statusPort = 8080;
-/** Where Prometheus asks, with TLS and a token. */
-const metricsPort = { name: "metrics", port: 8443 };
+const metricsPortName = "metrics";
 
 /** To ask the server who wants to see its metrics and whether he may; what Kubernetes grants as `system:auth-delegator`. */
 const reviewRules: readonly PolicyRule[] = [
@@ -87,7 +85,7 @@ const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta, webhookPorts: re
 };
 
 function networkPolicy(own: OwnMeta, webhookPorts: readonly number[]): NetworkPolicy {
-  const ports = [statusPort, metricsPort.port, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
+  const ports = [statusPort, metricsPort, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
   return NetworkPolicy({
     ...own,
     spec: { podSelector: { matchLabels: own.labels }, policyTypes: ["Ingress"], ingress: [{ ports }] },
@@ -99,7 +97,7 @@ function disruptionBudget(own: OwnMeta): PodDisruptionBudget {
 }
 
 function metricsService(own: OwnMeta): Service {
-  const ports = [{ ...metricsPort, targetPort: metricsPort.name, protocol: "TCP" as const }];
+  const ports = [{ name: metricsPortName, port: metricsPort, targetPort: metricsPortName, protocol: "TCP" as const }];
   return Service({ ...own, name: `${own.name}-metrics`, spec: { selector: own.labels, ports } });
 }
 
@@ -108,7 +106,7 @@ function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
   const bearerTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token";
   // Each process makes a certificate of its own, which Prometheus cannot know.
   const tlsConfig = { insecureSkipVerify: true };
-  const where = { port: metricsPort.name, path: "/metrics", scheme: "https", tlsConfig };
+  const where = { port: metricsPortName, path: "/metrics", scheme: "https", tlsConfig };
   const endpoints = [{ ...where, interval: "30s", bearerTokenFile }];
   return {
     apiVersion: "monitoring.coreos.com/v1",
@@ -146,7 +144,7 @@ function deployment(own: OwnMeta, image: string): Deployment {
               ],
               ports: [
                 { name: "status", containerPort: statusPort },
-                { name: metricsPort.name, containerPort: metricsPort.port },
+                { name: metricsPortName, containerPort: metricsPort },
               ],
               livenessProbe: {
                 httpGet: { path: "/healthz", port: statusPort },

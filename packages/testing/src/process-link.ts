@@ -37,6 +37,8 @@ export interface Lives {
 export interface Call {
   readonly kind: TraceEntry["kind"];
   readonly what: string;
+  /** What was sent, as it was then. */
+  readonly detail: string;
   /** Absent when it is not the API server's. */
   readonly request?: ApiRequest;
 }
@@ -71,7 +73,7 @@ export class ProcessLink {
     const refuse = (): never => {
       throw new Error("the connection was refused");
     };
-    return this.#pass({ kind, what }, { send, describe: () => "done", refuse });
+    return this.#pass({ kind, what, detail: "" }, { send, describe: () => "done", refuse });
   }
 
   /** The API server, as seen from this process. */
@@ -190,10 +192,10 @@ export class ProcessLink {
     return new Error("the connection broke before the answer was received");
   }
 
-  #trace({ kind, what, request }: Call, outcome: string, answer?: unknown): void {
+  #trace({ kind, what, detail, request }: Call, outcome: string, answer?: unknown): void {
     const { clock, name, trace, onlooker } = this.#options;
     const entry = { atMs: clock.monotonic(), who: name, kind, what, outcome };
-    trace.add(entry, request?.body);
+    trace.add(entry, detail);
     onlooker?.passed({ ...entry, ...(request === undefined ? {} : { request }), ...answerOf(answer) });
   }
 }
@@ -242,13 +244,13 @@ function isResponse(answer: unknown): answer is ApiResponse {
 }
 
 function callOf(request: ApiRequest): Call {
-  const { method, path, query } = request;
+  const { method, path, query, body } = request;
   const { object, isLease } = readPath(path);
-  if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, request };
+  if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, detail: "", request };
   if (method === "GET" || method === "HEAD")
-    return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, request };
+    return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, detail: "", request };
   const kind = isLease ? "lease" : "write";
-  return { kind, what: `${method} ${object}${nameOfNew(request)}`, request };
+  return { kind, what: `${method} ${object}${nameOfNew(request)}`, detail: JSON.stringify(body) ?? "", request };
 }
 
 /** What is created has its name in its body. */
@@ -280,11 +282,7 @@ function readPath(path: string): PathFacts {
 
 /** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */
 function objectOfPath(path: string): string {
-  const words = path.split("/");
-  const depth = words[1] === "api" ? 3 : words[1] === "apis" ? 4 : Number.POSITIVE_INFINITY;
-  if (words.length < depth) return path;
-  const isBelow = words[depth] === "namespaces" && words.length > depth + 2;
-  return words.slice(isBelow ? depth + 1 : depth).join("/");
+  return path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\/?/, "").replace(/^namespaces\/([^/]+\/[^/]+)/, "$1");
 }
 
 function outcomeOf(response: ApiResponse): string {

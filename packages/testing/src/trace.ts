@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 
 /** One thing that happened between two participants of a world. */
 export interface TraceEntry {
@@ -13,47 +13,38 @@ export interface TraceEntry {
   readonly outcome: string;
 }
 
-interface PendingEntry {
-  readonly entry: TraceEntry;
-  readonly detail: unknown;
-}
-
-/** Entries, with what they carried, that are kept for the hash at most. */
-const pendingMax = 1_000;
+/** Characters. */
+const pendingMax = 1 << 20;
 
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
-  #hash: Hash | undefined;
+  readonly #hash = createHash("sha256");
   /** What was not hashed yet: most runs end without anybody asking, so it waits until somebody does, or it is much. */
-  #pending: PendingEntry[] = [];
+  #pending = "";
 
-  /** `detail`, a JSON value that nobody changes any more, counts for the hash, but is too long for a line. */
-  add(entry: TraceEntry, detail?: unknown): void {
+  /** `detail` counts for the hash, but is too long for a line. */
+  add(entry: TraceEntry, detail = ""): void {
     this.entries.push(entry);
-    this.#pending.push({ entry, detail });
-    if (this.#pending.length >= pendingMax) this.#flush();
+    const { atMs, who, kind, what, outcome } = entry;
+    this.#pending += `${atMs} ${who} ${kind} ${what} ${outcome}\n${detail}\n`;
+    if (this.#pending.length > pendingMax) this.#flush();
   }
 
   /** The hash of everything so far. */
   hash(): string {
-    return this.#flush().copy().digest("hex");
+    this.#flush();
+    return this.#hash.copy().digest("hex");
   }
 
   lines(): readonly string[] {
     return this.entries.map(lineOf);
   }
 
-  #flush(): Hash {
-    const hash = (this.#hash ??= createHash("sha256"));
-    hash.update(this.#pending.map(hashedText).join(""));
-    this.#pending = [];
-    return hash;
+  #flush(): void {
+    this.#hash.update(this.#pending);
+    this.#pending = "";
   }
-}
-
-function hashedText({ entry: { atMs, who, kind, what, outcome }, detail }: PendingEntry): string {
-  return `${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(detail) ?? ""}\n`;
 }
 
 export function lineOf({ atMs, who, what, outcome }: TraceEntry): string {

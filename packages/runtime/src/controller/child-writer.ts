@@ -51,17 +51,23 @@ export class ChildWriter {
     const { uid } = this.#parent.object.metadata;
     const what = placeOf(kind, wanted);
     if (present === undefined && isOwned) await this.#assertParentLives(kind);
-    const mark = (): string => wanted.metadata.annotations?.[appliedAnnotation] ?? "";
+    const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
     // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
     if (
       present !== undefined &&
-      (covers(present, wanted) || memory.isKnownNoop(uid, what, mark, () => contentOf(present)))
+      (covers(present, wanted) ||
+        memory.isKnownNoop(
+          uid,
+          what,
+          () => mark,
+          () => contentOf(present),
+        ))
     )
       return present;
     const written = await this.#send(kind, wanted, present, isOwned, options);
     // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
     if (covers(written, wanted)) memory.rememberKind(uid, kind.plural);
-    else memory.remember(uid, what, mark(), contentOf(written));
+    else memory.remember(uid, what, mark, contentOf(written));
     return written;
   }
 

@@ -1,41 +1,18 @@
 import { expect, test } from "vitest";
 import { ReconcileMemory, rememberedWritesMax } from "./reconcile-memory.ts";
 
+function knows(memory: ReconcileMemory, uid: string, what: string, wanted: string, present: string): boolean {
+  const asked = (text: string) => (): string => text;
+  return memory.isKnownNoop(uid, what, asked(wanted), asked(present));
+}
+
 test("a write is known to change nothing when the same was asked for and ended in what is there", () => {
   const memory = new ReconcileMemory();
   memory.remember("u1", "configmaps/a/b", "mark", "content");
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      "configmaps/a/b",
-      () => "mark",
-      () => "content",
-    ),
-  ).toBe(true);
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      "configmaps/a/b",
-      () => "mark",
-      () => "other",
-    ),
-  ).toBe(false);
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      "configmaps/a/b",
-      () => "other",
-      () => "content",
-    ),
-  ).toBe(false);
-  expect(
-    memory.isKnownNoop(
-      "u2",
-      "configmaps/a/b",
-      () => "mark",
-      () => "content",
-    ),
-  ).toBe(false);
+  expect(knows(memory, "u1", "configmaps/a/b", "mark", "content")).toBe(true);
+  expect(knows(memory, "u1", "configmaps/a/b", "mark", "other")).toBe(false);
+  expect(knows(memory, "u1", "configmaps/a/b", "other", "content")).toBe(false);
+  expect(knows(memory, "u2", "configmaps/a/b", "mark", "content")).toBe(false);
 });
 
 test("a child that was deleted is not remembered, but that there were children of its kind is", () => {
@@ -43,14 +20,7 @@ test("a child that was deleted is not remembered, but that there were children o
   memory.remember("u1", "configmaps/a/b", "mark", "content");
   memory.drop("u1", "configmaps/a/b");
   expect(memory.countOf("u1")).toBe(0);
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      "configmaps/a/b",
-      () => "mark",
-      () => "content",
-    ),
-  ).toBe(false);
+  expect(knows(memory, "u1", "configmaps/a/b", "mark", "content")).toBe(false);
   expect([...memory.kindsOf("u1")]).toEqual(["configmaps"]);
 });
 
@@ -58,22 +28,8 @@ test("children that come and go under new names do not pile up while their paren
   const memory = new ReconcileMemory();
   for (let i = 0; i < rememberedWritesMax + 100; i++) memory.remember("u1", `configmaps/a/b${i}`, "mark", "content");
   expect(memory.countOf("u1")).toBe(rememberedWritesMax);
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      "configmaps/a/b0",
-      () => "mark",
-      () => "content",
-    ),
-  ).toBe(false);
-  expect(
-    memory.isKnownNoop(
-      "u1",
-      `configmaps/a/b${rememberedWritesMax}`,
-      () => "mark",
-      () => "content",
-    ),
-  ).toBe(true);
+  expect(knows(memory, "u1", "configmaps/a/b0", "mark", "content")).toBe(false);
+  expect(knows(memory, "u1", `configmaps/a/b${rememberedWritesMax}`, "mark", "content")).toBe(true);
 });
 
 test("what was written by the first run is no news to a question that was asked before it", () => {

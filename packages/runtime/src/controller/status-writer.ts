@@ -160,8 +160,9 @@ export class StatusWriter {
     if (deepEqual(present, assembled)) return undefined;
     const whole = asJson(assembled);
     if (deepEqual(present, whole)) return undefined;
-    const { memory } = this.#ports;
-    const isKnown = memory.isKnownNoop(object.metadata.uid, "status", jsonOf(whole), jsonOf(present));
+    const wanted = (): string => JSON.stringify(whole);
+    const there = (): string => JSON.stringify(present);
+    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", wanted, there);
     return isKnown ? undefined : { draft, whole };
   }
 
@@ -228,10 +229,6 @@ export class StatusWriter {
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
   }
-}
-
-function jsonOf(fields: Fields): () => string {
-  return () => JSON.stringify(fields);
 }
 
 function statusOf(object: KubeObject): Fields {

@@ -7,7 +7,7 @@ test.each<[string, unknown]>([
   ["plain", { a: [1, "b", { c: null, d: true }], e: {} }],
   ["fields that are undefined", { a: undefined, b: { c: undefined, d: 1 }, e: [{ f: undefined }] }],
   ["undefined in a list", { a: [1, undefined, 2] }],
-  // eslint-disable-next-line no-sparse-arrays -- an author may make one
+  // oxlint-disable-next-line no-sparse-arrays -- an author may make one
   ["a list with a hole", { a: [1, , 2] }],
   ["numbers that JSON has not", { a: Number.NaN, b: [Number.POSITIVE_INFINITY], c: 0.5 }],
   ["what says itself how it is written", { at: when, other: { toJSON: () => ["x"] } }],

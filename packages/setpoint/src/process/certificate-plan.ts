@@ -1,5 +1,5 @@
 /**
- * The life of the webhooks' certificates as a pure function: an authority of our own, a certificate that it has signed, and the
+ * The life of the certificates that an operator makes for itself, as a pure function: an authority of our own, a certificate that it has signed, and the
  * overlap in which both the old and the new authority are trusted, so that no call is lost when one follows the other.
  */
 import type { Clock, Random } from "@setpoint/host";
@@ -115,7 +115,7 @@ function withServing(
 }
 
 function newAuthority({ clock, random }: CertificatePorts, { authorityDays }: CertificateTimes): Expiring {
-  const commonName = "setpoint-webhooks";
+  const commonName = "setpoint-operator";
   const { certificate, key } = createCertificateAuthority({ clock, random, commonName, validityDays: authorityDays });
   return { certificate, key, untilMs: clock.now() + authorityDays * dayMs };
 }

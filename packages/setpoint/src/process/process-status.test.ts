@@ -62,14 +62,21 @@ interface TlsAnswer {
   readonly issuer: unknown;
   readonly names: string | undefined;
   readonly serial: string;
+  /** Milliseconds since 1970. */
+  readonly untilMs: number;
 }
 
 function askWithTls(port: number, path: string, token?: string): Promise<TlsAnswer> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     getWithTls({ host: "::1", port, path, headers, agent: false, rejectUnauthorized: false }, (response) => {
-      const { issuer, subjectaltname, serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
-      const shown = { issuer: issuer.CN, names: subjectaltname, serial: serialNumber };
+      const {
+        issuer,
+        subjectaltname,
+        serialNumber,
+        valid_to: until,
+      } = (response.socket as TLSSocket).getPeerCertificate();
+      const shown = { issuer: issuer.CN, names: subjectaltname, serial: serialNumber, untilMs: Date.parse(until) };
       response.resume().on("end", () => resolve({ status: response.statusCode, ...shown }));
     }).on("error", reject);
   });
@@ -131,14 +138,17 @@ test("the process's own certificate is for its address, and another one before i
   await using _status = await startAt("::1", { port: await freePort(), tlsPort, host });
   const shown = async (): Promise<string> => {
     const { serial, ...answer } = await askWithTls(tlsPort, "/healthz");
-    expect(answer).toMatchObject({ issuer: "setpoint-status", names: "IP Address:0:0:0:0:0:0:0:1" });
+    expect(answer).toMatchObject({ issuer: "setpoint-operator", names: "IP Address:0:0:0:0:0:0:0:1" });
     return serial;
   };
   const first = await shown();
-  await host.clock.run(240 * 24 * 3_600_000);
+  await host.clock.run(59 * 24 * 3_600_000);
   expect(await shown()).toBe(first);
-  await host.clock.run(10 * 24 * 3_600_000);
+  await host.clock.run(2 * 24 * 3_600_000);
   expect(await shown()).not.toBe(first);
+  // Longer than its authority is good for.
+  await host.clock.run(400 * 24 * 3_600_000);
+  expect((await askWithTls(tlsPort, "/healthz")).untilMs).toBeGreaterThan(host.clock.now() + 29 * 24 * 3_600_000);
 });
 
 test("a certificate in files is served, also the one that takes its place; one that cannot be is told", async () => {

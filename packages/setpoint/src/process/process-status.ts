@@ -7,6 +7,7 @@ import type { Manager } from "@setpoint/runtime";
 import type { LogLevelControl } from "./log-level.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { Profiler } from "./profiles.ts";
+import { metricsPort, statusPort } from "../status-ports.ts";
 import { openAccess, reviewedAccess, type StatusAccess } from "./status-access.ts";
 import {
   certificateFromFiles,
@@ -16,9 +17,6 @@ import {
 } from "./status-certificate.ts";
 import { serveStatus, type StatusServer, type StatusServerOptions } from "./status-server.ts";
 
-const statusPort = 8080;
-/** Where what needs a token is served in a pod; `install-manifests.ts` says it to others. */
-const tlsPort = 8443;
 /** How often it is seen whether another certificate is to be served. */
 const certificateLookMs = 600_000;
 
@@ -53,7 +51,7 @@ export async function serveProcessStatus(options: ProcessStatusOptions): Promise
       const server = await listen({ ...told, ...place, ...tls, isLoopback: !inPod }, isNeeded, host);
       if (server === undefined) continue;
       servers.use(server);
-      if (certificate !== undefined) servers.defer(keepPresenting(server, certificate, pair, host));
+      if (certificate !== undefined) servers.defer(keepServing(server, certificate, pair, host));
     }
   } catch (error) {
     await servers.disposeAsync();
@@ -77,7 +75,7 @@ function placesOf(options: ProcessStatusOptions): readonly Place[] {
   const address = process.env["POD_IP"];
   if (address === undefined) return [{ ...loopback, access }];
   const certificate = files === undefined ? ownCertificate({ ...host, hosts: [address] }) : certificateFromFiles(files);
-  const withTls = { address, port: options.tlsPort ?? tlsPort, access, certificate, isNeeded: false };
+  const withTls = { address, port: options.tlsPort ?? metricsPort, access, certificate, isNeeded: false };
   const ofPod = { address, port, isNeeded: true };
   // Pods of Setpoint's own node have loopback addresses, which nobody listens in on, and share 127.0.0.1 with everybody.
   if (address.startsWith("127.")) return [{ ...ofPod, access }, withTls];
@@ -98,18 +96,18 @@ async function listen(server: StatusServerOptions, isNeeded: boolean, host: Host
 }
 
 /** Sees now and then whether another certificate is to be served. Returns how to end it. */
-function keepPresenting(
+function keepServing(
   server: StatusServer,
   certificate: StatusCertificate,
   first: KeyPair | undefined,
   { clock, log }: Host,
 ): () => void {
-  let presented = first;
+  let served = first;
   const look = (): void => {
     try {
       const now = certificate.current();
-      if (now !== presented) server.present(now);
-      presented = now;
+      if (now !== served) server.serve(now);
+      served = now;
     } catch (error) {
       log.warn("Certificate of the metrics is not replaced: the one before is served on", { error });
     }

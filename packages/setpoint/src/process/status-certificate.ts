@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
-import type { Clock, Random } from "@setpoint/host";
-import { createCertificateAuthority, type KeyPair } from "@setpoint/host/certificates";
+import type { KeyPair } from "@setpoint/host/certificates";
+import { type CertificatePorts, type CertificateState, planCertificates } from "./certificate-plan.ts";
 
 /** Paths of PEM files, as cert-manager and others write them into a mounted Secret. */
 export interface CertificateFiles {
@@ -16,34 +16,23 @@ export interface StatusCertificate {
   current(): KeyPair;
 }
 
-const dayMs = 86_400_000;
-const validityDays = 365;
-/** Replaced when a third of its life is left. */
-const renewMs = (validityDays * dayMs * 2) / 3;
-
-export interface OwnCertificateOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface OwnCertificateOptions extends CertificatePorts {
   /** Names and addresses by which the process is asked. */
   readonly hosts: readonly string[];
 }
 
 /**
  * A certificate that nobody knows beforehand, as controller-runtime's metrics have by default: it keeps a token from those who
- * listen, and does not prove to Prometheus whom it asks. The key never leaves the process, its authority's is not kept at all.
+ * listen, and does not prove to Prometheus whom it asks. It is replaced in time, as those of the webhooks are; no key leaves the process.
  */
-export function ownCertificate({ clock, random, hosts }: OwnCertificateOptions): StatusCertificate {
-  const issue = (): KeyPair => {
-    const commonName = "setpoint-status";
-    const authority = createCertificateAuthority({ clock, random, commonName, validityDays });
-    return authority.issueServer({ commonName, hosts, validityDays });
-  };
-  let issued = { pair: issue(), atMs: clock.monotonic() };
+export function ownCertificate({ hosts, ...ports }: OwnCertificateOptions): StatusCertificate {
+  let state: CertificateState | undefined;
   return {
     current() {
-      const nowMs = clock.monotonic();
-      if (nowMs - issued.atMs >= renewMs) issued = { pair: issue(), atMs: nowMs };
-      return issued.pair;
+      const planned = planCertificates(state, hosts, ports);
+      // Nobody has to be told whom to trust.
+      state = planned.publishedAtMs === undefined ? { ...planned, publishedAtMs: ports.clock.now() } : planned;
+      return state.serving;
     },
   };
 }

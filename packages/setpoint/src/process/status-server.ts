@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { KeyPair } from "@setpoint/host/certificates";
 import type { HealthReport, Manager } from "@setpoint/runtime";
+import { metricsPort } from "../status-ports.ts";
 import type { LogLevelControl } from "./log-level.ts";
 import type { Profiler, ProfileKind } from "./profiles.ts";
 import type { AccessDecision, StatusAccess } from "./status-access.ts";
@@ -33,7 +34,7 @@ export interface StatusServerOptions {
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
   /** With TLS: connections from now on get this certificate. Throws when the two do not belong together, and keeps the one before. */
-  present(certificate: KeyPair): void;
+  serve(certificate: KeyPair): void;
 }
 
 /** A log level is one word. */
@@ -45,7 +46,10 @@ const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [numbe
   unauthenticated: [401, "Unauthorized: send the bearer token of an account that may get this path\n"],
   forbidden: [403, "Forbidden: the account may not get this path; it needs it in nonResourceURLs of a ClusterRole\n"],
   busy: [503, "The API server could not say who you are; try again\n"],
-  "needs TLS": [403, "Forbidden: here anybody could read your token on its way; ask at the port with TLS, 8443\n"],
+  "needs TLS": [
+    403,
+    `Forbidden: here anybody could read your token on its way; ask at port ${metricsPort}, with TLS\n`,
+  ],
 };
 
 /**
@@ -70,7 +74,7 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   });
   return {
     port: (server.address() as AddressInfo).port,
-    present: (certificate) => tlsServer?.setSecureContext(tlsOptions(certificate)),
+    serve: (certificate) => tlsServer?.setSecureContext(tlsOptions(certificate)),
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -24,6 +24,8 @@ export default defineConfig({
   resolve,
   ssr,
   test: {
+    // Vitest leaves a core to itself, and of two that is half the machine.
+    maxWorkers: "100%",
     projects: [
       project(
         "unit",
@@ -43,7 +45,7 @@ export default defineConfig({
       ),
       // Explorations use all cores themselves and have a time of their own, so they run one after the other.
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
-      project("e2e", ["e2e/**/*.test.ts"], 300_000, false),
+      project("e2e", ["e2e/**/*.test.ts"], 300_000),
     ],
   },
 });

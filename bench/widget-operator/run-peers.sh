@@ -9,7 +9,7 @@ root=$(cd "$here/../.." && pwd)
 : "${PEERS_HOME:?the folder of the comparison}"
 . "$PEERS_HOME/env.sh"
 node=$root/node_modules/node/bin/node
-flags=${NODE_FLAGS:---max-semi-space-size=8 --initial-old-space-size=48 --expose-gc}
+flags=${NODE_FLAGS:---max-semi-space-size=8}
 out=$PEERS_WORK/setpoint
 mkdir -p "$out"
 
@@ -19,9 +19,10 @@ if [ -z "${SKIP_BUILD:-}" ]; then
 fi
 
 # What docs/small-and-quick.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
-# one arena of malloc, old objects collected early,
-# what starting left collected once.
-"$node" - "$PEERS_HOME/peers.json" "$here/dist/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
+# one arena of malloc, nothing beside the file, and a short path to it: over long ones Node compiles its own path functions, 2 MB.
+mkdir -p "$PEERS_WORK/app"
+cp "$here/dist/operator.mjs" "$PEERS_WORK/app/operator.mjs"
+"$node" - "$PEERS_HOME/peers.json" "$PEERS_WORK/app/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
 const [, , peersFile, main, node, flags] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
 const setpoint = {
@@ -39,7 +40,7 @@ JS
 # One start without a cluster, so that compiled code is on disk as in an image that has been built. Code compiled under other flags is of no use.
 rm -rf "$out/compiled"
 # shellcheck disable=SC2086
-KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" $flags "$here/dist/operator.mjs" > /dev/null 2>&1 || true
+KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" $flags "$PEERS_WORK/app/operator.mjs" > /dev/null 2>&1 || true
 
 for round in $(seq 1 "${ROUNDS:-1}"); do
   echo "round $round"

@@ -1,8 +1,8 @@
 /** From a kubeconfig, or from the files that a pod is given, to a connection. */
-import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "@setpoint/host";
 import type { HttpConnection, Impersonation } from "./connection-options.ts";
 import { execCredential } from "./exec-credential.ts";
+import { existsSync, readFileSync } from "./files.ts";
 import { type HttpTransport, httpTransport } from "./http-transport.ts";
 import {
   kubeconfigError,

@@ -1,7 +1,7 @@
 /** How to reach one API server and as whom: what the HTTP transport and exec share. */
-import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "@setpoint/host";
+import { readFileSync } from "./files.ts";
 
 export interface Impersonation {
   readonly user: string;

@@ -1,9 +1,9 @@
 /** kubeconfig files: finding, merging, choosing a context, and writing one. */
-import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { parse, stringify } from "yaml";
+import { existsSync, readFileSync } from "./files.ts";
 
 export interface KubeconfigCluster {
   readonly server: string;

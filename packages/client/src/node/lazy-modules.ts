@@ -1,5 +1,5 @@
 /**
- * Node's own modules that an operator with one HTTP/2 connection does not need, or not at its start. An `import` of `node:http`
+ * Node's own modules that an operator does not need, or not at its start. An `import` of `node:http`
  * costs 4.5 MB and 20 ms, because to read what the module exports is to load Node's fetch; compression and child
  * processes cost 1 MB each. What is asked for here is loaded once, at the first call.
  */

@@ -1,10 +1,13 @@
 /** A certificate authority of one's own, for control planes and for webhooks: ECDSA P-256 keys, certificates for servers and for clients. */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import type { KeyObject, X509Certificate as Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Clock } from "../clock.ts";
 import type { Random } from "../random.ts";
 import * as asn1 from "./der.ts";
+
+// Not imported: to read what node:crypto exports is to load the web's cryptography, too.
+const { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } =
+  process.getBuiltinModule("node:crypto");
 
 /** A certificate with its private key, both PEM. */
 export interface KeyPair {
@@ -228,7 +231,7 @@ function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name
 }
 
 /** The subject's DER, cut from the certificate so that issued certificates name their issuer byte by byte. */
-function subjectOf(certificate: X509Certificate): Uint8Array {
+function subjectOf(certificate: Certificate): Uint8Array {
   const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
   const subject = body[5];
   if (subject === undefined) throw new CertificateError("Cannot read the certificate's subject");

@@ -1,5 +1,7 @@
-import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import type { Random } from "../random.ts";
+
+// Not imported: to read what node:crypto exports is to load the web's cryptography, too.
+const { randomBytes, randomInt, randomUUID } = process.getBuiltinModule("node:crypto");
 
 /** Where UUIDs are made into one piece. */
 const uuidBuffer = Buffer.alloc(36);

@@ -83,11 +83,11 @@ function overload<Texts extends readonly string[]>(
   run: (...args: ArgumentsOf<Texts>) => Value,
   cost: Cost,
 ): Overload {
-  const parameters = texts.map(parseType);
+  const parameters = texts.map(typeNamed);
   return {
     isMember,
     parameters,
-    result: parseType(result),
+    result: typeNamed(result),
     kinds: parameters.map(guardOf),
     // The interpreter calls an overload only with values of its kinds.
     run: (args) => run(...(args as unknown as ArgumentsOf<Texts>)),
@@ -100,10 +100,21 @@ function guardOf(type: CelType): string {
   return type.kind === "opaque" ? type.name : type.kind;
 }
 
+/** By their text: every program that has kinds declares all functions at its start, and they are written with few different types. */
+const types = new Map<string, CelType>();
+
+function typeNamed(text: string): CelType {
+  const known = types.get(text);
+  if (known !== undefined) return known;
+  const type = parseType(text);
+  types.set(text, type);
+  return type;
+}
+
 /** `int`, `list(A)`, `map(A, B)`, `optional(A)`, `type(A)`, a single capital for a parameter, otherwise an opaque name. */
 function parseType(text: string): CelType {
   const [, name = "", inner] = /^([\w.]+)(?:\((.*)\))?$/.exec(text) ?? [];
-  const parameters = inner === undefined ? [] : splitTop(inner).map(parseType);
+  const parameters = inner === undefined ? [] : splitTop(inner).map(typeNamed);
   const [first = { kind: "dyn" } as const, second = { kind: "dyn" } as const] = parameters;
   switch (name) {
     case "list":

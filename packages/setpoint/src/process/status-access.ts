@@ -1,8 +1,10 @@
 /** Who may see what a process tells of itself: the server is asked who the bearer of a token is and what he may. */
-import { createHash } from "node:crypto";
 import { SubjectAccessReview, TokenReview } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import type { Clock, Logger } from "@setpoint/host";
+
+// Not imported: to read what node:crypto exports is to load the web's cryptography, too.
+const { createHash } = process.getBuiltinModule("node:crypto");
 
 /** `busy`: it could not be found out for now. `needs TLS`: nobody is asked for a token where others could read it. */
 export type AccessDecision = "allowed" | "unauthenticated" | "forbidden" | "busy" | "needs TLS";

@@ -1,9 +1,11 @@
 /** The certificate that a process's status is served with: one of its own, or one that somebody else keeps good in files. */
-import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { KeyPair } from "@setpoint/host/certificates";
 import { type CertificatePorts, type CertificateState, planCertificates } from "./certificate-plan.ts";
+
+// Not imported: to read what node:fs exports is to load its streams, watchers and a line editor.
+const { readFileSync } = process.getBuiltinModule("node:fs");
 
 /** Paths of PEM files, as cert-manager and others write them into a mounted Secret. */
 export interface CertificateFiles {

@@ -19,15 +19,18 @@ if [ -z "${SKIP_BUILD:-}" ]; then
 fi
 
 # What docs/small-and-quick.md recommends to everybody: one file, production, compiled code kept between starts, a small young generation,
-# one arena of malloc, nothing beside the file, and a short path to it: over long ones Node compiles its own path functions, 2 MB.
-mkdir -p "$PEERS_WORK/app"
-cp "$here/dist/operator.mjs" "$PEERS_WORK/app/operator.mjs"
-"$node" - "$PEERS_HOME/peers.json" "$PEERS_WORK/app/operator.mjs" "$node" "$flags" > "$out/peers.json" <<'JS'
-const [, , peersFile, main, node, flags] = process.argv;
+# one arena of malloc. As in an image the file is in a folder of its own, with a short name, and is started from there.
+app=$PEERS_WORK/app
+mkdir -p "$app"
+cp "$here/dist/operator.mjs" "$app/operator.mjs"
+printf '#!/bin/sh\ncd "%s" && exec "%s" %s operator.mjs\n' "$app" "$node" "$flags" > "$app/start"
+chmod +x "$app/start"
+"$node" - "$PEERS_HOME/peers.json" "$app/start" > "$out/peers.json" <<'JS'
+const [, , peersFile, start] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
 const setpoint = {
   name: "setpoint",
-  cmd: [node, ...flags.split(" "), main],
+  cmd: [start],
   env: {
     NODE_ENV: "production",
     NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled",
@@ -39,8 +42,7 @@ JS
 
 # One start without a cluster, so that compiled code is on disk as in an image that has been built. Code compiled under other flags is of no use.
 rm -rf "$out/compiled"
-# shellcheck disable=SC2086
-KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$node" $flags "$PEERS_WORK/app/operator.mjs" > /dev/null 2>&1 || true
+NODE_ENV=production KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$app/start" > /dev/null 2>&1 || true
 
 for round in $(seq 1 "${ROUNDS:-1}"); do
   echo "round $round"

@@ -78,7 +78,7 @@ function readKubeconfig(path: string): Kubeconfig {
   } catch (cause) {
     throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, wanted a file`, cause);
   }
-  return parseKubeconfig(text, resolve(path));
+  return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
 }
 
 /** Parses the text of one file; `path` is what relative paths in it are relative to. */

@@ -23,26 +23,22 @@ fi
 app=$PEERS_WORK/app
 mkdir -p "$app"
 cp "$here/dist/operator.mjs" "$app/operator.mjs"
-printf '#!/bin/sh\ncd "%s" && exec "%s" %s operator.mjs\n' "$app" "$node" "$flags" > "$app/start"
+cat > "$app/start" <<SH
+#!/bin/sh
+cd "$app"
+export NODE_ENV=production NODE_COMPILE_CACHE="$app/compiled" MALLOC_ARENA_MAX=1
+exec "$node" $flags operator.mjs
+SH
 chmod +x "$app/start"
 "$node" - "$PEERS_HOME/peers.json" "$app/start" > "$out/peers.json" <<'JS'
 const [, , peersFile, start] = process.argv;
 const peers = JSON.parse(require("node:fs").readFileSync(peersFile, "utf8"));
-const setpoint = {
-  name: "setpoint",
-  cmd: [start],
-  env: {
-    NODE_ENV: "production",
-    NODE_COMPILE_CACHE: "${PEERS_WORK}/setpoint/compiled",
-    MALLOC_ARENA_MAX: "1",
-  },
-};
-console.log(JSON.stringify([setpoint, ...peers], undefined, 2));
+console.log(JSON.stringify([{ name: "setpoint", cmd: [start], env: {} }, ...peers], undefined, 2));
 JS
 
 # One start without a cluster, so that compiled code is on disk as in an image that has been built. Code compiled under other flags is of no use.
-rm -rf "$out/compiled"
-NODE_ENV=production KUBECONFIG=/nonexistent NODE_COMPILE_CACHE=$out/compiled "$app/start" > /dev/null 2>&1 || true
+rm -rf "$app/compiled"
+KUBECONFIG=/nonexistent "$app/start" > /dev/null 2>&1 || true
 
 for round in $(seq 1 "${ROUNDS:-1}"); do
   echo "round $round"

@@ -2,7 +2,6 @@
 import type { Clock } from "@setpoint/host";
 import type { HttpConnection, Impersonation } from "./connection-options.ts";
 import { execCredential } from "./exec-credential.ts";
-import { existsSync, readFileSync } from "./files.ts";
 import { type HttpTransport, httpTransport } from "./http-transport.ts";
 import {
   kubeconfigError,
@@ -12,6 +11,7 @@ import {
   type SelectedContext,
   selectContext,
 } from "./kubeconfig.ts";
+import { lazyModules } from "./lazy-modules.ts";
 import { proxyOfEnvironment } from "./proxy.ts";
 
 export interface ConnectOptions {
@@ -54,7 +54,7 @@ const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 function isInCluster({ source = "auto", kubeconfig, context, env = process.env }: ConnectOptions): boolean {
   if (source !== "auto") return source === "in-cluster";
   if (kubeconfig !== undefined || context !== undefined || (env["KUBECONFIG"] ?? "") !== "") return false;
-  return env["KUBERNETES_SERVICE_HOST"] !== undefined && existsSync(`${accountFolder}/token`);
+  return env["KUBERNETES_SERVICE_HOST"] !== undefined && lazyModules.fs().existsSync(`${accountFolder}/token`);
 }
 
 function inClusterConnection({ clock, env = process.env }: ConnectOptions): ResolvedConnection {
@@ -66,7 +66,9 @@ function inClusterConnection({ clock, env = process.env }: ConnectOptions): Reso
   }
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const namespaceFile = `${accountFolder}/namespace`;
-  const namespace = existsSync(namespaceFile) ? readFileSync(namespaceFile, "utf8").trim() : "default";
+  const namespace = lazyModules.fs().existsSync(namespaceFile)
+    ? lazyModules.fs().readFileSync(namespaceFile, "utf8").trim()
+    : "default";
   const caFile = `${accountFolder}/ca.crt`;
   // Read now too: a pod without it should say so at its start.
   readPem(caFile);
@@ -157,7 +159,7 @@ function pemOf(data: string | undefined, file: string | undefined): string | und
 
 function readPem(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return lazyModules.fs().readFileSync(path, "utf8");
   } catch (cause) {
     throw kubeconfigError(`Cannot read "${path}": it cannot be opened, wanted a PEM file`, cause);
   }

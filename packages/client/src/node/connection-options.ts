@@ -1,7 +1,7 @@
 /** How to reach one API server and as whom: what the HTTP transport and exec share. */
 import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "@setpoint/host";
-import { readFileSync } from "./files.ts";
+import { lazyModules } from "./lazy-modules.ts";
 
 export interface Impersonation {
   readonly user: string;
@@ -63,7 +63,7 @@ export class TokenSource {
   current(): string | undefined {
     const { tokenFile, clock } = this.#connection;
     if (tokenFile === undefined || clock.monotonic() - this.#readAt < tokenFileReadMs) return this.#token;
-    this.#token = readFileSync(tokenFile, "utf8").trim();
+    this.#token = lazyModules.fs().readFileSync(tokenFile, "utf8").trim();
     this.#readAt = clock.monotonic();
     return this.#token;
   }
@@ -90,7 +90,7 @@ export function fixedHeaders(connection: HttpConnection): Record<string, string 
 
 export function tlsOptions(connection: HttpConnection, credential: ClientCredential): ConnectionOptions {
   const { caFile, serverName, insecureSkipTlsVerify } = connection;
-  const ca = caFile === undefined ? connection.ca : readFileSync(caFile, "utf8");
+  const ca = caFile === undefined ? connection.ca : lazyModules.fs().readFileSync(caFile, "utf8");
   const { cert, key } = { ...connection, ...credential };
   return {
     ...(ca === undefined ? {} : { ca }),

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { parse, stringify } from "yaml";
-import { existsSync, readFileSync } from "./files.ts";
+import { lazyModules } from "./lazy-modules.ts";
 
 export interface KubeconfigCluster {
   readonly server: string;
@@ -68,16 +68,17 @@ export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Kubeconfig 
   if (options.path !== undefined) return mergeKubeconfigs([readKubeconfig(options.path)]);
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
   const paths = listed.length > 0 ? listed : [join(env["HOME"] ?? homedir(), ".kube", "config")];
-  return mergeKubeconfigs(paths.filter((path) => existsSync(path)).map(readKubeconfig));
+  return mergeKubeconfigs(paths.filter((path) => lazyModules.fs().existsSync(path)).map(readKubeconfig));
 }
 
 function readKubeconfig(path: string): Kubeconfig {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = lazyModules.fs().readFileSync(path, "utf8");
   } catch (cause) {
     throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, wanted a file`, cause);
   }
+  // Node's resolve looks at each character; over a long path that is often enough for V8 to load its optimizing compiler, 2 MB.
   return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
 }
 

@@ -17,9 +17,11 @@ const costly = [
   "NativeModule http2",
   "NativeModule zlib",
   "NativeModule child_process",
+  "NativeModule internal/readline/interface",
+  "NativeModule internal/crypto/webcrypto",
 ];
 
-test("a program that imports the client and its host loads neither fetch nor Node's HTTP, compression or child processes", async () => {
+test("a program that imports the client and its host loads neither fetch nor Node's HTTP, compression, child processes, a line editor or the web's cryptography", async () => {
   const loaded = await loadedBy(`import "@setpoint/client/node"; import "@setpoint/host/system"`);
   expect(loaded).toContain("NativeModule tls");
   expect(costly.filter((each) => loaded.includes(each))).toEqual([]);

@@ -4,9 +4,6 @@ import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { KeyPair } from "@setpoint/host/certificates";
 import { type CertificatePorts, type CertificateState, planCertificates } from "./certificate-plan.ts";
 
-// Not imported: to read what node:fs exports is to load its streams, watchers and a line editor.
-const { readFileSync } = process.getBuiltinModule("node:fs");
-
 /** Paths of PEM files, as cert-manager and others write them into a mounted Secret. */
 export interface CertificateFiles {
   readonly certificateFile: string;
@@ -55,7 +52,8 @@ export function certificateFromFiles(files: CertificateFiles): StatusCertificate
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    // Not imported: to read what node:fs exports is to load its streams, watchers and a line editor.
+    return process.getBuiltinModule("node:fs").readFileSync(file, "utf8");
   } catch (cause) {
     throw badFile(`Cannot read "${file}" for the certificate of the metrics: ${messageOf(cause)}`, cause);
   }

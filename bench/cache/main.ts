@@ -54,12 +54,14 @@ const noop = controller(Widget, {
     if (++runs === count) everyKey.resolve();
   },
 });
-await using manager = startManager({ transport, host, controllers: [noop] });
+// As `runOperatorProcess` has it in production.
+await using manager = startManager({ transport, host, controllers: [noop], caches: { freeze: false } });
 await manager.ready;
 row("complete", `${seconds(performance.now() - startedMs)} s, ${cpuSeconds()} CPU s, ${memory("VmRSS")} MB`);
 row("longest pause until then", `${pauses()} (goal ${pauseMsMax})`);
 delays.reset();
 turnCpuMs = 0;
+cpuBefore = threadCpuMs();
 await everyKey.promise;
 row(`${count} reconciles without a write`, `${seconds(performance.now() - startedMs)} s, ${cpuSeconds()} CPU s`);
 row("longest pause meanwhile", `${pauses()} (goal ${pauseMsMax})`);

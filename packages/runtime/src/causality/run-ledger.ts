@@ -1,6 +1,6 @@
 import { messageOf } from "@setpoint/apimachinery";
 import type { RunVerdict } from "../controller/run-supervisor.ts";
-import type { Cause, RunRecord, WriteRecord } from "./run-record.ts";
+import type { RunRecord, WriteRecord } from "./run-record.ts";
 
 /** Runs that are remembered of one controller; the oldest is forgotten first. About 1 kB each. */
 const runsMax = 1_024;
@@ -10,39 +10,53 @@ const writesMax = 16;
 const reasonLengthMax = 512;
 /** Of all runs that have written nothing, which are nearly all. */
 const noWrites: readonly WriteRecord[] = [];
+/** What a run has that has just begun. */
+const fresh = {
+  writes: noWrites,
+  moreWrites: 0,
+  endedMs: undefined,
+  end: undefined,
+  reason: undefined,
+  retryAtMs: undefined,
+} as const;
 
-/** The last runs of one controller: why they ran, what they decided, what they wrote. */
+/** What is known of a run when it begins. */
+export type BegunRun = Pick<RunRecord, "key" | "reconcileID" | "startedMs" | "causes" | "moreCauses">;
+
+/** The record of one run after the other. */
+type Place = { run: number } & { -readonly [Field in keyof RunRecord]: RunRecord[Field] };
+
+/**
+ * The last runs of one controller: why they ran, what they decided, what they wrote. A run is named by its number. Its record is a place
+ * of the ring that is written anew for each run: a record of its own would live just long enough to become an old object, 300
+ * bytes a run that only a full collection gives back.
+ */
 export class RunLedger {
-  readonly #ring: RunRecord[] = [];
-  #next = 0;
+  readonly #ring: Place[] = [];
+  #runs = 0;
 
-  begin(key: string, reconcileID: string, causes: readonly Cause[], moreCauses: number, startedMs: number): RunRecord {
-    const record: RunRecord = {
-      key,
-      reconcileID,
-      startedMs,
-      causes,
-      moreCauses,
-      writes: noWrites,
-      moreWrites: 0,
-      endedMs: undefined,
-      end: undefined,
-      reason: undefined,
-      retryAtMs: undefined,
-    };
-    this.#ring[this.#next] = record;
-    this.#next = (this.#next + 1) % runsMax;
-    return record;
+  /** Returns the run's number. */
+  begin(begun: BegunRun): number {
+    const run = this.#runs++;
+    const used = this.#ring[run % runsMax];
+    if (used === undefined) this.#ring.push({ run, ...begun, ...fresh });
+    else begin(used, run, begun);
+    return run;
   }
 
-  write(record: RunRecord, method: string, path: string): WriteRecord {
+  /** The returned record is kept when the run still is. */
+  write(run: number, method: string, path: string): WriteRecord {
     const write: WriteRecord = { method, path, status: undefined, resourceVersion: undefined };
+    const record = this.#place(run);
+    if (record === undefined) return write;
     if (record.writes.length >= writesMax) record.moreWrites++;
     else record.writes = [...record.writes, write];
     return write;
   }
 
-  end(record: RunRecord, verdict: RunVerdict, endedMs: number): void {
+  end(run: number, verdict: RunVerdict, endedMs: number): void {
+    const record = this.#place(run);
+    if (record === undefined) return;
     record.endedMs = endedMs;
     record.end = verdict.end;
     if ("error" in verdict) {
@@ -54,6 +68,12 @@ export class RunLedger {
     }
   }
 
+  /** A run as it is now; undefined when it is forgotten. */
+  get(run: number): RunRecord | undefined {
+    const place = this.#place(run);
+    return place === undefined ? undefined : { ...place };
+  }
+
   /** The last run of a key; undefined when it is not among those that are remembered. */
   latest(key: string): RunRecord | undefined {
     return this.of(key)[0];
@@ -61,17 +81,39 @@ export class RunLedger {
 
   /** All remembered runs of a key, the newest first: looked for in all, since people ask and runs do not. */
   of(key: string): readonly RunRecord[] {
-    const inOrder = [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)];
-    return inOrder.filter((record) => record.key === key).toReversed();
+    const places = this.#ring.filter((place) => place.key === key).toSorted((a, b) => b.run - a.run);
+    return places.map((place) => ({ ...place }));
   }
 
   /** The run that made a revision, when it is remembered. */
   madeBy(resourceVersion: string): RunRecord | undefined {
-    return this.#ring.find((record) => record.writes.some((write) => write.resourceVersion === resourceVersion));
+    const made = this.#ring.find(({ writes }) => writes.some((write) => write.resourceVersion === resourceVersion));
+    return made === undefined ? undefined : { ...made };
   }
 
   /** Since when runs are remembered; undefined when none was. */
   get sinceMs(): number | undefined {
-    return (this.#ring.length < runsMax ? this.#ring[0] : this.#ring[this.#next])?.startedMs;
+    return this.#ring[this.#ring.length < runsMax ? 0 : this.#runs % runsMax]?.startedMs;
   }
+
+  #place(run: number): Place | undefined {
+    const place = this.#ring[run % runsMax];
+    return place?.run === run ? place : undefined;
+  }
+}
+
+/** By hand, since `Object.assign` takes longer than all the rest of what a run is remembered for. */
+function begin(place: Place, run: number, { key, reconcileID, startedMs, causes, moreCauses }: BegunRun): void {
+  place.run = run;
+  place.key = key;
+  place.reconcileID = reconcileID;
+  place.startedMs = startedMs;
+  place.causes = causes;
+  place.moreCauses = moreCauses;
+  place.writes = fresh.writes;
+  place.moreWrites = fresh.moreWrites;
+  place.endedMs = fresh.endedMs;
+  place.end = fresh.end;
+  place.reason = fresh.reason;
+  place.retryAtMs = fresh.retryAtMs;
 }

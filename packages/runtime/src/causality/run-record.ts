@@ -33,11 +33,11 @@ export interface RunRecord {
   readonly causes: readonly Cause[];
   /** Causes beyond those that are kept. */
   readonly moreCauses: number;
-  writes: readonly WriteRecord[];
-  moreWrites: number;
-  endedMs: number | undefined;
-  end: string | undefined;
+  readonly writes: readonly WriteRecord[];
+  readonly moreWrites: number;
+  readonly endedMs: number | undefined;
+  readonly end: string | undefined;
   /** What the run said of itself: the reason of a requeue, or the error. */
-  reason: string | undefined;
-  retryAtMs: number | undefined;
+  readonly reason: string | undefined;
+  readonly retryAtMs: number | undefined;
 }

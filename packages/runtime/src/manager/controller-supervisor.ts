@@ -3,8 +3,8 @@ import type { KubeObject, Transport } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { Host, Span } from "@setpoint/host";
 import { CauseCollector } from "../causality/cause-collector.ts";
-import { RunLedger } from "../causality/run-ledger.ts";
-import type { Cause, RunRecord } from "../causality/run-record.ts";
+import { type BegunRun, RunLedger } from "../causality/run-ledger.ts";
+import type { Cause } from "../causality/run-record.ts";
 import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
 import type { KeyOwnership, RunPermit } from "./key-ownership.ts";
 import { RunTransport } from "./run-transport.ts";
@@ -48,15 +48,16 @@ export class ControllerSupervisor implements RunSupervisor {
     const { clock, tracer } = host;
     const { assertMayWrite: assertManagerMayWrite } = this.#options;
     const { causes, more } = this.causes.take(key);
-    const record = this.ledger.begin(key, reconcileID, causes, more, clock.now());
+    const begun: BegunRun = { key, reconcileID, startedMs: clock.now(), causes, moreCauses: more };
+    const run = this.ledger.begin(begun);
     const permit = ownership.begin(key);
-    const span = tracer?.startSpan(`reconcile ${controller}`, { attributes: attributesOf(controller, record) });
+    const span = tracer?.startSpan(`reconcile ${controller}`, { attributes: attributesOf(controller, begun) });
     const assertMayWrite = (): void => permit.assertMayWrite();
     const way = new RunTransport({
       inner: transport,
       clock,
       ledger: this.ledger,
-      record,
+      run,
       assertMayWrite,
       onAnswer,
       tracer,
@@ -70,32 +71,35 @@ export class ControllerSupervisor implements RunSupervisor {
         assertManagerMayWrite();
         assertMayWrite();
       },
-      ended: (verdict) => this.#end(record, verdict, permit, span),
+      ended: (verdict) => this.#end(run, verdict, permit, span),
     };
   }
 
   accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(): void } {
     const { host, transport, ownership, createClient } = this.#options;
-    const record = this.#besides.begin(key, "", [], 0, host.clock.now());
+    const run = this.#besides.begin({
+      ...{ key, reconcileID: "", startedMs: host.clock.now(), causes: [], moreCauses: 0 },
+    });
     const permit = ownership.begin(key);
     const assertMayWrite = (): void => permit.assertMayWrite();
-    const ports = { inner: transport, clock: host.clock, ledger: this.#besides, record, assertMayWrite };
+    const ports = { inner: transport, clock: host.clock, ledger: this.#besides, run, assertMayWrite };
     const way = new RunTransport({ ...ports, tracer: host.tracer, span: undefined });
     permit.follow(way);
     return { client: createClient(way), signal: permit.signal, ended: () => permit.ended() };
   }
 
-  #end(record: RunRecord, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {
-    this.ledger.end(record, verdict, this.#options.host.clock.now());
+  #end(run: number, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {
+    this.ledger.end(run, verdict, this.#options.host.clock.now());
     permit.ended();
     if (span === undefined) return;
-    const reason = record.reason === undefined ? {} : { "setpoint.reason": record.reason };
+    const said = this.ledger.get(run)?.reason;
+    const reason = said === undefined ? {} : { "setpoint.reason": said };
     span.set({ "setpoint.result": verdict.end, ...reason });
     span.end("error" in verdict ? verdict.error : undefined);
   }
 }
 
-function attributesOf(controller: string, record: RunRecord): Readonly<Record<string, string | number>> {
+function attributesOf(controller: string, record: BegunRun): Readonly<Record<string, string | number>> {
   const [first] = record.causes;
   return {
     controller,

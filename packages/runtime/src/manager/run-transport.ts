@@ -1,7 +1,6 @@
 import type { ApiRequest, ApiResponse, KubeObject, Transport } from "@setpoint/apimachinery";
 import type { Clock, Span, Tracer } from "@setpoint/host";
 import type { RunLedger } from "../causality/run-ledger.ts";
-import type { RunRecord } from "../causality/run-record.ts";
 import type { OnAnswer } from "../controller/run-supervisor.ts";
 
 /** What stands around the writes of one run. */
@@ -9,7 +8,8 @@ export interface RunTransportPorts {
   readonly inner: Transport;
   readonly clock: Clock;
   readonly ledger: RunLedger;
-  readonly record: RunRecord;
+  /** The run, as the ledger calls it. */
+  readonly run: number;
   /** Throws when the run may not write, which it is asked before each write. */
   assertMayWrite(): void;
   readonly onAnswer?: OnAnswer;
@@ -45,9 +45,9 @@ export class RunTransport implements Transport {
   }
 
   async #write(request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
-    const { inner, clock, ledger, record, tracer, span: parent } = this.#ports;
+    const { inner, clock, ledger, run, tracer, span: parent } = this.#ports;
     this.#ports.assertMayWrite();
-    const write = ledger.write(record, request.method, request.path);
+    const write = ledger.write(run, request.method, request.path);
     const span = tracer === undefined ? undefined : startSpan(tracer, parent, request);
     this.#writesOnTheirWay++;
     try {

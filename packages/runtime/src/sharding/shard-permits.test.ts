@@ -36,7 +36,8 @@ test("a write that had no answer keeps its key for as long as it may be on its w
   const ledger = new RunLedger();
   const way = new RunTransport({
     inner: { send: () => Promise.reject(new Error("the connection broke")) },
-    ...{ clock, ledger, record: ledger.begin("default/lolly", "", [], 0, 0), tracer: undefined, span: undefined },
+    ...{ clock, ledger, tracer: undefined, span: undefined },
+    run: ledger.begin({ key: "default/lolly", reconcileID: "", startedMs: 0, causes: [], moreCauses: 0 }),
     assertMayWrite: () => permit.assertMayWrite(),
   });
   permit.follow(way);

@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { createKind, type KubeObject } from "@setpoint/apimachinery";
@@ -30,6 +31,8 @@ const Widget = createKind<KubeObject>({
 // Built as users run it; from sources the file beside this one is not built either.
 const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
 const server = fork(fileURLToPath(new URL(`./list-server${ending}`, import.meta.url)), [String(count)]);
+// It stands for another machine: as far as the system can help it, it does not take the operator's turns.
+if (server.pid !== undefined) setPriority(server.pid, constants.priority.PRIORITY_LOW);
 const port = await new Promise((resolve) => server.once("message", resolve));
 const host = systemHost({ write: () => undefined });
 await using transport = httpTransport({ server: `http://127.0.0.1:${String(port)}`, clock: host.clock });

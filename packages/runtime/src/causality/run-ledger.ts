@@ -1,4 +1,5 @@
 import { messageOf } from "@setpoint/apimachinery";
+import type { Result } from "../controller/result.ts";
 import type { RunVerdict } from "../controller/run-supervisor.ts";
 import type { RunRecord, WriteRecord } from "./run-record.ts";
 
@@ -59,19 +60,9 @@ export class RunLedger {
     if (record === undefined) return;
     record.endedMs = endedMs;
     record.end = verdict.end;
-    if ("error" in verdict) {
-      record.reason = messageOf(verdict.error).slice(0, reasonLengthMax);
-      if (verdict.retryDelayMs !== undefined) record.retryAtMs = endedMs + verdict.retryDelayMs;
-    } else if (verdict.result !== undefined && verdict.result.kind === "requeueAfter") {
-      record.reason = verdict.result.why.slice(0, reasonLengthMax);
-      record.retryAtMs = endedMs + verdict.result.delayMs;
-    }
-  }
-
-  /** A run as it is now; undefined when it is forgotten. */
-  get(run: number): RunRecord | undefined {
-    const place = this.#place(run);
-    return place === undefined ? undefined : { ...place };
+    record.reason = reasonOf(verdict);
+    const retryDelayMs = "error" in verdict ? verdict.retryDelayMs : requeueOf(verdict)?.delayMs;
+    if (retryDelayMs !== undefined) record.retryAtMs = endedMs + retryDelayMs;
   }
 
   /** The last run of a key; undefined when it is not among those that are remembered. */
@@ -100,6 +91,17 @@ export class RunLedger {
     const place = this.#ring[run % runsMax];
     return place?.run === run ? place : undefined;
   }
+}
+
+/** What a run says of its end: the error, or the reason of a requeue; undefined when there is nothing to say. */
+export function reasonOf(verdict: RunVerdict): string | undefined {
+  const said = "error" in verdict ? messageOf(verdict.error) : requeueOf(verdict)?.why;
+  return said?.slice(0, reasonLengthMax);
+}
+
+function requeueOf(verdict: RunVerdict): Extract<Result, { kind: "requeueAfter" }> | undefined {
+  if ("error" in verdict || verdict.result === undefined) return undefined;
+  return verdict.result.kind === "requeueAfter" ? verdict.result : undefined;
 }
 
 /** By hand, since `Object.assign` takes longer than all the rest of what a run is remembered for. */

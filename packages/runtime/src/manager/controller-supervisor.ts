@@ -3,7 +3,7 @@ import type { KubeObject, Transport } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { Host, Span } from "@setpoint/host";
 import { CauseCollector } from "../causality/cause-collector.ts";
-import { type BegunRun, RunLedger } from "../causality/run-ledger.ts";
+import { type BegunRun, reasonOf, RunLedger } from "../causality/run-ledger.ts";
 import type { Cause } from "../causality/run-record.ts";
 import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
 import type { KeyOwnership, RunPermit } from "./key-ownership.ts";
@@ -77,9 +77,8 @@ export class ControllerSupervisor implements RunSupervisor {
 
   accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(): void } {
     const { host, transport, ownership, createClient } = this.#options;
-    const run = this.#besides.begin({
-      ...{ key, reconcileID: "", startedMs: host.clock.now(), causes: [], moreCauses: 0 },
-    });
+    const startedMs = host.clock.now();
+    const run = this.#besides.begin({ key, reconcileID: "", startedMs, causes: [], moreCauses: 0 });
     const permit = ownership.begin(key);
     const assertMayWrite = (): void => permit.assertMayWrite();
     const ports = { inner: transport, clock: host.clock, ledger: this.#besides, run, assertMayWrite };
@@ -92,23 +91,22 @@ export class ControllerSupervisor implements RunSupervisor {
     this.ledger.end(run, verdict, this.#options.host.clock.now());
     permit.ended();
     if (span === undefined) return;
-    const said = this.ledger.get(run)?.reason;
-    const reason = said === undefined ? {} : { "setpoint.reason": said };
-    span.set({ "setpoint.result": verdict.end, ...reason });
+    const reason = reasonOf(verdict);
+    span.set({ "setpoint.result": verdict.end, ...(reason === undefined ? {} : { "setpoint.reason": reason }) });
     span.end("error" in verdict ? verdict.error : undefined);
   }
 }
 
-function attributesOf(controller: string, record: BegunRun): Readonly<Record<string, string | number>> {
-  const [first] = record.causes;
+function attributesOf(controller: string, run: BegunRun): Readonly<Record<string, string | number>> {
+  const [first] = run.causes;
   return {
     controller,
-    "k8s.object": record.key,
-    reconcileID: record.reconcileID,
-    "setpoint.causes": record.causes.length + record.moreCauses,
+    "k8s.object": run.key,
+    reconcileID: run.reconcileID,
+    "setpoint.causes": run.causes.length + run.moreCauses,
     ...(first === undefined
       ? {}
-      : { "setpoint.cause": sentenceOf(first), "setpoint.waited_ms": record.startedMs - first.atMs }),
+      : { "setpoint.cause": sentenceOf(first), "setpoint.waited_ms": run.startedMs - first.atMs }),
   };
 }
 

@@ -55,6 +55,19 @@ test("a Deployment runs as many pods as it asks for, spread over the nodes, and 
   await world.expectQuiet({ hours: 2 });
 });
 
+test("pods that are bound at once are spread, too: the scheduler knows of what it has bound before its cache does", async () => {
+  for (let seed = 100; seed < 110; seed++) {
+    await using world = await simulate({ seed });
+    await world.apply(web(3));
+    await world.until("three pods are bound", async () => {
+      const pods = await podsOf(world, "web");
+      return pods.filter((pod) => pod.spec?.nodeName !== undefined).length === 3;
+    });
+    const nodes = new Set((await podsOf(world, "web")).map((pod) => pod.spec?.nodeName));
+    expect(nodes.size, `seed ${seed}`).toBe(3);
+  }
+});
+
 test("a Deployment scales down, and a pod deleted by hand comes back under another name", async () => {
   await using world = await simulate({ seed: 2 });
   await world.apply(web(3));

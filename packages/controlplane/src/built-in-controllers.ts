@@ -31,7 +31,7 @@ export async function startBuiltInControllers({
   const controllers = [
     deployments,
     replicaSets,
-    scheduler,
+    scheduler(),
     endpoints,
     namespaces,
     serviceAccounts({ caPem }),

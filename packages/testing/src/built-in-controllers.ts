@@ -35,7 +35,7 @@ export async function startBuiltInControllers(
     ...optional
       .filter(({ resources }) => observers === undefined || observers.some((each) => mayTouch(each, resources)))
       .map(({ definition }) => definition),
-    scheduler,
+    scheduler(),
     namespaces,
     claimProtection,
     serviceAccounts({ caPem: "simulated" }),

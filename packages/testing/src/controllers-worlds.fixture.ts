@@ -10,7 +10,7 @@ import {
   serviceAccounts,
 } from "@setpoint/controllers";
 import { allOracles, type LawOptions, patch, remove, type Setting, story, type StoryInit } from "./index.ts";
-import { defineOperator } from "setpoint";
+import { defineOperator, type Operator } from "setpoint";
 
 const labels = { app: "web" };
 const web = Deployment({
@@ -44,21 +44,25 @@ export const worlds: readonly StoryInit[] = [
 
 /** The garbage collector is part of the world: what it does is not struck. */
 export function subject(): Setting {
+  return { operators: [builtInControllers], controllers: "collector" };
+}
+
+/** Those of one process. */
+function builtInControllers(): Operator {
   const all = [
     deployments,
     replicaSets,
     endpoints,
-    scheduler,
+    scheduler(),
     namespaces,
     claimProtection,
     serviceAccounts({ caPem: "simulated" }),
   ];
-  const operator = defineOperator({
+  return defineOperator({
     name: "controllers",
     controllers: all,
     permissions: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
   });
-  return { operators: [operator], controllers: "collector" };
 }
 
 export const options: Omit<LawOptions, "worlds"> = {

@@ -10,47 +10,45 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { isFinished } from "../pod-state.ts";
-import { type AssumedBindings, assumedBindings, forgetSeen } from "./assumed-bindings.ts";
+import { type AssumedBindings, forgetSeen } from "./assumed-bindings.ts";
 import { misfit } from "./fits-node.ts";
 
 export const schedulerName = "default-scheduler";
 /** An unschedulable pod is looked at again after this even if no node changed. */
 const retryMs = 30_000;
 
-/** Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. */
-export const scheduler: ControllerDefinition = controller(Pod, {
-  name: "scheduler",
-  watches: [
-    {
-      of: Node,
-      wakes: (_node, cache) =>
-        cache
-          .list(Pod)
-          .filter(isPending)
-          .map(({ metadata }) => ({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" })),
+/**
+ * Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. What it has bound and the caches do
+ * not show yet is its own to remember: each manager has a scheduler of its own.
+ */
+export function scheduler(): ControllerDefinition {
+  const assumed: AssumedBindings = new Map();
+  return controller(Pod, {
+    name: "scheduler",
+    watches: [{ of: Node, wakes: (_node, cache) => cache.list(Pod).filter(isPending).map(nameOf) }],
+    async reconcile(pod, context) {
+      if (!isPending(pod)) return;
+      const pods = context.list(Pod);
+      forgetSeen(assumed, pods);
+      const counts = podsByNode(pods, assumed);
+      const verdicts = context
+        .list(Node)
+        .map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
+      const fitting = verdicts.filter(({ why }) => why === undefined).map(({ node }) => node.metadata.name ?? "");
+      fitting.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1));
+      const [best] = fitting;
+      if (best === undefined) {
+        const reasons = verdicts.flatMap(({ why }) => why ?? []);
+        return refuse(pod, reasons, context);
+      }
+      await bind(pod, best, assumed, context);
     },
-  ],
-  async reconcile(pod, context) {
-    if (!isPending(pod)) return;
-    const pods = context.list(Pod);
-    const assumed = assumedBindings(context.client);
-    forgetSeen(assumed, pods);
-    const counts = podsByNode(pods, assumed);
-    const verdicts = context
-      .list(Node)
-      .map((node) => ({ node, why: misfit(pod, node, counts.get(node.metadata.name ?? "") ?? 0) }));
-    const fitting = verdicts.filter(({ why }) => why === undefined).map(({ node }) => node.metadata.name ?? "");
-    fitting.sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1));
-    const [best] = fitting;
-    if (best === undefined)
-      return refuse(
-        pod,
-        verdicts.flatMap(({ why }) => why ?? []),
-        context,
-      );
-    await bind(pod, best, context);
-  },
-});
+  });
+}
+
+function nameOf({ metadata }: Stored<Pod>): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
 
 function isPending(pod: Stored<Pod>): boolean {
   const { nodeName, schedulerName: wanted, schedulingGates = [] } = pod.spec ?? {};
@@ -67,7 +65,12 @@ function podsByNode(pods: readonly Pod[], assumed: AssumedBindings): ReadonlyMap
   return counts;
 }
 
-async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): Promise<void> {
+async function bind(
+  pod: Stored<Pod>,
+  node: string,
+  assumed: AssumedBindings,
+  context: ReconcileContext,
+): Promise<void> {
   const { name, namespace = "", uid } = pod.metadata;
   const body = {
     apiVersion: apiVersionOf({ group: "", version: "v1" }),
@@ -75,7 +78,6 @@ async function bind(pod: Stored<Pod>, node: string, context: ReconcileContext): 
     metadata: { name, namespace, uid },
     target: { apiVersion: "v1", kind: "Node", name: node },
   };
-  const assumed = assumedBindings(context.client);
   // Before the request: other pods are placed while it is under way.
   assumed.set(uid, node);
   try {

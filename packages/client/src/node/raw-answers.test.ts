@@ -47,6 +47,18 @@ test("a compressed list comes as its items, one by one, and its revision", async
   expect(metadata().resourceVersion).toBe("7");
 });
 
+test("a list comes in batches of little work, however large the pieces are that it is inflated to", async () => {
+  await using server = await serve((_, response) => {
+    response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(gzipSync(list));
+  });
+  const { batches } = await server.raw.list(Box);
+  const longestItem = Math.max(...items.map((item) => Buffer.byteLength(JSON.stringify(item))));
+  for await (const batch of batches) {
+    const bytes = batch.reduce((sum, each) => sum + each.length, 0);
+    expect(bytes).toBeLessThanOrEqual(16 * 1024 + longestItem);
+  }
+});
+
 test("a list whose connection is cut is an error, however much of it has come", async () => {
   await using server = await serve((_, response) => {
     response.writeHead(200, json).write(list.slice(0, -100));

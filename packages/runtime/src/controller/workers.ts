@@ -28,7 +28,10 @@ export class Workers {
   constructor(options: WorkersOptions) {
     this.#options = options;
     this.#slices = new TimeSlices(options.clock);
-    options.queue.onReady(() => this.#pump());
+    options.queue.onReady(() => {
+      if (this.#activeCount === 0) this.#slices.begin();
+      this.#pump();
+    });
   }
 
   /** Whether they take keys. */
@@ -41,10 +44,11 @@ export class Workers {
     return this.#activeCount;
   }
 
-  /** Begins to take keys. */
+  /** Begins to take keys, in a turn of the event loop of its own: the one that made the caches complete has had its work. */
   start(): void {
     this.#isActive = true;
-    this.#pump();
+    this.#isPumping = true;
+    this.#pumpLater();
   }
 
   /** Takes no more keys. */

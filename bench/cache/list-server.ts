@@ -1,11 +1,16 @@
-/** Serves a large list, compressed as kube-apiserver does it, and a watch that stays silent: a process of its own. */
-import { createServer, type ServerResponse } from "node:http";
+/**
+ * Serves a large list, compressed as kube-apiserver does it, and a watch that stays silent: a process of its own. It stands for another
+ * machine, so what the list costs its server is done before it is asked.
+ */
+import { createServer } from "node:http";
 import { once } from "node:events";
+import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { widgetJson } from "./widget-json.ts";
 
 const count = Number(process.argv[2]);
 const resourceVersion = String(count + 1);
+const list = await compressedList();
 
 const server = createServer((request, response) => {
   const query = new URL(request.url ?? "/", "http://localhost").searchParams;
@@ -14,7 +19,7 @@ const server = createServer((request, response) => {
     ...(query.has("watch") ? {} : { "content-encoding": "gzip" }),
   });
   if (query.has("watch")) response.flushHeaders();
-  else void sendList(response);
+  else Readable.from(list).pipe(response);
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
@@ -22,12 +27,15 @@ server.listen(0, "127.0.0.1", () => {
 });
 process.once("disconnect", () => process.exit());
 
-async function sendList(response: ServerResponse): Promise<void> {
+async function compressedList(): Promise<readonly Buffer[]> {
   const gzip = createGzip({ level: 1 });
-  gzip.pipe(response);
+  const chunks: Buffer[] = [];
+  gzip.on("data", (chunk: Buffer) => chunks.push(chunk));
   gzip.write(`{"apiVersion":"bench.example.com/v1","items":[`);
   for (let i = 0; i < count; i++) {
     if (!gzip.write((i === 0 ? "" : ",") + widgetJson(i))) await once(gzip, "drain");
   }
   gzip.end(`],"kind":"WidgetList","metadata":{"continue":"","resourceVersion":"${resourceVersion}"}}\n`);
+  await once(gzip, "end");
+  return chunks;
 }

@@ -37,8 +37,6 @@ export interface Lives {
 export interface Call {
   readonly kind: TraceEntry["kind"];
   readonly what: string;
-  /** What was sent, as it was then. */
-  readonly detail: string;
   /** Absent when it is not the API server's. */
   readonly request?: ApiRequest;
 }
@@ -73,7 +71,7 @@ export class ProcessLink {
     const refuse = (): never => {
       throw new Error("the connection was refused");
     };
-    return this.#pass({ kind, what, detail: "" }, { send, describe: () => "done", refuse });
+    return this.#pass({ kind, what }, { send, describe: () => "done", refuse });
   }
 
   /** The API server, as seen from this process. */
@@ -192,10 +190,10 @@ export class ProcessLink {
     return new Error("the connection broke before the answer was received");
   }
 
-  #trace({ kind, what, detail, request }: Call, outcome: string, answer?: unknown): void {
+  #trace({ kind, what, request }: Call, outcome: string, answer?: unknown): void {
     const { clock, name, trace, onlooker } = this.#options;
     const entry = { atMs: clock.monotonic(), who: name, kind, what, outcome };
-    trace.add(entry, detail);
+    trace.add(entry, request?.body);
     onlooker?.passed({ ...entry, ...(request === undefined ? {} : { request }), ...answerOf(answer) });
   }
 }
@@ -244,13 +242,13 @@ function isResponse(answer: unknown): answer is ApiResponse {
 }
 
 function callOf(request: ApiRequest): Call {
-  const { method, path, query, body } = request;
+  const { method, path, query } = request;
   const { object, isLease } = readPath(path);
-  if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, detail: "", request };
+  if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, request };
   if (method === "GET" || method === "HEAD")
-    return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, detail: "", request };
+    return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, request };
   const kind = isLease ? "lease" : "write";
-  return { kind, what: `${method} ${object}${nameOfNew(request)}`, detail: JSON.stringify(body) ?? "", request };
+  return { kind, what: `${method} ${object}${nameOfNew(request)}`, request };
 }
 
 /** What is created has its name in its body. */

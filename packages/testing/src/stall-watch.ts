@@ -10,7 +10,7 @@ export interface Stall {
 }
 
 export interface StallWatcherData {
-  /** Whether a world runs, a number that grows with each of its steps, and one that grows with each run. */
+  /** Whether a world runs, a number that grows with each of its steps, one that grows with each run, and the last run that was ended. */
   readonly shared: Int32Array;
   readonly stallMsMax: number;
   readonly lookMs: number;
@@ -23,7 +23,7 @@ const lookMs = 250;
  * where it was. Caveat: only on the main thread of a process; whoever runs worlds in workers ends those.
  */
 export class StallWatch {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(16));
   readonly #worker: Worker | undefined;
   #onStall: ((error: Error) => void) | undefined;
 
@@ -48,10 +48,18 @@ export class StallWatch {
     const { promise, reject } = Promise.withResolvers<never>();
     this.#onStall = reject;
     this.#worker?.ref();
-    Atomics.add(this.#shared, 2, 1);
+    const number = Atomics.add(this.#shared, 2, 1) + 1;
     Atomics.store(this.#shared, 0, 1);
+    const ended = async (): Promise<T> => {
+      try {
+        return await run();
+      } finally {
+        // Its steps may all be over before the thread's message has had its turn.
+        if (Atomics.load(this.#shared, 3) === number) await promise;
+      }
+    };
     try {
-      return await Promise.race([run(), promise]);
+      return await Promise.race([ended(), promise]);
     } finally {
       Atomics.store(this.#shared, 0, 0);
       this.#worker?.unref();

@@ -9,6 +9,7 @@ import type { Stall, StallWatcherData } from "./stall-watch.ts";
 
 const { shared, stallMsMax, lookMs } = workerData as StallWatcherData;
 const framesMax = 8;
+const stepsMax = 8;
 
 let lastStep = -1;
 let sinceMs = 0;
@@ -43,9 +44,13 @@ function endWhatRuns(run: number): void {
   session.on("Debugger.scriptParsed", ({ params }: { readonly params: Script }) => {
     urls.set(params.scriptId, params.url.replace("file://", ""));
   });
-  session.once("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
+  let stepsLeft = stepsMax;
+  session.on("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
+    // Between two promise reactions only Node's own frames are there: what loops is where the next one begins.
+    if (isInNode(params.callFrames[0], urls) && stepsLeft-- > 0) return session.post("Debugger.stepInto");
     const frames = params.callFrames.slice(0, framesMax).map((frame) => textOf(frame, urls));
     const stall: Stall = { run, afterMs: stallMsMax, frames };
+    Atomics.store(shared, 3, run);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     parentPort?.postMessage(stall);
     // Asked for now, done when the thread goes on.
@@ -58,6 +63,10 @@ function endWhatRuns(run: number): void {
     );
   });
   session.post("Debugger.enable", () => session.post("Debugger.pause"));
+}
+
+function isInNode(frame: Frame | undefined, urls: ReadonlyMap<string, string>): boolean {
+  return frame !== undefined && urls.get(frame.location.scriptId)?.startsWith("node:") === true;
 }
 
 function textOf({ functionName, location }: Frame, urls: ReadonlyMap<string, string>): string {

@@ -13,21 +13,20 @@ export interface TraceEntry {
   readonly outcome: string;
 }
 
-/** Characters. */
-const pendingMax = 1 << 20;
+/** Entries, with the bodies of their requests. */
+const pendingMax = 1_000;
 
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
   readonly #hash = createHash("sha256");
-  /** What was not hashed yet: most runs end without anybody asking, so it waits until somebody does, or it is much. */
-  #pending = "";
+  /** Bodies of the last entries, which were not hashed yet: most runs end without anybody asking, so they wait until somebody does. */
+  #pending: unknown[] = [];
 
-  /** `detail` counts for the hash, but is too long for a line. */
-  add(entry: TraceEntry, detail = ""): void {
+  /** `body` counts for the hash, but is too long for a line; it must not change any more. */
+  add(entry: TraceEntry, body?: unknown): void {
     this.entries.push(entry);
-    const { atMs, who, kind, what, outcome } = entry;
-    this.#pending += `${atMs} ${who} ${kind} ${what} ${outcome}\n${detail}\n`;
+    this.#pending.push(body);
     if (this.#pending.length > pendingMax) this.#flush();
   }
 
@@ -42,8 +41,10 @@ export class Trace {
   }
 
   #flush(): void {
-    this.#hash.update(this.#pending);
-    this.#pending = "";
+    const from = this.entries.length - this.#pending.length;
+    for (const [i, { atMs, who, kind, what, outcome }] of this.entries.slice(from).entries())
+      this.#hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(this.#pending[i]) ?? ""}\n`);
+    this.#pending = [];
   }
 }
 

@@ -45,3 +45,33 @@ test("equal seeds order simultaneous timers equally, other seeds differently", a
   expect(await order(7)).toBe(await order(7));
   expect(await order(7)).not.toBe(await order(8));
 });
+
+test("everything that is ready is done before time goes on, however long its chain of promises", async () => {
+  const clock = new VirtualClock(seededRandom(1));
+  for (let round = 0; round < 100; round++) {
+    let links = 0;
+    void (async () => {
+      for (; links < 1_000; links++) await Promise.resolve();
+    })();
+    await clock.settle();
+    expect(links).toBe(1_000);
+  }
+});
+
+test("two clocks go on at once, each in its own time", async () => {
+  const clocks = [new VirtualClock(seededRandom(1)), new VirtualClock(seededRandom(2))];
+  await Promise.all(
+    clocks.map(async (clock) => {
+      for (let i = 0; i < 100; i++) await clock.run(10);
+    }),
+  );
+  expect(clocks.map((clock) => clock.monotonic())).toEqual([1_000, 1_000]);
+});
+
+test("a clock that runs on and on leaves the event loop its turns: a host's own timers fire", async () => {
+  const clock = new VirtualClock(seededRandom(1));
+  let hasFired = false;
+  setTimeout(() => (hasFired = true), 1);
+  for (let turns = 0; turns < 1_000_000 && !hasFired; turns++) await clock.settle();
+  expect(hasFired).toBe(true);
+});

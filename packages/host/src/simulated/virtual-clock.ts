@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Random } from "../random.ts";
+import { nextTurn } from "./next-turn.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
 interface PendingTimer extends Timer {
@@ -10,8 +11,6 @@ interface PendingTimer extends Timer {
   isCancelled: boolean;
 }
 
-/** Taken when the module is loaded: a world may take it away from everybody else. */
-const nextTurn = setImmediate;
 /** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
 const stepsAtOnceMax = 100_000;
 /** Who waits for something longer than this has most likely waited for nothing. */
@@ -103,7 +102,7 @@ export class VirtualClock implements Clock {
     for (let steps = 0; ; steps++) {
       if (steps > stepsAtOnceMax) throw standstill(this.#nowMs);
       // A macrotask boundary: all promise reactions that are ready have run after it.
-      await new Promise((resolve) => nextTurn(resolve));
+      await nextTurn();
       const deferred = this.#deferred;
       if (deferred.length === 0) return;
       this.#deferred = [];

@@ -1,0 +1,28 @@
+/** Taken when the module is loaded: a world may take it away from everybody else. */
+const immediate = setImmediate;
+/**
+ * Immediates that are asked for at once run one after the other, each after all promise reactions of the one before, and only after
+ * the last one Node asks the system for events: an eighth of the time of a simulated run.
+ */
+const turnsAtOnce = 16;
+
+let waiting: (() => void)[] = [];
+let turnsLeft = 0;
+
+/** Resolves in a turn of the event loop of its own: all promise reactions that are ready have run then. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (turnsLeft > 0) return;
+    turnsLeft = turnsAtOnce;
+    for (let i = 0; i < turnsAtOnce; i++) immediate(beginTurn);
+  });
+}
+
+function beginTurn(): void {
+  turnsLeft--;
+  if (waiting.length === 0) return;
+  const begun = waiting;
+  waiting = [];
+  for (const resolve of begun) resolve();
+}

@@ -25,7 +25,8 @@ const lookMs = 250;
 export class StallWatch {
   readonly #shared = new Int32Array(new SharedArrayBuffer(16));
   readonly #worker: Worker | undefined;
-  #onStall: ((error: Error) => void) | undefined;
+  /** By the number of the run; two worlds may run at once. */
+  readonly #onStall = new Map<number, (error: Error) => void>();
 
   constructor(stallMsMax: number) {
     if (!isMainThread) return;
@@ -33,7 +34,7 @@ export class StallWatch {
     const file = import.meta.url.endsWith(".ts") ? "./stall-watcher.ts" : "./stall-watcher.js";
     this.#worker = new Worker(new URL(file, import.meta.url), { workerData: data, execArgv: [] });
     this.#worker.on("message", (stall: Stall) => {
-      if (stall.run === Atomics.load(this.#shared, 2)) this.#onStall?.(stalled(stall));
+      this.#onStall.get(stall.run)?.(stalled(stall));
     });
     this.#worker.unref();
   }
@@ -46,9 +47,9 @@ export class StallWatch {
   /** Settles as `run` does, unless it stalls. */
   async watched<T>(run: () => Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    this.#onStall = reject;
-    this.#worker?.ref();
     const number = Atomics.add(this.#shared, 2, 1) + 1;
+    this.#onStall.set(number, reject);
+    this.#worker?.ref();
     Atomics.store(this.#shared, 0, 1);
     const ended = async (): Promise<T> => {
       try {
@@ -61,9 +62,11 @@ export class StallWatch {
     try {
       return await Promise.race([ended(), promise]);
     } finally {
-      Atomics.store(this.#shared, 0, 0);
-      this.#worker?.unref();
-      this.#onStall = undefined;
+      this.#onStall.delete(number);
+      if (this.#onStall.size === 0) {
+        Atomics.store(this.#shared, 0, 0);
+        this.#worker?.unref();
+      }
     }
   }
 }

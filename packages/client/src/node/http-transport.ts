@@ -75,7 +75,7 @@ class HttpTransportImplementation implements HttpTransport {
   async #sendOnce<R>(read: AnswerReader<R>, request: ApiRequest, signal: AbortSignal | undefined): Promise<R> {
     signal?.throwIfAborted();
     if (this.#options.credential !== undefined) await this.#renewCredential(this.#options.credential);
-    return read(request, await this.#pool.send(this.#outgoing(request, signal)));
+    return read(request, await this.#pool.send(this.#outgoing(request, signal)), this.#options.clock);
   }
 
   /** The next request brings a token read anew, or a new connection with a new credential; false when neither can be had. */

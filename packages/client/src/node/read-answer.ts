@@ -1,6 +1,7 @@
 /** Makes an ApiResponse of an HTTP answer. */
 import { pipeline } from "node:stream";
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
+import type { Clock } from "@setpoint/host";
 import type { AnswerBody } from "./answer-body.ts";
 import type { AnswerHead } from "./answer-parser.ts";
 import { connectionLost } from "./connection-lost.ts";
@@ -12,11 +13,13 @@ import { watchFrames } from "./watch-frames.ts";
 const inflatedChunkBytes = 128 * 1024;
 
 /** Makes an answer of what arrives. */
-export type AnswerReader<R> = (request: ApiRequest, answer: IncomingAnswer) => Promise<R>;
+export type AnswerReader<R> = (request: ApiRequest, answer: IncomingAnswer, clock: Clock) => Promise<R>;
 
-export async function readAnswer(request: ApiRequest, { body, ...head }: IncomingAnswer): Promise<ApiResponse> {
-  if (head.status < 300 && isWatch(request)) return { ...head, kind: "watch", frames: watchFrames(plain(head, body)) };
-  if (!isJson(head)) return { ...head, kind: "bytes", bytes: plain(head, body) };
+export async function readAnswer(request: ApiRequest, answer: IncomingAnswer, clock: Clock): Promise<ApiResponse> {
+  const { body, ...head } = answer;
+  if (head.status < 300 && isWatch(request))
+    return { ...head, kind: "watch", frames: watchFrames(plain(answer, clock)) };
+  if (!isJson(head)) return { ...head, kind: "bytes", bytes: plain(answer, clock) };
   const bytes = await body.all();
   const json = head.headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes;
   return { ...head, kind: "object", object: json.length === 0 ? undefined : JSON.parse(json.toString("utf8")) };
@@ -33,12 +36,16 @@ export function isJson({ headers }: AnswerHead): boolean {
 }
 
 /** The chunks of a body, inflated on another thread if they are compressed. */
-export function plain({ headers }: AnswerHead, body: AnswerBody): AsyncIterable<Uint8Array> {
-  return headers["content-encoding"] === "gzip" ? inflated(body) : body;
+export function plain({ headers, body }: IncomingAnswer, clock: Clock): AsyncIterable<Uint8Array> {
+  return headers["content-encoding"] === "gzip" ? inflated(body, clock) : body;
 }
 
-async function* inflated(body: AnswerBody): AsyncGenerator<Uint8Array> {
-  const gunzip = lazyModules.zlib().createGunzip({ chunkSize: inflatedChunkBytes });
+async function* inflated(body: AnswerBody, clock: Clock): AsyncGenerator<Uint8Array> {
+  // What runs for the first time, and is loaded for it, takes milliseconds: the head, the module and what came meanwhile a turn each.
+  await nextTurn(clock);
+  const { createGunzip } = lazyModules.zlib();
+  await nextTurn(clock);
+  const gunzip = createGunzip({ chunkSize: inflatedChunkBytes });
   // Whoever reads finds the error in the stream; one that comes before anybody reads must not end the process.
   pipeline(body, gunzip, () => undefined);
   try {
@@ -49,6 +56,10 @@ async function* inflated(body: AnswerBody): AsyncGenerator<Uint8Array> {
     gunzip.destroy();
     await body.return();
   }
+}
+
+function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.defer(resolve));
 }
 
 function unzip(bytes: Buffer): Promise<Buffer> {

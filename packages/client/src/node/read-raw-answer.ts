@@ -1,14 +1,15 @@
 /** Answers whose objects stay bytes: lists are cut into items, and watches into frames, while they arrive. */
 import type { ApiRequest, RawList, RawResponse } from "@setpoint/apimachinery";
+import type { Clock } from "@setpoint/host";
 import type { IncomingAnswer } from "./kept-connection.ts";
 import { ListSplitter, type RawListHead } from "./list-splitter.ts";
 import { isJson, isWatch, plain, readAnswer } from "./read-answer.ts";
 import { rawWatchFrames } from "./watch-frames.ts";
 
-export async function readRawAnswer(request: ApiRequest, answer: IncomingAnswer): Promise<RawResponse> {
-  if (answer.status >= 300 || !isJson(answer)) return readAnswer(request, answer);
-  const { body, ...head } = answer;
-  const chunks = plain(head, body);
+export async function readRawAnswer(request: ApiRequest, answer: IncomingAnswer, clock: Clock): Promise<RawResponse> {
+  if (answer.status >= 300 || !isJson(answer)) return readAnswer(request, answer, clock);
+  const { body: _body, ...head } = answer;
+  const chunks = plain(answer, clock);
   if (isWatch(request)) return { ...head, kind: "rawWatch", frames: rawWatchFrames(chunks) };
   return { ...head, kind: "rawList", list: rawList(chunks) };
 }

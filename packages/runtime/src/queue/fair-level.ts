@@ -1,11 +1,10 @@
+import type { KeyTable } from "./key-table.ts";
 import type { Priority } from "./priority.ts";
-import type { QueueEntry } from "./queue-entry.ts";
+import { none, type SlotList } from "./slot-list.ts";
 
-/** The ready keys that share a turn, as a list from the first to the last. */
-export interface Flow {
+/** The ready keys that share a turn, from the first to the last. */
+export interface Flow extends SlotList {
   readonly name: string;
-  first: QueueEntry | undefined;
-  last: QueueEntry | undefined;
   /** Its neighbours in the circle of those that have keys. */
   next: Flow;
   previous: Flow;
@@ -14,17 +13,22 @@ export interface Flow {
 /** The ready keys of one priority. Flows take turns, first come first served within each; every operation is O(1). */
 export class FairLevel {
   readonly priority: Priority;
+  /** What the table has for it; from 1, the most urgent first. */
+  readonly number: number;
   /** How often another level was served since this one was, while this one had keys. */
   passes = 0;
+  readonly #table: KeyTable;
   #size = 0;
   readonly #flows = new Map<string, Flow>();
   /** Whose turn it is; the circle's last is its predecessor. */
   #turn: Flow | undefined;
-  #oldest: QueueEntry | undefined;
-  #newest: QueueEntry | undefined;
+  /** All its keys, the oldest first. */
+  readonly #arrivals: SlotList = { first: none, last: none };
 
-  constructor(priority: Priority) {
+  constructor(priority: Priority, number: number, table: KeyTable) {
     this.priority = priority;
+    this.number = number;
+    this.#table = table;
   }
 
   get size(): number {
@@ -33,62 +37,48 @@ export class FairLevel {
 
   /** Since when the key that has waited longest is here. */
   get oldestMs(): number {
-    return this.#oldest?.readyMs ?? 0;
+    const { first } = this.#arrivals;
+    return first === none ? 0 : this.#table.readyMs.get(first);
   }
 
-  add(entry: QueueEntry, flowName: string): void {
+  add(slot: number, flowName: string): void {
     const flow = this.#flows.get(flowName) ?? this.#open(flowName);
-    entry.level = this;
-    entry.flow = flow;
-    entry.flowPrevious = flow.last;
-    if (flow.last === undefined) flow.first = entry;
-    else flow.last.flowNext = entry;
-    flow.last = entry;
-    this.#append(entry);
+    const { level, inFlow, inLevel } = this.#table;
+    level.set(slot, this.number);
+    this.#table.setFlow(slot, flow);
+    inFlow.append(flow, slot);
+    inLevel.append(this.#arrivals, slot);
     this.#size++;
   }
 
   /** The first key of the flow whose turn it is; the turn goes on to the next flow. */
-  take(): QueueEntry | undefined {
+  take(): number | undefined {
     const flow = this.#turn;
-    if (flow?.first === undefined) return undefined;
+    if (flow === undefined) return undefined;
     this.#turn = flow.next;
-    const entry = flow.first;
-    this.remove(entry);
-    return entry;
+    const { first } = flow;
+    this.remove(first);
+    return first;
   }
 
-  remove(entry: QueueEntry): void {
-    const { flow, flowPrevious, flowNext, olderInLevel, newerInLevel } = entry;
+  remove(slot: number): void {
+    const flow = this.#table.flowOf(slot);
     if (flow === undefined) return;
-    if (flowPrevious === undefined) flow.first = flowNext;
-    else flowPrevious.flowNext = flowNext;
-    if (flowNext === undefined) flow.last = flowPrevious;
-    else flowNext.flowPrevious = flowPrevious;
-    if (olderInLevel === undefined) this.#oldest = newerInLevel;
-    else olderInLevel.newerInLevel = newerInLevel;
-    if (newerInLevel === undefined) this.#newest = olderInLevel;
-    else newerInLevel.olderInLevel = olderInLevel;
-    entry.level = entry.flow = undefined;
-    entry.flowPrevious = entry.flowNext = entry.olderInLevel = entry.newerInLevel = undefined;
+    const { level, inFlow, inLevel } = this.#table;
+    inFlow.remove(flow, slot);
+    inLevel.remove(this.#arrivals, slot);
+    level.set(slot, 0);
     this.#size--;
-    if (flow.first === undefined) this.#close(flow);
+    if (flow.first === none) this.#close(flow);
   }
 
   clear(): void {
-    while (this.#oldest !== undefined) this.remove(this.#oldest);
-  }
-
-  #append(entry: QueueEntry): void {
-    entry.olderInLevel = this.#newest;
-    if (this.#newest === undefined) this.#oldest = entry;
-    else this.#newest.newerInLevel = entry;
-    this.#newest = entry;
+    while (this.#arrivals.first !== none) this.remove(this.#arrivals.first);
   }
 
   /** A new flow is the last in the circle: nobody whose turn was to come waits longer for it. */
   #open(name: string): Flow {
-    const flow = { name, first: undefined, last: undefined } as Partial<Flow> as Flow;
+    const flow = { name, first: none, last: none } as Partial<Flow> as Flow;
     const turn = this.#turn ?? flow;
     // A circle of one is its own neighbour on both sides.
     flow.previous = this.#turn === undefined ? flow : turn.previous;

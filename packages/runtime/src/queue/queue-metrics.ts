@@ -1,7 +1,6 @@
 import type { Metrics } from "@setpoint/host";
 import { priorityNumbers } from "./priority.ts";
 import type { FairLevel } from "./fair-level.ts";
-import type { QueueEntry } from "./queue-entry.ts";
 
 /** Seconds; upper bounds as client-go's, without those below a clock's resolution. */
 const durationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
@@ -9,7 +8,8 @@ const durationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 /** What is looked at when somebody asks for the metrics. */
 export interface QueueState {
   readonly levels: readonly FairLevel[];
-  readonly running: Iterable<QueueEntry>;
+  /** Since when each key runs that does. */
+  running(this: void): readonly number[];
   nowMs(): number;
 }
 
@@ -73,7 +73,7 @@ export class QueueMetrics {
   #collectRunning(): void {
     const nowMs = this.#state.nowMs();
     let [sumMs, longestMs] = [0, 0];
-    for (const { startedMs } of this.#state.running) {
+    for (const startedMs of this.#state.running()) {
       sumMs += nowMs - startedMs;
       longestMs = Math.max(longestMs, nowMs - startedMs);
     }

@@ -19,6 +19,31 @@ test("a key that waits becomes more urgent when it changes, and never less", () 
   expect(takeAll(queue)).toEqual(["a/y", "a/x"]);
 });
 
+test("a key that changes again while it waits keeps its place", () => {
+  const { queue } = createQueue();
+  for (const key of ["a/x", "a/y", "a/x"]) queue.add(key);
+  expect(takeAll(queue)).toEqual(["a/x", "a/y"]);
+});
+
+test("of what happened to a key while it was worked on the most urgent counts", () => {
+  const { queue } = createQueue();
+  queue.add("a/x");
+  queue.take();
+  queue.add("a/x", "high");
+  queue.add("a/x", "low");
+  queue.add("a/y");
+  queue.done("a/x");
+  expect(takeAll(queue)).toEqual(["a/x", "a/y"]);
+});
+
+test("a namespace that comes when another had its last turn is the last in the circle", () => {
+  const { queue } = createQueue();
+  for (const key of ["a/1", "a/2", "b/1", "c/1", "c/2"]) queue.add(key);
+  expect([queue.take(), queue.take()]).toEqual(["a/1", "b/1"]);
+  queue.add("d/1");
+  expect(takeAll(queue)).toEqual(["c/1", "a/2", "d/1", "c/2"]);
+});
+
 test("a retry is as urgent as what it retries", async () => {
   const { host, queue } = createQueue();
   queue.add("a/failing", "low");

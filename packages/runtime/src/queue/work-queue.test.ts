@@ -183,3 +183,16 @@ test("whoever works on a queue hears of each key that becomes ready, not of one 
   await host.clock.run(1_000);
   expect(heard).toBe(2);
 });
+
+test("a key that waits cannot be done, and those that are worked on stay so", async () => {
+  const { host, queue } = createQueue();
+  for (const key of ["a/x", "a/y", "a/z"]) queue.add(key);
+  queue.take();
+  await host.clock.run(10);
+  queue.take();
+  queue.done("a/z");
+  expect([queue.runningCount, queue.depth]).toEqual([2, 1]);
+  expect(queue.longestRunning?.key).toBe("a/x");
+  queue.done("a/x");
+  expect([queue.runningCount, queue.longestRunning?.key]).toEqual([1, "a/y"]);
+});

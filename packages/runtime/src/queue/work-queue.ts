@@ -1,8 +1,8 @@
 import type { Clock, Host, Random, Timer } from "@setpoint/host";
 import { DelayHeap } from "./delay-heap.ts";
 import { FairLevel } from "./fair-level.ts";
+import { KeyTable } from "./key-table.ts";
 import { priorities, type Priority } from "./priority.ts";
-import { QueueEntry } from "./queue-entry.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
 
 /** The back-off of a key: doubled from the first to the largest; as controller-runtime. */
@@ -58,11 +58,11 @@ export class WorkQueue {
   readonly #random: Random;
   readonly #flowOf: (key: string) => string;
   readonly #rateLimit: { readonly minIntervalMs: number; readonly slackMs: number } | undefined;
-  readonly #entries = new Map<string, QueueEntry>();
-  readonly #levels: readonly FairLevel[] = priorities.map((priority) => new FairLevel(priority));
+  readonly #keys = new KeyTable();
+  readonly #levels: readonly FairLevel[] = priorities.map((each) => new FairLevel(each, numberOf(each), this.#keys));
   /** In no order. Not a Set: one that changes with every run leaves a chain of old tables for the next full collection. */
-  readonly #running: QueueEntry[] = [];
-  readonly #delays = new DelayHeap();
+  readonly #running: number[] = [];
+  readonly #delays = new DelayHeap(this.#keys);
   readonly #metrics: QueueMetrics;
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
@@ -80,8 +80,8 @@ export class WorkQueue {
       const { minIntervalMs, burst = 1 } = rateLimit;
       this.#rateLimit = { minIntervalMs, slackMs: (burst - 1) * minIntervalMs };
     }
-    const state = { levels: this.#levels, running: this.#running, nowMs: () => clock.monotonic() };
-    this.#metrics = new QueueMetrics(metrics, name, state);
+    const running = (): readonly number[] => this.#running.map((slot) => this.#keys.startedMs.get(slot));
+    this.#metrics = new QueueMetrics(metrics, name, { levels: this.#levels, running, nowMs: () => clock.monotonic() });
   }
 
   /** Keys that could be taken now. */
@@ -99,7 +99,7 @@ export class WorkQueue {
 
   /** Keys that it knows anything of. */
   get knownCount(): number {
-    return this.#entries.size;
+    return this.#keys.size;
   }
 
   /** For how long the key that has waited longest is ready; 0 when none is. */
@@ -112,25 +112,29 @@ export class WorkQueue {
 
   /** What a key waits for, with the monotonic time since when, or until when. */
   stateOf(key: string): KeyState {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return { kind: "idle", failures: 0 };
-    const { failures } = entry;
-    if (entry.isRunning) return { kind: "running", sinceMs: entry.startedMs, failures };
-    if (entry.level !== undefined) return { kind: "ready", sinceMs: entry.readyMs, failures };
-    return this.#delays.has(entry) ? { kind: "delayed", untilMs: entry.dueMs, failures } : { kind: "idle", failures };
+    const keys = this.#keys;
+    const slot = keys.find(key);
+    if (slot === undefined) return { kind: "idle", failures: 0 };
+    const failures = keys.failures.get(slot);
+    if (this.#isRunning(slot)) return { kind: "running", sinceMs: keys.startedMs.get(slot), failures };
+    if (this.#levelOf(slot) !== undefined) return { kind: "ready", sinceMs: keys.readyMs.get(slot), failures };
+    if (!this.#delays.has(slot)) return { kind: "idle", failures };
+    return { kind: "delayed", untilMs: keys.dueMs.get(slot), failures };
   }
 
   /** The key that has been worked on for longest. */
   get longestRunning(): { readonly key: string; readonly sinceMs: number } | undefined {
-    let longest: QueueEntry | undefined;
-    for (const entry of this.#running)
-      if (longest === undefined || entry.startedMs < longest.startedMs) longest = entry;
-    return longest === undefined ? undefined : { key: longest.key, sinceMs: longest.startedMs };
+    const { startedMs } = this.#keys;
+    let longest: number | undefined;
+    for (const slot of this.#running)
+      if (longest === undefined || startedMs.get(slot) < startedMs.get(longest)) longest = slot;
+    return longest === undefined ? undefined : { key: this.#keys.keyOf(longest), sinceMs: startedMs.get(longest) };
   }
 
   /** Whether the key was taken and is not done. */
   isRunning(key: string): boolean {
-    return this.#entries.get(key)?.isRunning ?? false;
+    const slot = this.#keys.find(key);
+    return slot !== undefined && this.#isRunning(slot);
   }
 
   /** Called whenever a key becomes ready. */
@@ -141,22 +145,27 @@ export class WorkQueue {
   /** A key that waits already becomes more urgent, never less. */
   add(key: string, priority: Priority = "normal"): void {
     if (this.#isClosed) return;
-    this.#makeReady(this.#entryOf(key), priority);
+    const level = numberOf(priority);
+    this.#makeReady(this.#slotOf(key), level);
   }
 
   /** Adds later, as urgent as the key was when it ran last. */
   addAfter(key: string, delayMs: number, priority?: Priority): void {
     if (this.#isClosed) return;
-    const entry = this.#entryOf(key);
-    const urgency = priority ?? entry.priority;
-    if (delayMs <= 0) this.#makeReady(entry, urgency);
-    else this.#delayUntil(entry, this.#clock.monotonic() + delayMs, urgency);
+    const asked = priority === undefined ? undefined : numberOf(priority);
+    const slot = this.#slotOf(key);
+    const level = asked ?? this.#keys.takenFrom.get(slot);
+    if (delayMs <= 0) this.#makeReady(slot, level);
+    else this.#delayUntil(slot, this.#clock.monotonic() + delayMs, level);
   }
 
   /** Adds after the key's back-off, which grows with each call until `forget`; returns the delay. */
   addRateLimited(key: string): number {
-    const entry = this.#entryOf(key);
-    const fullMs = Math.min(retryDelayMsFirst * 2 ** entry.failures++, retryDelayMsMax);
+    const { failures } = this.#keys;
+    const slot = this.#slotOf(key);
+    const before = failures.get(slot);
+    failures.set(slot, before + 1);
+    const fullMs = Math.min(retryDelayMsFirst * 2 ** before, retryDelayMsMax);
     // Half of it is jitter, so that keys that failed together do not come back together.
     const delayMs = fullMs * (0.5 + this.#random.next() / 2);
     this.#metrics.retries++;
@@ -166,10 +175,10 @@ export class WorkQueue {
 
   /** The key is well: its next back-off starts from the beginning. */
   forget(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    entry.failures = 0;
-    this.#dropIfIdle(entry);
+    const slot = this.#keys.find(key);
+    if (slot === undefined) return;
+    this.#keys.failures.set(slot, 0);
+    this.#dropIfIdle(slot);
   }
 
   /** The next key, undefined when none is ready. Whoever takes one calls `done`. */
@@ -177,29 +186,31 @@ export class WorkQueue {
     if (this.#depth === 0) return undefined;
     const nowMs = this.#clock.monotonic();
     const level = this.#nextLevel(nowMs);
-    const entry = level?.take();
-    if (level === undefined || entry === undefined) return undefined;
+    const slot = level?.take();
+    if (level === undefined || slot === undefined) return undefined;
+    const { isRunning, startedMs, takenFrom, spentUntilMs, readyMs } = this.#keys;
     this.#depth--;
-    entry.isRunning = true;
-    entry.startedMs = nowMs;
-    entry.priority = level.priority;
+    isRunning.set(slot, 1);
+    startedMs.set(slot, nowMs);
+    takenFrom.set(slot, level.number);
     if (this.#rateLimit !== undefined)
-      entry.spentUntilMs = Math.max(nowMs, entry.spentUntilMs) + this.#rateLimit.minIntervalMs;
-    this.#running.push(entry);
-    this.#metrics.waited(nowMs - entry.readyMs);
-    return entry.key;
+      spentUntilMs.set(slot, Math.max(nowMs, spentUntilMs.get(slot)) + this.#rateLimit.minIntervalMs);
+    this.#running.push(slot);
+    this.#metrics.waited(nowMs - readyMs.get(slot));
+    return this.#keys.keyOf(slot);
   }
 
   done(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined || !entry.isRunning) return;
-    entry.isRunning = false;
-    this.#notRunning(entry);
-    this.#metrics.worked(this.#clock.monotonic() - entry.startedMs);
-    const { again } = entry;
-    entry.again = undefined;
-    if (again !== undefined && !this.#isClosed) this.#makeReady(entry, again);
-    else this.#dropIfIdle(entry);
+    const slot = this.#keys.find(key);
+    if (slot === undefined || !this.#isRunning(slot)) return;
+    const { isRunning, startedMs, again } = this.#keys;
+    isRunning.set(slot, 0);
+    this.#notRunning(slot);
+    this.#metrics.worked(this.#clock.monotonic() - startedMs.get(slot));
+    const level = again.get(slot);
+    again.set(slot, 0);
+    if (level !== 0 && !this.#isClosed) this.#makeReady(slot, level);
+    else this.#dropIfIdle(slot);
   }
 
   /** Takes no more keys and forgets those that wait; keys that are being worked on may still be `done`. */
@@ -209,59 +220,62 @@ export class WorkQueue {
     this.#delays.clear();
     for (const level of this.#levels) level.clear();
     this.#depth = 0;
-    this.#entries.clear();
-    for (const entry of this.#running) this.#entries.set(entry.key, entry);
+    for (const slot of this.#keys.slots()) if (!this.#isRunning(slot)) this.#keys.remove(slot);
     this.#metrics.close();
   }
 
-  #notRunning(entry: QueueEntry): void {
-    const at = this.#running.indexOf(entry);
+  #isRunning(slot: number): boolean {
+    return this.#keys.isRunning.get(slot) === 1;
+  }
+
+  #notRunning(slot: number): void {
+    const at = this.#running.indexOf(slot);
     const last = this.#running.pop();
     if (last !== undefined && at < this.#running.length) this.#running[at] = last;
   }
 
-  #entryOf(key: string): QueueEntry {
-    const known = this.#entries.get(key);
+  #slotOf(key: string): number {
+    const known = this.#keys.find(key);
     if (known !== undefined) return known;
-    if (this.#entries.size >= this.#sweepSize) this.#sweep();
-    const entry = new QueueEntry(key);
-    this.#entries.set(key, entry);
-    return entry;
+    if (this.#keys.size >= this.#sweepSize) this.#sweep();
+    const slot = this.#keys.add(key);
+    this.#keys.takenFrom.set(slot, numberOf("normal"));
+    return slot;
   }
 
   #sweep(): void {
-    for (const entry of this.#entries.values()) this.#dropIfIdle(entry);
-    this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#entries.size);
+    for (const slot of this.#keys.slots()) this.#dropIfIdle(slot);
+    this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#keys.size);
   }
 
-  #makeReady(entry: QueueEntry, priority: Priority): void {
-    this.#undelay(entry);
-    if (entry.isRunning) {
-      entry.again = moreUrgent(entry.again ?? priority, priority);
+  #makeReady(slot: number, wanted: number): void {
+    this.#undelay(slot);
+    const { again, spentUntilMs, readyMs } = this.#keys;
+    if (this.#isRunning(slot)) {
+      const before = again.get(slot);
+      again.set(slot, before === 0 ? wanted : Math.min(before, wanted));
       return;
     }
     const nowMs = this.#clock.monotonic();
-    const { level } = entry;
+    const level = this.#levelOf(slot);
     if (level === undefined) {
-      const allowedMs = this.#rateLimit === undefined ? nowMs : entry.spentUntilMs - this.#rateLimit.slackMs;
-      if (allowedMs > nowMs) return this.#delayUntil(entry, allowedMs, priority);
-    } else if (moreUrgent(level.priority, priority) === level.priority) return;
+      const allowedMs = this.#rateLimit === undefined ? nowMs : spentUntilMs.get(slot) - this.#rateLimit.slackMs;
+      if (allowedMs > nowMs) return this.#delayUntil(slot, allowedMs, wanted);
+    } else if (level.number <= wanted) return;
     // Whatever throws, throws before anything is counted or moved.
-    const next = this.#levelOf(priority);
-    const flow = this.#flowOf(entry.key);
+    const flow = this.#flowOf(this.#keys.keyOf(slot));
     if (level === undefined) {
-      entry.readyMs = nowMs;
+      readyMs.set(slot, nowMs);
       this.#depth++;
       this.#metrics.adds++;
-    } else level.remove(entry);
-    next.add(entry, flow);
+    } else level.remove(slot);
+    this.#levels[wanted - 1]?.add(slot, flow);
     this.#onReady();
   }
 
-  #levelOf(priority: Priority): FairLevel {
-    const level = this.#levels[priorities.indexOf(priority)];
-    if (level === undefined) throw new RangeError(`no level has the priority "${priority}"`);
-    return level;
+  /** Where the key waits; undefined when it is not ready. */
+  #levelOf(slot: number): FairLevel | undefined {
+    return this.#levels[this.#keys.level.get(slot) - 1];
   }
 
   /** The most urgent keys, unless others have been passed over often enough for their age. */
@@ -279,26 +293,28 @@ export class WorkQueue {
     return next;
   }
 
-  #delayUntil(entry: QueueEntry, dueMs: number, priority: Priority): void {
-    if (this.#delays.has(entry)) {
-      if (entry.dueMs <= dueMs) return;
-      this.#delays.remove(entry);
+  #delayUntil(slot: number, untilMs: number, level: number): void {
+    const { dueMs, dueLevel } = this.#keys;
+    if (this.#delays.has(slot)) {
+      if (dueMs.get(slot) <= untilMs) return;
+      this.#delays.remove(slot);
     }
-    entry.dueMs = dueMs;
-    entry.duePriority = priority;
-    this.#delays.add(entry);
+    dueMs.set(slot, untilMs);
+    dueLevel.set(slot, level);
+    this.#delays.add(slot);
     this.#arm();
   }
 
-  #undelay(entry: QueueEntry): void {
-    if (!this.#delays.has(entry)) return;
-    this.#delays.remove(entry);
+  #undelay(slot: number): void {
+    if (!this.#delays.has(slot)) return;
+    this.#delays.remove(slot);
     this.#arm();
   }
 
   /** One timer, for the delay that ends first. */
   #arm(): void {
-    const dueMs = this.#delays.first?.dueMs ?? Number.POSITIVE_INFINITY;
+    const { first } = this.#delays;
+    const dueMs = first === undefined ? Number.POSITIVE_INFINITY : this.#keys.dueMs.get(first);
     if (dueMs === this.#timerMs) return;
     this.#timer?.cancel();
     this.#timerMs = dueMs;
@@ -307,19 +323,22 @@ export class WorkQueue {
   }
 
   #wake(): void {
+    const { dueMs, dueLevel } = this.#keys;
     const nowMs = this.#clock.monotonic();
     // The timer is spent, also one that fired a moment too early.
     this.#timerMs = Number.NaN;
-    for (let entry = this.#delays.first; entry !== undefined && entry.dueMs <= nowMs; entry = this.#delays.first) {
-      this.#delays.remove(entry);
-      this.#makeReady(entry, entry.duePriority);
+    for (let slot = this.#delays.first; slot !== undefined && dueMs.get(slot) <= nowMs; slot = this.#delays.first) {
+      this.#delays.remove(slot);
+      this.#makeReady(slot, dueLevel.get(slot));
     }
     this.#arm();
   }
 
-  #dropIfIdle(entry: QueueEntry): void {
-    const isIdle = !entry.isRunning && entry.level === undefined && !this.#delays.has(entry) && entry.failures === 0;
-    if (isIdle && entry.spentUntilMs <= this.#clock.monotonic()) this.#entries.delete(entry.key);
+  #dropIfIdle(slot: number): void {
+    const { failures, spentUntilMs } = this.#keys;
+    const isWaiting = this.#levelOf(slot) !== undefined || this.#delays.has(slot);
+    if (isWaiting || this.#isRunning(slot) || failures.get(slot) > 0) return;
+    if (spentUntilMs.get(slot) <= this.#clock.monotonic()) this.#keys.remove(slot);
   }
 }
 
@@ -328,8 +347,11 @@ function allowedPasses(waitedMs: number): number {
   return Math.max(1, Math.ceil(passesBeforeClaim * (1 - waitedMs / agedMs)));
 }
 
-function moreUrgent(a: Priority, b: Priority): Priority {
-  return priorities.indexOf(a) <= priorities.indexOf(b) ? a : b;
+/** The number of its level; the most urgent has the least. */
+function numberOf(priority: Priority): number {
+  const index = priorities.indexOf(priority);
+  if (index === -1) throw new RangeError(`no level has the priority "${priority}"`);
+  return index + 1;
 }
 
 function namespaceOf(key: string): string {

@@ -129,6 +129,8 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "true → false": "virtual time has no process that a timer could keep alive",
   }),
   ...ofOne("controller/child-writer.ts", {
+    "namespace === undefined ? target : { ...target, metadata: { … → { ...target, metadata: { ...target.metadata, namespace } }":
+      "for the type alone: a namespace that is undefined is none",
     'wanted.metadata.annotations?.[appliedAnnotation] ?? "" → wanted.metadata.annotations?.[appliedAnnotation]':
       "for the type alone: what is applied was given its mark just before",
     "gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds… → { gracePeriodSeconds }":

@@ -84,8 +84,9 @@ export class KindLister {
         this.#hasBegun = true;
         this.#ports.heard();
         for (const bytes of batch) {
-          staged.add(bytes);
+          // Before the first one too: what brought it, for the first time, was a slice of its own.
           if (slices.isOver()) await slices.pause();
+          staged.add(bytes);
         }
       }
       page = list.metadata();

@@ -34,7 +34,7 @@ export class ChildSet {
     const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
     if (this.#isComplete && !this.#wanted.has(id))
       throw new TerminalError(
-        `Cannot apply ${child.kind} "${child.metadata.name ?? ""}" after \`applySet\` or \`prune\`: each run would delete it there and make it here; name all children in one set, or prune last`,
+        `Cannot apply ${child.kind} "${nameOf(child)}" after \`applySet\` or \`prune\`: each run would delete it there and make it here; name all children in one set, or prune last`,
       );
     this.#wanted.add(id);
   }

@@ -1,6 +1,6 @@
 /**
  * Measures the work queue with many keys: what one key costs from add to done, and what a delay costs.
- * Run: node --conditions=@setpoint/source bench/queue.ts [keys]
+ * Run: node --expose-gc --conditions=@setpoint/source bench/queue.ts [keys]
  */
 import { createMetrics, systemClock, systemRandom } from "@setpoint/host/system";
 import { WorkQueue } from "@setpoint/runtime";
@@ -31,6 +31,15 @@ function drain(queue: WorkQueue): void {
   for (let key = queue.take(); key !== undefined; key = queue.take()) queue.done(key);
 }
 
+// First: what the measurements leave behind goes when it pleases.
+globalThis.gc?.();
+const before = memory();
+const kept = createQueue();
+for (const key of keys) kept.add(key);
+globalThis.gc?.();
+console.log(`memory of a waiting key: ${((memory() - before) / keyCount).toFixed(0)} bytes`);
+kept.close();
+
 measure("all added, then taken and done", (queue) => {
   for (const key of keys) queue.add(key, "low");
   drain(queue);
@@ -49,12 +58,6 @@ measure("added with a delay, and undelayed by a change", (queue) => {
   for (const key of keys) queue.add(key);
   drain(queue);
 });
-
-const before = memory();
-const kept = createQueue();
-for (const key of keys) kept.add(key);
-console.log(`memory of a waiting key: ${((memory() - before) / keyCount).toFixed(0)} bytes`);
-kept.close();
 
 function memory(): number {
   const { heapUsed, external } = process.memoryUsage();

@@ -43,8 +43,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "this.#keys[slot] = undefined; → (nothing)": memoryOnly,
     'this.#keys[slot] ?? "" → this.#keys[slot]': "for the type alone: whoever has a slot has its key",
     "this.#flows = []; → (nothing)": memoryOnly,
-    "this.#room > roomMin → this.#room >= roomMin": memoryOnly,
-    "this.#room > roomMin → this.#room <= roomMin": memoryOnly,
+    "this.#room > roomKeptMax → this.#room >= roomKeptMax": memoryOnly,
     "this.#resize(roomMin); → (nothing)": memoryOnly,
   }),
   ...ofOne("queue/column.ts", {

@@ -16,6 +16,11 @@ export interface Clock {
   defer(callback: () => void): void;
 }
 
+/** Resolves when everything else that is ready has had its turn. */
+export function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.defer(resolve));
+}
+
 /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

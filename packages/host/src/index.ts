@@ -1,6 +1,6 @@
 /** What a program gets from its host, as interfaces; see the package's README. */
 export type { Clock, Timer } from "./clock.ts";
-export { microTimestamp, sleep, timestamp, timestampAt } from "./clock.ts";
+export { microTimestamp, nextTurn, sleep, timestamp, timestampAt } from "./clock.ts";
 export type { BytePacker } from "./byte-packer.ts";
 export type { Host } from "./host.ts";
 export type { LogFields, Logger, LogLevel } from "./logger.ts";

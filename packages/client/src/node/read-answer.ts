@@ -1,7 +1,7 @@
 /** Makes an ApiResponse of an HTTP answer. */
 import { pipeline } from "node:stream";
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
-import type { Clock } from "@setpoint/host";
+import { type Clock, nextTurn } from "@setpoint/host";
 import type { AnswerBody } from "./answer-body.ts";
 import type { AnswerHead } from "./answer-parser.ts";
 import { connectionLost } from "./connection-lost.ts";
@@ -15,11 +15,14 @@ const inflatedChunkBytes = 128 * 1024;
 /** Makes an answer of what arrives. */
 export type AnswerReader<R> = (request: ApiRequest, answer: IncomingAnswer, clock: Clock) => Promise<R>;
 
-export async function readAnswer(request: ApiRequest, answer: IncomingAnswer, clock: Clock): Promise<ApiResponse> {
-  const { body, ...head } = answer;
+export async function readAnswer(
+  request: ApiRequest,
+  { body, ...head }: IncomingAnswer,
+  clock: Clock,
+): Promise<ApiResponse> {
   if (head.status < 300 && isWatch(request))
-    return { ...head, kind: "watch", frames: watchFrames(plain(answer, clock)) };
-  if (!isJson(head)) return { ...head, kind: "bytes", bytes: plain(answer, clock) };
+    return { ...head, kind: "watch", frames: watchFrames(plain(head, body, clock)) };
+  if (!isJson(head)) return { ...head, kind: "bytes", bytes: plain(head, body, clock) };
   const bytes = await body.all();
   const json = head.headers["content-encoding"] === "gzip" ? await unzip(bytes) : bytes;
   return { ...head, kind: "object", object: json.length === 0 ? undefined : JSON.parse(json.toString("utf8")) };
@@ -36,7 +39,7 @@ export function isJson({ headers }: AnswerHead): boolean {
 }
 
 /** The chunks of a body, inflated on another thread if they are compressed. */
-export function plain({ headers, body }: IncomingAnswer, clock: Clock): AsyncIterable<Uint8Array> {
+export function plain({ headers }: AnswerHead, body: AnswerBody, clock: Clock): AsyncIterable<Uint8Array> {
   return headers["content-encoding"] === "gzip" ? inflated(body, clock) : body;
 }
 
@@ -56,10 +59,6 @@ async function* inflated(body: AnswerBody, clock: Clock): AsyncGenerator<Uint8Ar
     gunzip.destroy();
     await body.return();
   }
-}
-
-function nextTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => void clock.defer(resolve));
 }
 
 function unzip(bytes: Buffer): Promise<Buffer> {

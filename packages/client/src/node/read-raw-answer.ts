@@ -8,8 +8,8 @@ import { rawWatchFrames } from "./watch-frames.ts";
 
 export async function readRawAnswer(request: ApiRequest, answer: IncomingAnswer, clock: Clock): Promise<RawResponse> {
   if (answer.status >= 300 || !isJson(answer)) return readAnswer(request, answer, clock);
-  const { body: _body, ...head } = answer;
-  const chunks = plain(answer, clock);
+  const { body, ...head } = answer;
+  const chunks = plain(head, body, clock);
   if (isWatch(request)) return { ...head, kind: "rawWatch", frames: rawWatchFrames(chunks) };
   return { ...head, kind: "rawList", list: rawList(chunks) };
 }

@@ -1,6 +1,6 @@
 /** Flies a recorded flight again: gives a program the inputs of a recording and compares what it asks. */
 import { deepEqual, type ApiRequest, type ApiResponse, type Transport } from "@setpoint/apimachinery";
-import type { Clock, Host, Random, Timer } from "@setpoint/host";
+import { type Clock, type Host, nextTurn, type Random, type Timer } from "@setpoint/host";
 import { subjectOf } from "./flight-recorder.ts";
 import type { FlightEntry, FlightHeader, FlightInput, RecordedError } from "./flight-recording.ts";
 import { Redactor } from "./redactor.ts";
@@ -86,7 +86,7 @@ export class FlightReplay {
 
   /** Everything that the last input has set in motion is done after it. */
   #turn(): Promise<void> | undefined {
-    return this.#isFresh ? undefined : new Promise((resolve) => this.#options.clock.defer(resolve));
+    return this.#isFresh ? undefined : nextTurn(this.#options.clock);
   }
 
   /** Whether nothing has been given to the program since the last turn. */

@@ -1,4 +1,4 @@
-import type { Clock } from "@setpoint/host";
+import { type Clock, nextTurn } from "@setpoint/host";
 
 /**
  * Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. Little enough
@@ -28,7 +28,7 @@ export class TimeSlices {
 
   /** Resolves when everything else that is ready has had its turn. */
   async pause(): Promise<void> {
-    await new Promise<void>((resolve) => this.#clock.defer(resolve));
+    await nextTurn(this.#clock);
     this.begin();
   }
 }

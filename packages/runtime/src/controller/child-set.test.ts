@@ -126,3 +126,12 @@ test("two children of one name are refused before anything is sent, also two wit
   await expect(context.applySet([nameless, nameless])).rejects.toThrow('Cannot apply ConfigMap "": it is wanted twice');
   expect(world.writes()).toEqual([]);
 });
+
+test("a child without a name is refused for that, also after a prune", async () => {
+  await using world = createControllerWorld();
+  const parent = await world.client.create(Candy, candy("mint"));
+  const { context } = runsByHand(world).begin(parent);
+  await context.prune();
+  const { name: _name, ...metadata } = wrapper("mint").metadata;
+  await expect(context.apply({ ...wrapper("mint"), metadata })).rejects.toThrow("it has no metadata.name");
+});

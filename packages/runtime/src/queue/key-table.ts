@@ -2,6 +2,9 @@ import { Column, roomMin } from "./column.ts";
 import type { Flow } from "./fair-level.ts";
 import { Links, none } from "./slot-list.ts";
 
+/** Room that an empty table keeps: queues run empty all the time, after few keys. */
+const roomKeptMax = 1_024;
+
 /**
  * Everything that a queue knows of its keys: a slot a key, a column a property. Objects instead, each of which lives until its key has
  * run, leave holes in the old generation after a start: with a hundred thousand of them a full collection moved what was
@@ -69,7 +72,7 @@ export class KeyTable {
   remove(slot: number): void {
     this.#slots.delete(this.keyOf(slot));
     this.#keys[slot] = undefined;
-    if (this.#slots.size === 0) return this.#reset();
+    if (this.#slots.size === 0 && this.#room > roomKeptMax) return this.#reset();
     this.inFlow.next.set(slot, this.#firstFree);
     this.#firstFree = slot;
   }
@@ -92,7 +95,7 @@ export class KeyTable {
     this.#keys = [];
     this.#flows = [];
     this.#firstFree = none;
-    if (this.#room > roomMin) this.#resize(roomMin);
+    this.#resize(roomMin);
   }
 
   #resize(room: number): void {

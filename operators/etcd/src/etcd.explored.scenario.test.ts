@@ -14,6 +14,7 @@ interface Found {
 const write = (write: string, nth: number): { by: string; write: string; nth: number } => ({ by: "etcd", write, nth });
 const event = (event: string, nth: number): { by: string; event: string; nth: number } => ({ by: "etcd", event, nth });
 const claim = (rank: number): { resource: string; rank: number } => ({ resource: "persistentvolumeclaims", rank });
+const service = (rank: number): { resource: string; rank: number } => ({ resource: "services", rank });
 const pod = (rank: number): { resource: string; rank: number } => ({ resource: "pods", rank });
 
 const made = "POST default/pods/orders-*";
@@ -131,6 +132,17 @@ const found: readonly Found[] = [
       { kind: "E2", at: write(told, 1), child: { resource: "services", rank: 1 }, own: false },
       { kind: "E1", at: write(told, 2), child: claim(5) },
       { kind: "E1", at: write(status, 8), child: pod(18) },
+    ],
+  },
+  {
+    name: "a member that joined while there was no majority has started all the same, and another one may be removed",
+    story: "a member is replaced",
+    seed: 121_001,
+    faults: [
+      { kind: "E2", at: write(told, 8), child: pod(10), own: false },
+      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(11), own: true },
+      { kind: "E1", at: write(status, 14), child: pod(12) },
+      { kind: "E9", at: write("etcd promote *", 1), rank: 1, backMs: 120_000 },
     ],
   },
 ];

@@ -1,9 +1,11 @@
 /** What is lost is replaced, and nothing that was acknowledged is lost; in the simulated world. */
 import { Pod } from "@setpoint/api";
-import { conditionOf } from "@setpoint/testing";
+import { conditionOf, EtcdModel, simulate } from "@setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdOperator } from "./etcd-operator.ts";
+import { EtcdError } from "./gateway/etcd-gateway.ts";
 import {
   bootstrap,
   claims,
@@ -13,6 +15,7 @@ import {
   scenario,
   whileSomebodyWrites,
 } from "./testing/etcd-stage.ts";
+import { simulatedGateway } from "./testing/simulated-gateway.ts";
 
 describe("healing", () => {
   test.each([
@@ -168,3 +171,23 @@ test(
     await expectHealthy(stage);
   }),
 );
+
+test("a removal that another member's start has to come before is asked for every other second", async () => {
+  const etcd = new EtcdModel();
+  let asked = 0;
+  const remove = (): Promise<void> => {
+    asked++;
+    return Promise.reject(new EtcdError("etcdserver: re-configuration failed due to not enough started members"));
+  };
+  await using world = await simulate({
+    seed: 29,
+    models: [etcd],
+    operators: [(process) => etcdOperator({ ...simulatedGateway(etcd, process), remove })],
+  });
+  await world.apply(cluster("orders"));
+  await world.settled();
+  world.kill(etcd.leader("orders") ?? "");
+  await world.run(minutes(1));
+  expect(asked).toBeGreaterThan(20);
+  expect(asked).toBeLessThan(35);
+});

@@ -1,7 +1,7 @@
 /** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
 import { Pod } from "@setpoint/api";
 import type { ReconcileContext, Result } from "setpoint";
-import { isNotYet, type EtcdGateway } from "../gateway/etcd-gateway.ts";
+import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
@@ -102,6 +102,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
 
 /** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */
 const membershipRetryMs = 250;
+/** What waits for a pod may wait for long. */
+const startRetryMs = 2_000;
 
 /** How old answers may be upon which a member is stopped. */
 const answersMsMax = 2_000;
@@ -114,7 +116,7 @@ async function unlessNotYet(change: Promise<void>, context: ReconcileContext): P
     return context.requeueAfter(0, "see what has changed in etcd");
   } catch (error) {
     if (!isNotYet(error)) throw error;
-    return context.requeueAfter(membershipRetryMs, error.message);
+    return context.requeueAfter(waitsForStart(error) ? startRetryMs : membershipRetryMs, error.message);
   }
 }
 

@@ -55,6 +55,11 @@ export function isEtcdError(error: unknown): error is EtcdError {
   );
 }
 
+/** A voter has not started yet, and nobody knows when it will. */
+export function waitsForStart(error: EtcdError): boolean {
+  return /not enough started|not started/i.test(error.message);
+}
+
 /** Refusals that time mends: the five-second rule for changes of membership, and a learner that is not in sync yet. */
 export function isNotYet(error: unknown): error is EtcdError {
   return (

@@ -114,8 +114,7 @@ export class EtcdMember implements Program, Peer {
   synced(): void {
     const { data } = this;
     const own = data.members.get(data.memberId);
-    if (own?.name === "" && this.#group?.hasQuorum === true)
-      this.#group.propose({ kind: "publish", id: data.memberId, name: this.name });
+    if (own?.name === "") this.#group?.propose({ kind: "publish", id: data.memberId, name: this.name });
     this.#isServing = true;
     this.launch.ready(true);
   }

@@ -30,8 +30,8 @@ interface Bench {
 
 const urlOf = (name: string): string => `http://${name}.etcd.default.svc:2380`;
 
-function createBench(): Bench {
-  const host = simulatedHost(1);
+function createBench(seed = 1): Bench {
+  const host = simulatedHost(seed);
   const etcd = new EtcdModel();
   etcd.attach(host);
   let addresses = 0;
@@ -164,6 +164,31 @@ test("a member that joins with another list of members ends", async () => {
   const joining = start("d", { cluster: ["a", "d"], state: "existing" });
   await host.clock.run(1_000);
   expect(joining.exit?.message).toContain("member count is unequal");
+});
+
+test("a member that joins while there is no majority serves nobody before that is back and knows its name", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const { host, etcd, start, wait } = createBench(seed);
+    const voters = ["a", "b"].map((name) => start(name, { cluster: ["a", "b"] }));
+    await host.clock.run(10_000);
+    const [first] = voters as [Process, Process];
+    const { leaderId, memberId } = await wait(etcd.status(first.endpoint));
+    const [leader, follower] = leaderId === memberId ? voters : voters.toReversed();
+    if (leader === undefined || follower === undefined) throw new Error("there are two voters");
+    await wait(etcd.addLearner(leader.endpoint, urlOf("c")));
+    follower.kill();
+    const joining = start("c", { cluster: ["a", "b", "c"], state: "existing" });
+    await host.clock.run(200);
+    start(follower === first ? "a" : "b", { cluster: ["a", "b"], volume: follower.volume });
+    const answers = (): Promise<boolean> =>
+      etcd.status(joining.endpoint).then(
+        () => true,
+        () => false,
+      );
+    while (!(await wait(answers()))) await host.clock.run(10);
+    const { members } = await wait(etcd.memberList(leader.endpoint));
+    expect(members.map(({ name }) => name).sort()).toEqual(["a", "b", "c"]);
+  }
 });
 
 test("data of a cluster that was raised to 3.5 is not opened by 3.4", async () => {

@@ -11,7 +11,9 @@ export interface Peer {
   readonly connectedSinceMs: number;
   /** It was told to stop and is about to. */
   readonly isStopping: boolean;
-  /** It has the leader's whole log, for the first time since it started or again. */
+  /** Clients are answered. */
+  readonly isServing: boolean;
+  /** It has the leader's whole log, for the first time since it started or again, and a majority can agree. */
   synced(): void;
   /** It has learned that it is no member any more. */
   removed(): void;
@@ -146,7 +148,7 @@ export class QuorumGroup {
     for (const { data } of this.#inSync) data.apply({ kind: "noop" }, this.#term);
     for (const peer of this.#peers) if (!this.#inSync.has(peer)) this.#syncSoon(peer);
     this.#tell(winner.data.memberId);
-    for (const peer of this.#inSync) peer.synced();
+    if (this.hasQuorum) for (const peer of this.#inSync) peer.synced();
     this.#raiseVersion();
   }
 
@@ -168,8 +170,14 @@ export class QuorumGroup {
     peer.data.follow(leader.data);
     this.#inSync.add(peer);
     peer.leaderChanged();
-    peer.synced();
+    this.#serve(peer);
     this.#raiseVersion();
+  }
+
+  /** Who starts publishes itself before it serves anybody, and tries until a majority agrees: who came without one comes with it. */
+  #serve(peer: Peer): void {
+    if (!this.hasQuorum) return;
+    for (const each of this.#inSync) if (each === peer || !each.isServing) each.synced();
   }
 
   /** The leader raises the cluster's version when all members run a higher one. */

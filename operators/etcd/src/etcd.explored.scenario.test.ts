@@ -135,7 +135,7 @@ const found: readonly Found[] = [
     ],
   },
   {
-    name: "a member that joined while there was no majority has started all the same, and another one may be removed",
+    name: "a removal beside a member that joined while there was no majority is not asked for without end",
     story: "a member is replaced",
     seed: 121_001,
     faults: [

@@ -62,10 +62,9 @@ export function waitsForStart(error: EtcdError): boolean {
 
 /** Refusals that time mends: the five-second rule for changes of membership, and a learner that is not in sync yet. */
 export function isNotYet(error: unknown): error is EtcdError {
+  if (!isEtcdError(error)) return false;
   return (
-    isEtcdError(error) &&
-    /unhealthy cluster|not in sync|too many learner|not enough started|not started|leader changed|no leader/i.test(
-      error.message,
-    )
+    waitsForStart(error) ||
+    /unhealthy cluster|not in sync|too many learner|leader changed|no leader/i.test(error.message)
   );
 }

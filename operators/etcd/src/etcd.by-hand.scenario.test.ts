@@ -6,6 +6,11 @@ import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { bootstrap, claims, cluster, expectHealthy, memberNames, scenario } from "./testing/etcd-stage.ts";
 
+const peerPorts = [
+  { name: "peer", port: 2380, protocol: "TCP", targetPort: 2380 },
+  { name: "client", port: 2379, protocol: "TCP", targetPort: 2379 },
+];
+
 describe("what people do by hand", () => {
   test(
     "labels of a pod or a volume that somebody edits are put back, and foreign ones stay",
@@ -24,6 +29,28 @@ describe("what people do by hand", () => {
       await world.expectQuiet();
     }),
   );
+
+  test.each<readonly [string, unknown]>([
+    ["its label", { metadata: { labels: { "etcd.setpoint.dev/cluster": "other" } } }],
+    ["its selector by a label more", { spec: { selector: { track: "canary" } } }],
+    ["its selector", { spec: { selector: { "etcd.setpoint.dev/cluster": "other" } } }],
+    ["whether members count that are not ready", { spec: { publishNotReadyAddresses: false } }],
+    ["a port's number", { spec: { ports: [{ name: "client", port: 12_379, protocol: "TCP", targetPort: 2379 }] } }],
+    ["its ports by one more", { spec: { ports: [...peerPorts, { name: "metrics", port: 2381, protocol: "TCP" }] } }],
+    ["a port's target", { spec: { ports: [{ name: "client", port: 2379, protocol: "TCP", targetPort: 1 }] } }],
+  ])("a Service is as wanted again when somebody has edited %s", async (_, edit) => {
+    await scenario(26, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage);
+      const before = await world.get(Service, "orders");
+      await world.patch(Service, "orders", edit);
+      await world.settled();
+      const after = await world.get(Service, "orders");
+      expect(after.spec).toEqual(before.spec);
+      expect(after.metadata.labels).toEqual(before.metadata.labels);
+      await world.expectQuiet();
+    })();
+  });
 
   test(
     "a pod whose member label somebody edits is still known by its name",

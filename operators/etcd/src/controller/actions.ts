@@ -1,11 +1,11 @@
 /** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
-import { Pod } from "@setpoint/api";
+import { Pod, Service } from "@setpoint/api";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
-import { clientService, peerService } from "../resources/services.ts";
+import { isAsWanted, restoration, wantedServices } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -19,9 +19,13 @@ type ActionFunctions = {
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   return {
-    async applyServices(_, { apply }, { cluster }) {
-      await apply(peerService(cluster));
-      await apply(clientService(cluster));
+    async applyServices(_, { apply, get, patch }, { cluster }) {
+      for (const wanted of wantedServices(cluster)) {
+        const present = get(Service, wanted.metadata.name ?? "", cluster.metadata.namespace);
+        if (present === undefined) await apply(wanted);
+        // The list of ports is written as a whole, so nothing may have changed since it was read.
+        else if (!isAsWanted(present, wanted)) await patch(present, restoration(present, wanted), { unchanged: true });
+      }
     },
 
     async startMember({ member, initialCluster, state }, { create }, { cluster, targetVersion, members }) {

@@ -6,7 +6,7 @@ import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
-import { clientService, peerService } from "../resources/services.ts";
+import { isAsWanted, wantedServices } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
@@ -204,7 +204,7 @@ function observeServices(
   context: ReconcileContext,
 ): Pick<Seen, "servicesToApply" | "serviceTaken"> {
   const servicesToApply: string[] = [];
-  for (const wanted of [peerService(cluster), clientService(cluster)]) {
+  for (const wanted of wantedServices(cluster)) {
     const name = wanted.metadata.name ?? "";
     const present = context.get(Service, name, cluster.metadata.namespace);
     if (present !== undefined && !isOurs(present, cluster)) return { servicesToApply: [], serviceTaken: name };
@@ -215,18 +215,6 @@ function observeServices(
 
 function isOurs(service: Service, cluster: EtcdCluster): boolean {
   return service.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid) ?? false;
-}
-
-/** Compares what we set; the rest of a Service belongs to the server and to others. */
-function isAsWanted(present: Service, wanted: Service): boolean {
-  const relevant = ({ spec, metadata }: Service): string =>
-    JSON.stringify([
-      metadata.labels?.[labels.cluster],
-      spec?.selector?.[labels.cluster],
-      spec?.publishNotReadyAddresses ?? false,
-      spec?.ports?.map(({ name, port, targetPort }) => [name, port, targetPort]),
-    ]);
-  return relevant(present) === relevant(wanted);
 }
 
 /** Members are brought to the wanted version only if that is a step that etcd allows from the oldest one that runs. */

@@ -145,6 +145,12 @@ const found: readonly Found[] = [
       { kind: "E9", at: write("etcd promote *", 1), rank: 1, backMs: 120_000 },
     ],
   },
+  {
+    name: "a member is replaced although somebody has given a port of a Service another number",
+    story: "a member is replaced",
+    seed: 141_002,
+    faults: [{ kind: "E2", at: write(made, 4), child: service(15), own: true, of: "spec" }],
+  },
 ];
 
 test.each(found)("$name", async ({ story, seed, faults }) => {

@@ -90,6 +90,7 @@ function stepFaults(at: StepSite, rank: number, { owned, hasPods, flips, nodes }
     { kind: "E1", at, child: { resource, rank } },
     { kind: "E2", at, child: { resource, rank }, own: false },
     { kind: "E2", at, child: { resource, rank }, own: true },
+    { kind: "E2", at, child: { resource, rank }, own: true, of: "spec" },
   ]);
   const pods: readonly Fault[] = hasPods
     ? [

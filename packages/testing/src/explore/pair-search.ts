@@ -134,5 +134,5 @@ function shapeOf(at: Fault["at"]): string {
 /** A kind, and what it is done to; other details take turns. */
 function sortOf(fault: Fault): string {
   if (fault.kind === "E1") return `E1 ${fault.child.resource}`;
-  return fault.kind === "E2" ? `E2 ${fault.child.resource} ${fault.own}` : fault.kind;
+  return fault.kind === "E2" ? `E2 ${fault.child.resource} ${fault.own} ${fault.of ?? ""}` : fault.kind;
 }

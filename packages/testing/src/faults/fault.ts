@@ -96,8 +96,17 @@ export type ProcessFault =
 export type WorldFault =
   /** Somebody deletes a child. */
   | { readonly kind: "E1"; readonly at: StepSite; readonly child: ChildChoice }
-  /** Somebody edits a child: `own` changes a field that the operator has set, otherwise a label and an annotation are added. */
-  | { readonly kind: "E2"; readonly at: StepSite; readonly child: ChildChoice; readonly own: boolean }
+  /**
+   * Somebody edits a child: `own` changes a field that the operator has set, a label or, with `of`, a value of its spec; otherwise
+   * a label and an annotation are added.
+   */
+  | {
+      readonly kind: "E2";
+      readonly at: StepSite;
+      readonly child: ChildChoice;
+      readonly own: boolean;
+      readonly of?: "spec";
+    }
   /** Somebody deletes the story's objects and takes their finalizers off; then makes them again. */
   | { readonly kind: "E3"; readonly at: StepSite }
   /** The namespace is terminated and made again with the story's objects. */

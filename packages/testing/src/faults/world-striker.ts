@@ -1,6 +1,6 @@
 /** Does what strikes between two steps: the lease, the process, and what people and machines do to the cluster. */
 import { Lease, Namespace, PersistentVolumeClaim } from "@setpoint/api";
-import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { isInvalid, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { type Host, microTimestamp, sleep } from "@setpoint/host";
 import type { ControllerDefinition } from "@setpoint/runtime";
@@ -12,6 +12,7 @@ import { operatorNamespace } from "../users.ts";
 import { foreignKey } from "./foreign-key.ts";
 import type { ChildChoice, Fault } from "./fault.ts";
 import type { StepFault, Striker } from "./fault-board.ts";
+import { specEdit } from "./spec-edit.ts";
 
 export interface StrikerOptions {
   readonly client: Client;
@@ -114,10 +115,16 @@ export class WorldStriker implements Striker {
     if (kind !== undefined) await this.#options.client.delete(kind, keyOf(child)).catch(unlessNotFound);
   }
 
-  async #editChild({ child: choice, own }: FaultOf<"E2">): Promise<void> {
+  async #editChild({ child: choice, own, of }: FaultOf<"E2">): Promise<void> {
     const kind = this.#kindOf(choice.resource);
     const child = await this.#child(choice.resource, choice.rank);
     if (kind === undefined || child === undefined) return;
+    if (of === "spec") {
+      const edit = specEdit(child, this.#managers, choice.rank);
+      // What cannot be edited the server refuses, and nothing has happened.
+      if (edit !== undefined) await this.#options.client.patch(kind, keyOf(child), edit).catch(unlessRefused);
+      return;
+    }
     const labels = Object.keys(child.metadata.labels ?? {}).sort();
     const [label] = labels;
     const change =
@@ -253,6 +260,10 @@ function keyOf({ metadata: { name = "", namespace } }: KubeObject): { name: stri
 
 function unlessNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
+}
+
+function unlessRefused(error: unknown): void {
+  if (!isInvalid(error)) unlessNotFound(error);
 }
 
 /** The object as its user wrote it. */

@@ -1,0 +1,67 @@
+/** What a person changes in a child by hand: one value that its operator has set, beside labels. */
+import { isJsonObject, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+
+type Step = string | number;
+
+/** Fields whose maps hold texts that are anybody's choice; of other texts only some are valid. */
+const ofFreeTexts: ReadonlySet<string> = new Set(["data", "stringData", "selector"]);
+const notEdited: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
+
+/**
+ * A merge patch that changes one value of `child` which one of `managers` owns: a number by one, a boolean to the other, a free text to
+ * another; `rank` chooses which, and goes round. Lists are written as a whole, as people do. Undefined when there is no such value.
+ */
+export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank: number): JsonObject | undefined {
+  const paths = new Map<string, readonly Step[]>();
+  for (const { manager = "", subresource = "", fieldsV1 } of child.metadata.managedFields ?? []) {
+    if (!managers.has(manager) || subresource !== "" || !isJsonObject(fieldsV1)) continue;
+    for (const path of ownedValues(fieldsV1, child, []))
+      if (!notEdited.has(String(path[0]))) paths.set(JSON.stringify(path), path);
+  }
+  const sorted = [...paths.keys()].sort();
+  // One further in each round: the rank has chosen the child, too, and both numbers may have a divisor in common.
+  const round = Math.floor(rank / sorted.length);
+  const chosen = paths.get(sorted[(rank + round) % sorted.length] ?? "");
+  // An object of the cluster is one of JSON.
+  return chosen === undefined ? undefined : (patched(child, chosen) as JsonObject);
+}
+
+/** The paths of the values of `value` that are named by a set of fields, and that can be changed to another one. */
+function* ownedValues(fields: JsonObject, value: unknown, path: readonly Step[]): Generator<readonly Step[]> {
+  const children = Object.entries(fields).filter(([name]) => name !== ".");
+  if (children.length === 0 && otherValue(value, path) !== undefined) yield path;
+  for (const [name, below] of children) {
+    const step = stepOf(name, value);
+    if (step === undefined || !isJsonObject(below)) continue;
+    yield* ownedValues(below, (value as Readonly<Record<Step, unknown>>)[step], [...path, step]);
+  }
+}
+
+/** Where a field of FieldsV1 (`f:ports`, `k:{"port":80}`) is in a value. */
+function stepOf(name: string, value: unknown): Step | undefined {
+  if (name.startsWith("f:") && isJsonObject(value)) return name.slice(2);
+  if (!name.startsWith("k:") || !Array.isArray(value)) return undefined;
+  const key = Object.entries(JSON.parse(name.slice(2)) as JsonObject);
+  const index = value.findIndex((item) => isJsonObject(item) && key.every(([field, wanted]) => item[field] === wanted));
+  return index < 0 ? undefined : index;
+}
+
+function otherValue(value: unknown, path: readonly Step[]): unknown {
+  if (typeof value === "number") return value + 1;
+  if (typeof value === "boolean") return !value;
+  const isFree = path.some((step) => typeof step === "string" && ofFreeTexts.has(step));
+  return typeof value === "string" && isFree ? `${value}-edited` : undefined;
+}
+
+/** Only what is on the way to the value; of a list everything. */
+function patched(value: unknown, [step, ...rest]: readonly Step[], before: readonly Step[] = []): unknown {
+  if (step === undefined) return otherValue(value, before);
+  const path = [...before, step];
+  if (Array.isArray(value))
+    return value.map((item, at) => (at === step ? merged(item, patched(item, rest, path)) : item));
+  return { [step]: patched((value as JsonObject)[step], rest, path) };
+}
+
+function merged(item: unknown, change: unknown): unknown {
+  return isJsonObject(item) && isJsonObject(change) ? { ...item, ...change } : change;
+}

@@ -1,10 +1,18 @@
 /** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
-import { isAlreadyExists, isApiError, isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import {
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeObject,
+} from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
 import { storeKey } from "../cache/store.ts";
 import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
 import { TemporaryError, TerminalError } from "../errors.ts";
 import { covers } from "../objects/covers.ts";
+import { withoutForeignItems } from "../objects/foreign-items.ts";
 import { isOtherUid } from "./other-uid.ts";
 import { assertOurs, keyOf, nameOf, namespaceOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "./reconcile-context.ts";
@@ -84,6 +92,7 @@ export class ChildWriter {
     try {
       return await this.#apply(kind, onlyIf(wanted, present), present === undefined, options);
     } catch (error) {
+      if (isInvalid(error) && !isOtherUid(error)) return this.#applyAlone(kind, wanted, present, options, error);
       if (!isConflict(error) && !isOtherUid(error)) throw error;
       const now = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
       // Neither has anything changed: the conflict is another one, over fields.
@@ -91,6 +100,35 @@ export class ChildWriter {
       if (now !== undefined) assertOurs("apply", now, this.#parent);
       return this.#apply(kind, onlyIf(wanted, now), now === undefined, options);
     }
+  }
+
+  /**
+   * An apply leaves what others have added to a list. A port that somebody has given another number is such an item, and beside it the
+   * server refuses ours, which has the same name: so the lists with foreign items are written as they are wanted, and then it is applied.
+   */
+  async #applyAlone<T extends KubeObject>(
+    kind: KindRef<T>,
+    wanted: T,
+    present: Stored<T> | undefined,
+    options: ApplyOptions,
+    refusal: unknown,
+  ): Promise<Stored<T>> {
+    const { client, definition, signal } = this.#ports;
+    const lists = present === undefined || options.force === false ? undefined : withoutForeignItems(present, wanted);
+    if (present === undefined || lists === undefined) throw refusal;
+    const { uid, resourceVersion } = present.metadata;
+    const body = { ...lists, metadata: { uid, resourceVersion } };
+    const send = (): Promise<Stored<T>> =>
+      client.patch<T>(kind, keyOf(present), body, { fieldManager: definition.fieldManager, signal });
+    const alone = await this.#track({
+      verb: "patch",
+      kind,
+      object: present,
+      isNew: false,
+      parent: this.#parent.object,
+      send,
+    });
+    return this.#apply(kind, onlyIf(wanted, alone), false, options);
   }
 
   #apply<T extends KubeObject>(

@@ -1,0 +1,36 @@
+/** Lists of children to which somebody has added items, beside which the server refuses those that the operator applies. */
+import { Service } from "@setpoint/api";
+import type { ApplyOptions } from "@setpoint/runtime";
+import { controller, defineOperator } from "setpoint";
+import { expect, test } from "vitest";
+import { Candy } from "./candy-operator.fixture.ts";
+
+import { conditionOf } from "./settled.ts";
+import { simulate } from "./simulate.ts";
+
+function shopOf(options: ApplyOptions): ReturnType<typeof defineOperator> {
+  const shop = controller(Candy, {
+    owns: [Service],
+    async reconcile(_candy, { apply, status }) {
+      await apply(Service({ name: "shop", spec: { selector: { app: "shop" }, ports: [{ port: 80 }] } }), options);
+      await status({ wrappers: 1 });
+    },
+  });
+  return defineOperator({ name: "shop", controllers: [shop] });
+}
+
+test.each<readonly [string, ApplyOptions, number, RegExp | undefined]>([
+  ["is put back", {}, 80, undefined],
+  ["stays where nothing of others may be forced", { force: false }, 81, /spec\.ports\[\d\]\.name: Required value/],
+])("a port of a Service to which somebody gives another number %s", async (_what, options, port, refusal) => {
+  await using world = await simulate({ seed: 2, operators: [shopOf(options)] });
+  await world.apply(Candy({ name: "lolly", spec: { flavors: [] } }));
+  await world.settled();
+  await world.patch(Service, "shop", { spec: { ports: [{ port: 81, protocol: "TCP", targetPort: 80 }] } });
+  await world.run(30_000);
+  expect((await world.get(Service, "shop")).spec?.ports).toMatchObject([{ port }]);
+  const stalled = conditionOf(await world.get(Candy, "lolly"), "Stalled");
+  if (refusal === undefined) expect(stalled?.status).not.toBe("True");
+  else expect(stalled).toMatchObject({ status: "True", message: expect.stringMatching(refusal) });
+  await world.expectQuiet();
+});

@@ -16,6 +16,7 @@ export function parseEtcdVersion(text: string): EtcdVersion | undefined {
 }
 
 export function compareEtcdVersions(a: string, b: string): number {
+  if (a === b) return 0;
   const left = parseEtcdVersion(a);
   const right = parseEtcdVersion(b);
   if (left === undefined || right === undefined) return a.localeCompare(b);

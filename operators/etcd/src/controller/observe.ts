@@ -6,7 +6,7 @@ import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
-import { isAsWanted, wantedServices } from "../resources/services.ts";
+import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
@@ -204,11 +204,11 @@ function observeServices(
   context: ReconcileContext,
 ): Pick<Seen, "servicesToApply" | "serviceTaken"> {
   const servicesToApply: string[] = [];
-  for (const wanted of wantedServices(cluster)) {
-    const name = wanted.metadata.name ?? "";
+  for (const role of serviceRoles) {
+    const name = role.nameOf(cluster.metadata.name ?? "");
     const present = context.get(Service, name, cluster.metadata.namespace);
     if (present !== undefined && !isOurs(present, cluster)) return { servicesToApply: [], serviceTaken: name };
-    if (present === undefined || !isAsWanted(present, wanted)) servicesToApply.push(name);
+    if (present === undefined || !isAsWanted(present, cluster, role)) servicesToApply.push(name);
   }
   return { servicesToApply };
 }

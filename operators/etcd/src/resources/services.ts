@@ -7,64 +7,54 @@ export function clientServiceName(cluster: string): string {
   return `${cluster}-client`;
 }
 
-export function wantedServices(cluster: EtcdCluster): readonly Service[] {
-  return [peerService(cluster), clientService(cluster)];
+type ServiceSpec = NonNullable<Service["spec"]>;
+type ServicePort = NonNullable<ServiceSpec["ports"]>[number];
+
+/** What one of the Services is beside its selector, which is the cluster's name for both. */
+export interface ServiceRole {
+  readonly nameOf: (cluster: string) => string;
+  readonly ports: readonly ServicePort[];
+  readonly rest: Pick<ServiceSpec, "clusterIP" | "publishNotReadyAddresses">;
 }
 
-/** Headless: each member's pod gets a name. Members find each other before they are ready, so those count too. */
-function peerService(cluster: EtcdCluster): Service {
-  const { name = "", namespace = "" } = cluster.metadata;
-  return Service({
-    name,
-    namespace,
-    labels: { [labels.cluster]: name },
-    spec: {
-      clusterIP: "None",
-      publishNotReadyAddresses: true,
-      selector: { [labels.cluster]: name },
-      ports: [
-        { name: "peer", port: peerPort, protocol: "TCP", targetPort: peerPort },
-        { name: "client", port: clientPort, protocol: "TCP", targetPort: clientPort },
-      ],
-    },
-  });
-}
+const peers: ServicePort = { name: "peer", port: peerPort, protocol: "TCP", targetPort: peerPort };
+const clients: ServicePort = { name: "client", port: clientPort, protocol: "TCP", targetPort: clientPort };
 
-/** For clients: only members that are ready. */
-function clientService(cluster: EtcdCluster): Service {
+export const serviceRoles: readonly ServiceRole[] = [
+  // Headless: each member's pod gets a name. Members find each other before they are ready, so those count too.
+  {
+    nameOf: (cluster) => cluster,
+    ports: [peers, clients],
+    rest: { clusterIP: "None", publishNotReadyAddresses: true },
+  },
+  // For clients: only members that are ready.
+  { nameOf: clientServiceName, ports: [clients], rest: {} },
+];
+
+export function wantedService(cluster: EtcdCluster, { nameOf, ports, rest }: ServiceRole): Service {
   const { name = "", namespace = "" } = cluster.metadata;
   return Service({
-    name: clientServiceName(name),
+    name: nameOf(name),
     namespace,
     labels: { [labels.cluster]: name },
-    spec: {
-      selector: { [labels.cluster]: name },
-      ports: [{ name: "client", port: clientPort, protocol: "TCP", targetPort: clientPort }],
-    },
+    spec: { ...rest, selector: { [labels.cluster]: name }, ports: [...ports] },
   });
 }
 
 /** Compares what we set; the rest of a Service belongs to the server and to others. */
-export function isAsWanted({ metadata, spec }: Service, wanted: Service): boolean {
-  const {
-    ports: wantedPorts = [],
-    selector: wantedSelector = {},
-    publishNotReadyAddresses = false,
-  } = wanted.spec ?? {};
-  const { ports = [], selector = {} } = spec ?? {};
-  const name = labels.cluster;
+export function isAsWanted({ metadata, spec = {} }: Service, cluster: EtcdCluster, role: ServiceRole): boolean {
+  const { name } = cluster.metadata;
+  const { ports = [], selector = {}, publishNotReadyAddresses = false } = spec;
   return (
-    metadata.labels?.[name] === wanted.metadata.labels?.[name] &&
+    metadata.labels?.[labels.cluster] === name &&
+    selector[labels.cluster] === name &&
     // One label more, and it selects nobody.
-    Object.keys(selector).length === Object.keys(wantedSelector).length &&
-    selector[name] === wantedSelector[name] &&
-    (spec?.publishNotReadyAddresses ?? false) === publishNotReadyAddresses &&
-    ports.length === wantedPorts.length &&
-    ports.every((port, at) => isSamePort(port, wantedPorts[at]))
+    Object.keys(selector).length === 1 &&
+    publishNotReadyAddresses === (role.rest.publishNotReadyAddresses ?? false) &&
+    ports.length === role.ports.length &&
+    ports.every((port, at) => isSamePort(port, role.ports[at]))
   );
 }
-
-type ServicePort = NonNullable<NonNullable<Service["spec"]>["ports"]>[number];
 
 function isSamePort({ name, port, targetPort }: ServicePort, wanted: ServicePort | undefined): boolean {
   return name === wanted?.name && port === wanted?.port && targetPort === wanted?.targetPort;
@@ -77,9 +67,6 @@ function isSamePort({ name, port, targetPort }: ServicePort, wanted: ServicePort
 export function restoration({ spec }: Service, wanted: Service): object {
   const foreign = Object.keys(spec?.selector ?? {}).map((label) => [label, null] as const);
   const selector = { ...Object.fromEntries(foreign), ...wanted.spec?.selector };
-  const publishNotReadyAddresses = wanted.spec?.publishNotReadyAddresses ?? false;
-  return {
-    metadata: { labels: wanted.metadata.labels },
-    spec: { selector, ports: wanted.spec?.ports, publishNotReadyAddresses },
-  };
+  const { ports, publishNotReadyAddresses = false } = wanted.spec ?? {};
+  return { metadata: { labels: wanted.metadata.labels }, spec: { selector, ports, publishNotReadyAddresses } };
 }

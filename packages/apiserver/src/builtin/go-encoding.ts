@@ -35,7 +35,13 @@ interface FieldPlan {
   readonly element: FieldPlan | undefined;
 }
 
-const plans = new Map<string, readonly FieldPlan[]>();
+interface StructPlan {
+  readonly fields: ReadonlyMap<string, FieldPlan>;
+  /** Those that do not stay absent. */
+  readonly filled: readonly FieldPlan[];
+}
+
+const plans = new Map<string, StructPlan>();
 
 const leafShapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["io.k8s.apimachinery.pkg.apis.meta.v1.Time", "time"],
@@ -68,16 +74,18 @@ function shapeOf(schema: OpenApiSchema): Shape {
   return "opaque";
 }
 
-function planOf(component: string): readonly FieldPlan[] {
+function planOf(component: string): StructPlan {
   let plan = plans.get(component);
   if (plan === undefined) {
-    plan = makePlan(openApiSchemas()[component], goFields()[messageName(component)] ?? {});
+    const fields = fieldPlans(openApiSchemas()[component], goFields()[messageName(component)] ?? {});
+    const filled = fields.filter((field) => zeroOf(field, false) !== undefined || zeroOf(field, true) !== undefined);
+    plan = { fields: new Map(fields.map((field) => [field.name, field])), filled };
     plans.set(component, plan);
   }
   return plan;
 }
 
-function makePlan(schema: OpenApiSchema | undefined, go: GoFields): readonly FieldPlan[] {
+function fieldPlans(schema: OpenApiSchema | undefined, go: GoFields): readonly FieldPlan[] {
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const element =
       property.items ?? (typeof property.additionalProperties === "object" ? property.additionalProperties : undefined);
@@ -108,14 +116,26 @@ function elementOf(plan: Omit<FieldPlan, "element">): FieldPlan {
 
 /** Rewrites an object of this component in place as a round trip through its Go struct would. */
 export function encodeAsGo(component: string, object: JsonObject, inStatus = false): void {
-  for (const field of planOf(component)) encodeField(field, object, inStatus || field.name === "status");
+  const { fields, filled } = planOf(component);
+  // Structs have many more fields than objects set, so the object is walked, and not its type.
+  for (const name of Object.keys(object)) {
+    const field = fields.get(name);
+    if (field !== undefined) encodeField(field, object, inStatus || name === "status");
+  }
+  for (const field of filled) {
+    if (object[field.name] === undefined) fillAbsent(field, object, inStatus || field.name === "status");
+  }
 }
 
 function encodeField(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
   const value = object[field.name];
-  if (value === undefined || value === null) fillAbsent(field, object, inStatus);
-  else if (isZero(field, value)) delete object[field.name];
-  else object[field.name] = encodeValue(field.shape, field, value, inStatus);
+  if (value === undefined || value === null) return fillAbsent(field, object, inStatus);
+  if (isZero(field, value)) {
+    delete object[field.name];
+    return;
+  }
+  const encoded = encodeValue(field.shape, field, value, inStatus);
+  if (encoded !== value) object[field.name] = encoded;
 }
 
 function isZero(field: FieldPlan, value: unknown): boolean {
@@ -167,8 +187,9 @@ function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: b
 function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | unknown[], inStatus: boolean): void {
   const { element } = field;
   if (element === undefined) return;
-  const container = elements as JsonObject;
-  for (const key of Object.keys(container)) container[key] = encodeValue(shape, element, container[key], inStatus);
+  const encode = (value: unknown): unknown => encodeValue(shape, element, value, inStatus);
+  if (Array.isArray(elements)) for (const [index, value] of elements.entries()) elements[index] = encode(value);
+  else for (const key of Object.keys(elements)) elements[key] = encode(elements[key]);
 }
 
 function isObject(value: unknown): value is JsonObject {

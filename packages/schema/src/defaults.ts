@@ -6,11 +6,16 @@ import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
  * Sets what is missing, or null and not nullable, where the schema has a default. Never makes a parent that is absent; a
- * default that is an object gets the defaults of its own fields.
+ * default that is an object gets the defaults of its own fields. A frozen part that lacks something is copied, so that what comes
+ * back is the value itself or, if that is frozen, may be a copy of it.
  */
-export function applyDefaults(schema: StructuralSchema, value: unknown): void {
-  if (isJsonObject(value)) planOf(schema).applyToObject(value);
-  else if (Array.isArray(value)) planOf(schema).applyToArray(value);
+export function applyDefaults<T>(schema: StructuralSchema, value: T): T {
+  return withDefaults(schema, value) as T;
+}
+
+function withDefaults(schema: StructuralSchema, value: unknown): unknown {
+  if (isJsonObject(value)) return planOf(schema).applyToObject(value);
+  return Array.isArray(value) ? planOf(schema).applyToArray(value) : value;
 }
 
 const plans = new WeakMap<StructuralSchema, DefaultsPlan>();
@@ -43,40 +48,49 @@ class DefaultsPlan {
     this.#items = ifFilling(items);
   }
 
-  applyToObject(value: Record<string, unknown>): void {
+  applyToObject(given: Record<string, unknown>): Record<string, unknown> {
+    let value = given;
     for (const [key, property] of this.#own) {
-      const present = value[key];
-      if (present === undefined || (present === null && property.nullable !== true)) {
-        value[key] = cloneJson(property.default);
-      }
+      if (value[key] === undefined || replacesNull(property, value[key]))
+        value = withField(value, key, cloneJson(property.default));
     }
-    for (const [key, property] of this.#within) if (Object.hasOwn(value, key)) applyWithin(property, value[key]);
-    if (this.#additional === undefined) return;
-    for (const key in value)
-      if (!Object.hasOwn(this.#properties, key)) this.#applyToEntry(this.#additional, value, key);
+    for (const [key, property] of this.#within) {
+      if (Object.hasOwn(value, key)) value = withField(value, key, withDefaults(property, value[key]));
+    }
+    if (this.#additional === undefined) return value;
+    for (const key of Object.keys(value)) {
+      if (!Object.hasOwn(this.#properties, key)) value = withField(value, key, filled(this.#additional, value[key]));
+    }
+    return value;
   }
 
-  #applyToEntry(schema: StructuralSchema, value: Record<string, unknown>, key: string): void {
-    if (replacesNull(schema, value[key])) setOwn(value, key, cloneJson(schema.default));
-    applyWithin(schema, value[key]);
-  }
-
-  applyToArray(value: unknown[]): void {
+  applyToArray(given: unknown[]): unknown[] {
     const items = this.#items;
-    if (items === undefined) return;
-    for (const [index, item] of value.entries()) {
-      if (replacesNull(items, item)) value[index] = cloneJson(items.default);
-      applyWithin(items, value[index]);
+    if (items === undefined) return given;
+    let value = given;
+    for (const [index, item] of given.entries()) {
+      const next = filled(items, item);
+      if (next === item) continue;
+      if (Object.isFrozen(value)) value = [...value];
+      value[index] = next;
     }
+    return value;
   }
+}
+
+function filled(schema: StructuralSchema, value: unknown): unknown {
+  return withDefaults(schema, replacesNull(schema, value) ? cloneJson(schema.default) : value);
+}
+
+function withField(object: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  if (object[key] === value) return object;
+  const open = Object.isFrozen(object) ? { ...object } : object;
+  setOwn(open, key, value);
+  return open;
 }
 
 function ifFilling(schema: StructuralSchema | boolean | undefined): StructuralSchema | undefined {
   return typeof schema === "object" && hasDefaults(schema) ? schema : undefined;
-}
-
-function applyWithin(schema: StructuralSchema, value: unknown): void {
-  if (typeof value === "object" && value !== null) applyDefaults(schema, value);
 }
 
 function replacesNull(schema: StructuralSchema, value: unknown): boolean {

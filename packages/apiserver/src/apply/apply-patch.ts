@@ -1,7 +1,6 @@
 /** Server-side apply: merges what a manager applies into the live object and keeps the account of who owns what. */
 import {
   ApiError,
-  cloneJson,
   deepEqual,
   failure,
   FieldSet,
@@ -47,7 +46,10 @@ export interface ApplyPatchOptions {
 }
 
 export interface AppliedObject {
-  /** A fresh mutable copy, without managedFields. */
+  /**
+   * Without managedFields. The object itself and its metadata are fresh; the parts within that are as before are live's own, frozen as
+   * those are.
+   */
   readonly object: UnstructuredObject;
   readonly managedFields: readonly ManagedFieldsEntry[];
   /** Whether the object (apart from managedFields) differs from live. */
@@ -137,20 +139,21 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
   const merged = mergeObjects(atom, live, config);
   const wanted = prune(atom, merged, last?.fields, others, named);
 
-  const kept = takeFromOthers(options, { live, wanted, others, force });
   const changed = !deepEqual(live, wanted);
+  const kept = changed ? takeFromOthers(options, { live, wanted, others, force }) : others;
   const own = { ...self, time: changed ? options.time : last?.time, fields: applied };
   const isSame = !changed && last !== undefined && last.fields.equals(applied) && last.apiVersion === self.apiVersion;
   const next = applied.isEmpty ? kept : [...kept, isSame ? last : own];
-  const object = cloneJson(partOf(withLastApplied(options, wanted), only));
   // The merge of objects with apiVersion, kind and metadata has them too.
-  return { object: object as UnstructuredObject, managedFields: encodeEntries(next), changed };
+  const object = partOf(withLastApplied(options, wanted) as UnstructuredObject & JsonObject, only);
+  return { object, managedFields: encodeEntries(next), changed };
 }
 
-function partOf(object: JsonObject, only: readonly string[] | undefined): JsonObject {
-  if (only === undefined) return object;
-  const { apiVersion, kind, metadata } = object;
-  const part: Record<string, unknown> = { apiVersion, kind, metadata };
+function partOf(object: UnstructuredObject & JsonObject, only: readonly string[] | undefined): UnstructuredObject {
+  const { apiVersion, kind } = object;
+  const metadata = { ...object.metadata };
+  if (only === undefined) return { ...object, metadata };
+  const part: Record<string, unknown> & UnstructuredObject = { apiVersion, kind, metadata };
   for (const field of only) if (object[field] !== undefined) part[field] = object[field];
   return part;
 }

@@ -1,35 +1,39 @@
 /** Merges an applied configuration into the live object, as its schema says lists and maps merge. */
-import { type FieldPathElement, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import { cloneJson, deepEqual, type FieldPathElement, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { itemElement } from "./list-items.ts";
 
 const noFields: JsonObject = {};
 const noItems: readonly unknown[] = [];
 
-/** Live with the configuration merged in; the result shares parts with both and neither is changed. */
+/**
+ * Live with the configuration merged in; neither is changed. Parts in which the configuration changes nothing are live's own, so that
+ * whoever compares or freezes the result is done with them at one look; parts of the configuration are copied.
+ */
 export function mergeObjects(atom: Atom, live: JsonObject, config: JsonObject): JsonObject {
   return atom.map === undefined ? config : mergeMaps(atom.map, live, config);
 }
 
 function mergeValues(atom: Atom, live: unknown, config: unknown): unknown {
   if (config === undefined) return live;
-  if (live === undefined) return config;
+  if (live === undefined) return cloneJson(config);
   const kind = valueKindOf(config) === "null" ? valueKindOf(live) : valueKindOf(config);
   if (kind === "map" && atom.map?.atomic === false) return mergeMaps(atom.map, live, config);
   if (kind === "list" && atom.list !== undefined && atom.list.kind !== "atomic") {
     return mergeLists(atom.list, live, config);
   }
-  return config;
+  return deepEqual(live, config) ? live : cloneJson(config);
 }
 
 function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
   const left = isJsonObject(live) ? live : noFields;
   const right = isJsonObject(config) ? config : noFields;
-  const merged: Record<string, unknown> = {};
-  for (const name of Object.keys(left))
-    merged[name] = mergeValues(map.field(name) ?? deducedAtom, left[name], right[name]);
-  for (const name of Object.keys(right)) if (left[name] === undefined) merged[name] = right[name];
-  return merged;
+  let merged: Record<string, unknown> | undefined;
+  for (const name of Object.keys(right)) {
+    const value = mergeValues(map.field(name) ?? deducedAtom, left[name], right[name]);
+    if (value !== left[name]) (merged ??= { ...left })[name] = value;
+  }
+  return merged ?? (left === live ? left : {});
 }
 
 /**
@@ -82,7 +86,8 @@ function mergeLists(list: ListAtom, live: unknown, config: unknown): readonly un
     r++;
     if (next === rightElement) next = shared.shift();
   }
-  return merged;
+  const isAsLive = merged.length === left.length && merged.every((item, index) => item === left[index]);
+  return isAsLive && left === live ? left : merged;
 }
 
 /** Items by element; duplicates in live are not merged with the applied item, which replaces them. */

@@ -78,6 +78,7 @@ function formatGoVerbose(value: unknown): string {
 
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {
   for (const name of Object.keys(object)) {
+    if (object[name] === undefined) continue;
     path.push(`f:${name}`);
     const atom = map.field(name);
     // Upstream stops at the first undeclared field, whichever its random order meets first; we name all.

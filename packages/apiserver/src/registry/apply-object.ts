@@ -90,9 +90,9 @@ export function parseApplied(
 ): UnstructuredObject {
   const value = body ?? {};
   if (!isJsonObject(value)) throw badRequest("error decoding YAML: the patch is not an object");
-  // Only metadata is needed here; the rest is checked with the schema.
-  const patch = cloneJson(value) as unknown as MutableObject;
-  patch.metadata = isJsonObject(patch.metadata) ? patch.metadata : {};
+  // Only metadata is needed here; the rest is checked with the schema, and copied where it is merged.
+  const { metadata } = value;
+  const patch = { ...value, metadata: isJsonObject(metadata) ? { ...metadata } : {} } as unknown as MutableObject;
   if ((patch.metadata.name ?? "") !== "") checkName(patch, name);
   checkNamespace(definition, patch, namespace);
   return patch;
@@ -100,11 +100,11 @@ export function parseApplied(
 
 /**
  * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits. Only such a patch can
- * make a difference, so that others cost no second copy.
+ * make a difference. Built-in kinds are completed in place everywhere, so that they need a copy; custom ones share what is as it was.
  */
 function typed(definition: ResourceDefinition, object: UnstructuredObject, patch: UnstructuredObject): MutableObject {
-  // The merged object is a fresh copy that nobody else holds.
-  if (definition.custom || !hasUntyped(patch)) return object as MutableObject;
+  if (definition.custom) return object as MutableObject;
+  if (!hasUntyped(patch)) return cloneJson(object) as MutableObject;
   try {
     const { value } = decode(definition.schema, object, { unknown: "prune", wrongTypes: "throw" });
     return value as MutableObject;

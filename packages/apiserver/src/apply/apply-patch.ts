@@ -11,13 +11,13 @@ import {
 } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { applyConflictError, type ApplyConflict } from "./apply-conflict.ts";
-import { type Atom, rootAtomOf } from "./atom.ts";
+import { rootAtomOf } from "./atom.ts";
 import { compareObjects } from "./compare-objects.ts";
 import { fieldSetOfAtom, neverOwned } from "./field-set-of.ts";
 import { allowedByLastApplied, withLastApplied } from "./last-applied.ts";
 import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
 import { mergeObjects } from "./merge-objects.ts";
-import { removeItems, withNamedFields } from "./remove-items.ts";
+import { prune } from "./prune.ts";
 import { resetFrom, updateEntries, withoutManagedFields } from "./track-update.ts";
 import { formatFaults, validateApplied } from "./validate-applied.ts";
 
@@ -137,7 +137,9 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
   const whole = named.difference(neverOwned);
   const applied = resetFields === undefined ? whole : whole.recursiveDifference(resetFields);
   const merged = mergeObjects(atom, live, config);
-  const wanted = prune(atom, merged, last?.fields, others, named);
+  const owners = others.map(({ fields }) => fields);
+  const wanted =
+    last === undefined ? merged : prune(atom, merged, { last: last.fields, applied: named, others: owners });
 
   const changed = !deepEqual(live, wanted);
   const kept = changed ? takeFromOthers(options, { live, wanted, others, force }) : others;
@@ -168,28 +170,6 @@ function entriesBefore(options: ApplyPatchOptions): readonly ManagedEntry[] {
   const entries = decodeOwnEntries(live?.metadata.managedFields);
   if (entries.length > 0 || live === undefined) return entries;
   return updateEntries({ ...options, live: undefined, object: live, manager: beforeFirstApply }, []);
-}
-
-/**
- * Removes what the manager applied last time, does not apply now, and nobody else owns. The three passes are those of
- * structured-merge-diff: remove all of the last set, add back what is owned, add back what the last set did not hold.
- */
-function prune(
-  atom: Atom,
-  merged: JsonObject,
-  last: FieldSet | undefined,
-  others: readonly ManagedEntry[],
-  applied: FieldSet,
-): JsonObject {
-  if (last === undefined || last.isEmpty || last.difference(applied).isEmpty) return merged;
-  const named = (set: FieldSet): FieldSet => withNamedFields(atom, set);
-  const owned = named(others.reduce((union, entry) => union.union(entry.fields), applied));
-  const mergedSet = named(fieldSetOfAtom(atom, merged));
-  const lastSet = named(last);
-  const bare = named(fieldSetOfAtom(atom, removeItems(atom, merged, lastSet)));
-  const owning = removeItems(atom, merged, mergedSet.difference(bare.union(owned)));
-  const kept = named(fieldSetOfAtom(atom, owning));
-  return removeItems(atom, merged, mergedSet.difference(kept).intersection(lastSet));
 }
 
 interface Takeover {

@@ -20,7 +20,8 @@ export function removeItems(atom: Atom, object: JsonObject, set: FieldSet): Json
   return rest ?? {};
 }
 
-function isMember(node: FieldsTree): boolean {
+/** Whether a node stands for a field of the set itself, and not only for some below it. */
+export function isMember(node: FieldsTree): boolean {
   return node["."] !== undefined || Object.keys(node).length === 0;
 }
 

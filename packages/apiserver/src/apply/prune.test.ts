@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import type { JsonObject } from "@setpoint/apimachinery";
+import type { StructuralSchema } from "@setpoint/schema";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { rootAtomOf } from "./atom.ts";
+import { fieldSetOfAtom } from "./field-set-of.ts";
+import { mergeObjects } from "./merge-objects.ts";
+import { prune, prunedFields } from "./prune.ts";
+import { removeItems } from "./remove-items.ts";
+
+const schema = JSON.parse(
+  readFileSync(new URL("fixtures/widget.schema.json", import.meta.url), "utf8"),
+) as StructuralSchema;
+const atom = rootAtomOf(schema);
+
+const word = fc.constantFrom("p", "q", "r");
+const free = fc.letrec((tie) => ({
+  map: fc.dictionary(word, fc.oneof(word, fc.constant([]), tie("map")), { maxKeys: 2 }),
+}));
+const configuration: fc.Arbitrary<JsonObject> = fc.record(
+  {
+    spec: fc.record(
+      {
+        plain: fc.array(word, { maxLength: 2 }),
+        tags: fc.uniqueArray(word, { maxLength: 3 }),
+        parts: fc.uniqueArray(fc.record({ id: word, n: fc.integer({ min: 0, max: 2 }) }, { requiredKeys: ["id"] }), {
+          selector: ({ id }) => id,
+          maxLength: 3,
+        }),
+        labels: fc.dictionary(word, word, { maxKeys: 3 }),
+        free: free.map,
+        one: fc.record({ a: word }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+test("prune() removes what the passes over the whole object and all sets remove", () => {
+  fc.assert(
+    fc.property(configuration, configuration, configuration, configuration, (before, now, theirs, unowned) => {
+      const merged = [unowned, theirs, before, now].reduce((live, each) => mergeObjects(atom, live, each), {});
+      const [last, applied, other] = [before, now, theirs].map((each) => fieldSetOfAtom(atom, each));
+      if (last === undefined || applied === undefined || other === undefined) throw new Error("three sets");
+      const ownership = { last, applied, others: [other] };
+      const pruned = prune(atom, merged, ownership);
+      expect(pruned).toEqual(removeItems(atom, merged, prunedFields(atom, merged, ownership)));
+      if (last.difference(applied).isEmpty) expect(pruned).toBe(merged);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -2,17 +2,23 @@
  * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative list. Derived
  * lazily, once for each schema object, because schemas may contain themselves.
  */
-import { isJsonObject } from "@setpoint/apimachinery";
+import { type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 
 export type ScalarType = "string" | "numeric" | "boolean" | "untyped";
 
 export interface MapAtom {
   readonly atomic: boolean;
-  /** Whether the schema names this field (fields of maps with free keys are not declared). */
-  declares(field: string): boolean;
-  /** The type of a field; undefined when the schema does not allow it. */
-  field(name: string): Atom | undefined;
+  field(name: string): MapField;
+}
+
+export interface MapField {
+  /** The step to it in a path. */
+  readonly element: FieldPathElement;
+  /** Undefined when the schema does not allow it. */
+  readonly atom: Atom | undefined;
+  /** Whether the schema names it (fields of maps with free keys are not declared). */
+  readonly isDeclared: boolean;
 }
 
 export interface ListAtom {
@@ -34,15 +40,19 @@ export interface Atom {
 const untypedAtom: Atom = {
   scalar: "untyped",
   list: { kind: "atomic", keys: [], keyDefaults: {}, item: { scalar: "untyped" } },
-  map: { atomic: true, declares: () => false, field: (): Atom => untypedAtom },
+  map: { atomic: true, field: (name) => freeField(name, untypedAtom) },
 };
 
 /** Anything: lists are atomic, maps are granular. */
 export const deducedAtom: Atom = {
   scalar: "untyped",
   list: { kind: "atomic", keys: [], keyDefaults: {}, item: untypedAtom },
-  map: { atomic: false, declares: () => false, field: (): Atom => deducedAtom },
+  map: { atomic: false, field: (name) => freeField(name, deducedAtom) },
 };
+
+function freeField(name: string, atom: Atom | undefined): MapField {
+  return { element: fieldElement(name), atom, isDeclared: false };
+}
 
 const string: StructuralSchema = { type: "string" };
 const date: StructuralSchema = { type: "string", format: "date-time" };
@@ -173,19 +183,18 @@ function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
     if (typeof additional === "object") return atomOf(additional, preserve);
     return additional ? deducedAtom : undefined;
   };
-  // Atoms of fields are kept here, so that the hot path pays one map lookup for a field.
-  const fields = new Map<string, Atom>();
+  // Declared fields are kept here, so that the hot path pays one map lookup for a field, and no new text to be hashed.
+  const fields = new Map<string, MapField>();
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
-    declares: (name) => properties.has(name),
     field: (name) => {
       const known = fields.get(name);
       if (known !== undefined) return known;
       const property = properties.get(name);
-      if (property === undefined) return fallback();
-      const atom = atomOf(property, preserve);
-      fields.set(name, atom);
-      return atom;
+      if (property === undefined) return freeField(name, fallback());
+      const field = { element: fieldElement(name), atom: atomOf(property, preserve), isDeclared: true };
+      fields.set(name, field);
+      return field;
     },
   };
 }

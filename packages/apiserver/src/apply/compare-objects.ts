@@ -56,14 +56,15 @@ function compareMaps(diff: Diff, map: MapAtom, before: JsonObject, after: JsonOb
     const left = before[name];
     const right = after[name];
     if (left === right || left === undefined) continue;
-    const atom = map.field(name) ?? deducedAtom;
-    if (right === undefined) put(diff, "removed", `f:${name}`, wholeNode(atom, left));
-    else compareValues(diff, `f:${name}`, atom, left, right);
+    const { element, atom = deducedAtom } = map.field(name);
+    if (right === undefined) put(diff, "removed", element, wholeNode(atom, left));
+    else compareValues(diff, element, atom, left, right);
   }
   for (const name in after) {
     const right = after[name];
     if (right === undefined || before[name] !== undefined) continue;
-    put(diff, "added", `f:${name}`, wholeNode(map.field(name) ?? deducedAtom, right));
+    const { element, atom = deducedAtom } = map.field(name);
+    put(diff, "added", element, wholeNode(atom, right));
   }
 }
 
@@ -142,7 +143,9 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
-    if (child !== undefined) tree[`f:${name}`] = wholeNode(atom.map.field(name) ?? deducedAtom, child);
+    if (child === undefined) continue;
+    const field = atom.map.field(name);
+    tree[field.element] = wholeNode(field.atom ?? deducedAtom, child);
   }
   return tree;
 }

@@ -6,6 +6,7 @@ import {
   fieldsLeaf,
   type FieldsTree,
   isJsonObject,
+  type JsonObject,
 } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
@@ -37,41 +38,41 @@ export const neverOwned: FieldSet = FieldSet.of(
  * members; named fields in between are not. Errors: `TypedError` for list items without a key.
  */
 export function fieldSetOfAtom(atom: Atom, object: unknown): FieldSet {
-  return FieldSet.ofTree(nodeOf(atom, object) ?? {});
+  return FieldSet.ofTree(nodeOf(atom, object, false) ?? {});
 }
 
-/** The node of a value; undefined when nothing in it is a member. */
-function nodeOf(atom: Atom, value: unknown): FieldsTree | undefined {
-  if (Array.isArray(value) && atom.list !== undefined) return listNode(atom.list, value);
-  if (isJsonObject(value) && atom.map !== undefined) return mapNode(atom.map, value);
+/** The node of a value; undefined when neither it, of which the caller knows, nor anything in it is a member. */
+function nodeOf(atom: Atom, value: unknown, member: boolean): FieldsTree | undefined {
+  if (Array.isArray(value) && atom.list !== undefined) return listNode(atom.list, value, member);
+  if (isJsonObject(value) && atom.map !== undefined) return mapNode(atom.map, value, member);
   return fieldsLeaf;
 }
 
-function listNode(list: ListAtom, items: readonly unknown[]): FieldsTree | undefined {
+function listNode(list: ListAtom, items: readonly unknown[], member: boolean): FieldsTree | undefined {
   if (list.kind === "atomic") return fieldsLeaf;
-  const tree: MutableTree = {};
+  if (items.length === 0) return member ? fieldsLeaf : undefined;
+  const tree: MutableTree = member ? { ".": fieldsLeaf } : {};
   for (const [element, group] of groupItems(list, items)) {
-    tree[element] = group.length > 1 ? fieldsLeaf : asMember(nodeOf(list.item, group[0]));
+    tree[element] = group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf);
   }
-  return hasKeys(tree) ? tree : undefined;
+  return tree;
 }
 
-function mapNode(map: MapAtom, object: { readonly [key: string]: unknown }): FieldsTree | undefined {
+function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree | undefined {
   if (map.atomic) return fieldsLeaf;
-  const tree: MutableTree = {};
+  const tree: MutableTree = member ? { ".": fieldsLeaf } : {};
+  let isEmpty = true;
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === undefined) continue;
-    const node = nodeOf(map.field(name) ?? {}, value);
-    const member = !map.declares(name) || value === null || (isJsonObject(value) && !hasKeys(value));
-    const whole = member ? asMember(node) : node;
-    if (whole !== undefined) tree[fieldElement(name)] = whole;
+    const { element, atom = {}, isDeclared } = map.field(name);
+    const node = nodeOf(atom, value, !isDeclared || (isJsonObject(value) && !hasKeys(value)));
+    if (node === undefined) continue;
+    tree[element] = node;
+    isEmpty = false;
   }
-  return hasKeys(tree) ? tree : undefined;
-}
-
-function asMember(node: FieldsTree | undefined): FieldsTree {
-  return node === undefined || !hasKeys(node) ? fieldsLeaf : { ".": fieldsLeaf, ...node };
+  if (!isEmpty) return tree;
+  return member ? fieldsLeaf : undefined;
 }
 
 function hasKeys(object: object): boolean {

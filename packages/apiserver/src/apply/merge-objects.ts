@@ -30,7 +30,7 @@ function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
   const right = isJsonObject(config) ? config : noFields;
   let merged: Record<string, unknown> | undefined;
   for (const name of Object.keys(right)) {
-    const value = mergeValues(map.field(name) ?? deducedAtom, left[name], right[name]);
+    const value = mergeValues(map.field(name).atom ?? deducedAtom, left[name], right[name]);
     if (value !== left[name]) (merged ??= { ...left })[name] = value;
   }
   return merged ?? (left === live ? left : {});

@@ -2,7 +2,6 @@
 import {
   type FieldPathElement,
   FieldSet,
-  fieldElement,
   fieldsLeaf,
   type FieldsTree,
   isJsonObject,
@@ -35,9 +34,10 @@ function removeFromMap(map: MapAtom, object: JsonObject, tree: FieldsTree): Json
   if (map.atomic) return null;
   const rest: Record<string, unknown> = {};
   for (const name of Object.keys(object)) {
-    const node = tree[fieldElement(name)];
+    const { element, atom = deducedAtom } = map.field(name);
+    const node = tree[element];
     if (node === undefined) rest[name] = object[name];
-    else if (!isMember(node)) rest[name] = removeFrom(map.field(name) ?? deducedAtom, object[name], node);
+    else if (!isMember(node)) rest[name] = removeFrom(atom, object[name], node);
   }
   return Object.keys(rest).length === 0 ? null : rest;
 }
@@ -64,10 +64,10 @@ function namedChildren(atom: Atom, tree: FieldsTree): FieldsTree {
     const node = tree[element];
     if (node === undefined || element === ".") continue;
     const isField = element.startsWith("f:");
-    const name = element.slice(2);
-    const below = isField ? atom.map?.field(name) : atom.list?.item;
+    const field = isField ? atom.map?.field(element.slice(2)) : undefined;
+    const below = isField ? field?.atom : atom.list?.item;
     const { ".": _, ...inner } = namedChildren(below ?? {}, node);
-    const member = isMember(node) || (isField && atom.map?.declares(name) === true);
+    const member = isMember(node) || field?.isDeclared === true;
     if (Object.keys(inner).length === 0) children[element] = fieldsLeaf;
     else children[element] = member ? { ".": fieldsLeaf, ...inner } : inner;
   }

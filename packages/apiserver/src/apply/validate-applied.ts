@@ -79,8 +79,8 @@ function formatGoVerbose(value: unknown): string {
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {
   for (const name of Object.keys(object)) {
     if (object[name] === undefined) continue;
-    path.push(`f:${name}`);
-    const atom = map.field(name);
+    const { element, atom } = map.field(name);
+    path.push(element);
     // Upstream stops at the first undeclared field, whichever its random order meets first; we name all.
     if (atom === undefined) fault(faults, path, "field not declared in schema");
     else validateValue(faults, atom, object[name], path);

@@ -115,7 +115,10 @@ export interface ResourceDefinition {
   readonly storagePrefix: string;
   /** The version in which objects are stored; conversion happens through `convert` when this one differs. */
   readonly storageVersion: string;
-  /** From the stored form to this version and back; absent: only apiVersion is changed. */
+  /**
+   * From the stored form to this version and back; absent: only apiVersion is changed. Neither changes what it is given, which may be
+   * frozen, and what it makes may share its parts.
+   */
   readonly convert?: {
     fromStored(object: UnstructuredObject): UnstructuredObject;
     toStored(object: UnstructuredObject): UnstructuredObject;

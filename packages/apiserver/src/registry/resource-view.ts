@@ -1,4 +1,4 @@
-import { apiVersionOf, cloneJson, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
+import { apiVersionOf, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults } from "@setpoint/schema";
 import { pruneObject, refreshObject } from "./object-codec.ts";
 import type { Waits } from "./decide-write.ts";
@@ -126,7 +126,7 @@ export class ResourceView {
       const own = { ...this.#completed(stored), apiVersion };
       return deepFreeze(pruneObject(this.#definition.schema, own));
     }
-    let object = convert === undefined ? stored : convert.fromStored(cloneJson(stored));
+    let object = convert === undefined ? stored : convert.fromStored(stored);
     if (object.apiVersion !== apiVersion) object = { ...object, apiVersion };
     if (custom) object = refreshObject(this.#definition, object);
     return deepEqual(object, stored) ? stored : deepFreeze(object);

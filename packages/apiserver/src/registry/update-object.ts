@@ -1,11 +1,4 @@
-import {
-  type ApiError,
-  apiVersionOf,
-  cloneJson,
-  deepEqual,
-  invalid,
-  type UnstructuredObject,
-} from "@setpoint/apimachinery";
+import { type ApiError, apiVersionOf, deepEqual, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -194,7 +187,10 @@ function otherUid(definition: ResourceDefinition, name: string, uid: string): Ap
   return invalid(definition, name, [cause, cause]);
 }
 
-/** Status belongs to the status subresource, everything else to the main resource. */
+/**
+ * Status belongs to the status subresource, everything else to the main resource. What an endpoint does not write is shared with the
+ * stored object, and frozen as that is: whoever compares, validates or freezes the new one is done with it at one look.
+ */
 function keepBySubresource(
   definition: ResourceDefinition,
   object: MutableObject,
@@ -206,23 +202,15 @@ function keepBySubresource(
     const metadata: MutableMeta = definition.custom ? { ...old.metadata } : object.metadata;
     if (definition.custom && managedFields !== undefined) metadata.managedFields = managedFields;
     const { status: _, ...rest } = old;
-    const kept: MutableObject = { ...partsOf(definition, rest), metadata };
+    const kept: MutableObject = { ...rest, metadata };
     if (object["status"] !== undefined) kept["status"] = object["status"];
     return kept;
   }
   if ((subresource === "" || subresource === "scale") && hasStatus(definition)) {
     if (old["status"] === undefined) delete object["status"];
-    else object["status"] = partsOf(definition, old["status"]);
+    else object["status"] = old["status"];
   }
   return object;
-}
-
-/**
- * What an endpoint does not write is shared with the stored object, and frozen as that is: whoever compares, validates or freezes
- * the new one is done with it at one look. Only a conversion between versions may change it in place.
- */
-function partsOf<T>({ convert }: ResourceDefinition, stored: T): T {
-  return convert === undefined ? stored : cloneJson(stored);
 }
 
 const serverFields = [

@@ -41,7 +41,14 @@ export function parseRequestInfo(method: HttpMethod, path: string, query: Query 
 /** The segments of a path, decoded; empty ones are dropped. */
 function splitPath(path: string): string[] {
   const parts: string[] = [];
-  for (const part of path.split("/")) if (part !== "") parts.push(part.includes("%") ? decodeSegment(part) : part);
+  const isEncoded = path.includes("%");
+  for (let start = 0, end = 0; start < path.length; start = end + 1) {
+    const slash = path.indexOf("/", start);
+    end = slash === -1 ? path.length : slash;
+    if (end === start) continue;
+    const part = path.slice(start, end);
+    parts.push(isEncoded ? decodeSegment(part) : part);
+  }
   return parts;
 }
 

@@ -27,8 +27,9 @@ export function validateSchema(
   const errors: FieldError[] = [];
   validateNode(schema, value, old, "", errors);
   validateEmbedded(schema, value, "", errors);
-  const oldWasValid = old === undefined || validateLists(schema, old).length === 0;
-  if (oldWasValid) errors.push(...validateLists(schema, value));
+  const duplicates = validateLists(schema, value);
+  if (duplicates.length > 0 && (old === undefined || validateLists(schema, old).length === 0))
+    errors.push(...duplicates);
   if (rules === undefined || !hasRules(schema)) return errors;
   if (errors.some(isBlocking)) return [...errors, rulesSkipped];
   return [...errors, ...rules.evaluate(value, old)];

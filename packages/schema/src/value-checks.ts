@@ -27,8 +27,10 @@ function typeName(value: unknown): string {
 
 export function checkType(schema: StructuralSchema, value: unknown, path: string, report: Report): void {
   const found = typeName(value);
-  const wanted = schema["x-kubernetes-int-or-string"] === true ? "integer,string" : schema.type;
-  if (wanted === undefined || wanted.split(",").includes(found) || (wanted === "number" && found === "integer")) return;
+  const isEither = schema["x-kubernetes-int-or-string"] === true;
+  const wanted = isEither ? "integer,string" : schema.type;
+  if (wanted === undefined || wanted === found || (wanted === "number" && found === "integer")) return;
+  if (isEither && (found === "integer" || found === "string")) return;
   const printed = goQuote(found);
   report(
     "FieldValueTypeInvalid",

@@ -84,15 +84,15 @@ class RuleRun {
     if (shape === undefined) return;
     const self = shape.wrap(place.value);
     const old = place.old === undefined || place.old === null ? undefined : shape.wrap(place.old);
-    const isScalar = schema.type !== "object" && schema.type !== "array" && place.path !== "";
+    const isPrinted = schema.type !== "object" && schema.type !== "array" && place.path !== "";
     for (const rule of rules) {
       if (rule.usesOldSelf && old === undefined && rule.source.optionalOldSelf !== true) continue;
       const oldSelf = rule.source.optionalOldSelf === true ? new CelOptional(old) : (old ?? null);
-      this.#runOne(rule, [self, oldSelf], place, isScalar ? goValue(place.value) : undefined, schema.type ?? "");
+      this.#runOne(rule, [self, oldSelf], place, isPrinted, schema.type ?? "");
     }
   }
 
-  #runOne(rule: CompiledRule, values: readonly Value[], place: Place, printed: string | undefined, type: string): void {
+  #runOne(rule: CompiledRule, values: readonly Value[], place: Place, isPrinted: boolean, type: string): void {
     const { source, program, fieldPath } = rule;
     const path = place.path === "" ? noField : place.path;
     const invalid = (detail: string): void => this.#report(path, `Invalid value: ${goValue(type)}: ${detail}`);
@@ -116,7 +116,7 @@ class RuleRun {
     if (value === true || (!rule.usesOldSelf && place.isUnchanged())) return;
     const detail = this.#messageOf(rule, values) ?? defaultMessage(source);
     const field = fieldPath === "" ? path : place.path === "" ? fieldPath : joinField(place.path, fieldPath);
-    this.errors.push(failure(field, source, printed, detail));
+    this.errors.push(failure(field, source, isPrinted ? goValue(place.value) : undefined, detail));
   }
 
   #report(field: string, message: string): void {

@@ -73,7 +73,7 @@ export { FieldSet, fieldsLeaf, fieldsTreeDepthMax } from "./field-set.ts";
 // patches
 export type { JsonPatchOperation } from "./json-patch.ts";
 export { jsonPatch, jsonPatchOperationsMax, parseJsonPatch } from "./json-patch.ts";
-export { createMergePatch, mergePatch } from "./merge-patch.ts";
+export { createMergePatch, mergePatch, mergedPatch } from "./merge-patch.ts";
 
 // selectors
 export type { LabelOperator, LabelRequirement } from "./label-requirement.ts";

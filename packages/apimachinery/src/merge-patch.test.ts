@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { deepEqual, type JsonObject } from "./json-value.ts";
-import { createMergePatch, mergePatch } from "./merge-patch.ts";
+import { createMergePatch, mergedPatch, mergePatch } from "./merge-patch.ts";
 
 /** The table of RFC 7386, appendix A. */
 test.each([
@@ -47,4 +47,17 @@ test("equal objects need an empty patch", () => {
 
 test("a patch to an empty object keeps the empty object", () => {
   expect(createMergePatch({}, { a: {} })).toEqual({ a: {} });
+});
+
+test("mergePatch() copies, mergedPatch() shares what the patch leaves alone", () => {
+  const target = { a: { b: [1], c: 1 }, d: { e: 1 } };
+  const patch = { a: { c: 2 } };
+  const shared = mergedPatch(target, patch) as typeof target;
+  expect(shared).toEqual({ a: { b: [1], c: 2 }, d: { e: 1 } });
+  expect(shared.d).toBe(target.d);
+  expect(shared.a.b).toBe(target.a.b);
+  const copied = mergePatch(target, patch) as typeof target;
+  expect(copied).toEqual(shared);
+  expect(copied.d).not.toBe(target.d);
+  expect(copied.a.b).not.toBe(target.a.b);
 });

@@ -6,13 +6,18 @@ import { cloneJson, deepEqual, isJsonObject, type JsonObject, setOwn } from "./j
  * the result shares nothing with them.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isJsonObject(patch)) return cloneJson(patch);
+  return cloneJson(mergedPatch(target, patch));
+}
+
+/** As `mergePatch`, but the result shares with the target what the patch leaves alone, and values with the patch. */
+export function mergedPatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch;
   const before = isJsonObject(target) ? target : {};
-  // Only what the patch leaves alone is copied here; the rest is copied where it is merged.
-  const kept = Object.entries(before).filter(([key]) => own(patch, key) === undefined);
-  const result: Record<string, unknown> = Object.fromEntries(kept.map(([key, value]) => [key, cloneJson(value)]));
-  for (const [key, change] of Object.entries(patch)) {
-    if (change !== null && change !== undefined) setOwn(result, key, mergePatch(own(before, key), change));
+  const result: Record<string, unknown> = {};
+  for (const key of Object.keys(before)) if (own(patch, key) === undefined) setOwn(result, key, before[key]);
+  for (const key of Object.keys(patch)) {
+    const change = patch[key];
+    if (change !== null && change !== undefined) setOwn(result, key, mergedPatch(own(before, key), change));
   }
   return result;
 }

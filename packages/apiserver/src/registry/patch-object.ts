@@ -4,7 +4,7 @@ import {
   isJsonObject,
   type JsonObject,
   jsonPatch,
-  mergePatch,
+  mergedPatch,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
@@ -91,7 +91,8 @@ export function patchValue(
 ): unknown {
   if (mediaType === jsonPatchType) return jsonPatch(old, body);
   if (!isJsonObject(body)) throw badRequest("error decoding patch: the patch is not an object");
-  if (mediaType === mergePatchType) return mergePatch(old, body);
+  // It is decoded next, and that copies.
+  if (mediaType === mergePatchType) return mergedPatch(old, body);
   return strategicMergePatch(definition.schema, old, body);
 }
 

@@ -89,14 +89,23 @@ function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: P
 }
 
 function validateList(faults: string[], list: ListAtom, items: readonly unknown[], path: Path): void {
+  if (list.kind === "atomic") return validateAtomicList(faults, list, items, path);
   const seen = new Set<FieldPathElement>();
   for (const [index, item] of items.entries()) {
-    const element = list.kind === "atomic" ? `i:${index}` : elementOrFault(faults, list, item, index, path);
+    const element = elementOrFault(faults, list, item, index, path);
     if (element === undefined) return;
     if (seen.has(element)) fault(faults, path, `duplicate entries for key ${formatFieldPath([element])}`);
     seen.add(element);
     path.push(element);
     validateValue(faults, list.item, item, path);
+    path.pop();
+  }
+}
+
+function validateAtomicList(faults: string[], { item }: ListAtom, items: readonly unknown[], path: Path): void {
+  for (const [index, value] of items.entries()) {
+    path.push(`i:${index}`);
+    validateValue(faults, item, value, path);
     path.pop();
   }
 }

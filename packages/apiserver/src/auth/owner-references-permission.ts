@@ -14,9 +14,10 @@ export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Re
     validate(request) {
       const { object, old, operation } = request;
       if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
-      const before = new Set(blockingOwners(old).map(({ uid }) => uid));
+      const before = blockingOwners(old);
       for (const owner of blockingOwners(object)) {
-        if (before.has(owner.uid) || maySetFinalizers(authorizer, registry, request, owner)) continue;
+        const wasThere = before.some(({ uid }) => uid === owner.uid);
+        if (wasThere || maySetFinalizers(authorizer, registry, request, owner)) continue;
         const { group, resource } = request.definition;
         const message =
           "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>";
@@ -26,8 +27,10 @@ export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Re
   };
 }
 
+const nobody: readonly OwnerReference[] = [];
+
 function blockingOwners(object: UnstructuredObject | undefined): readonly OwnerReference[] {
-  return (object?.metadata.ownerReferences ?? []).filter((owner) => owner.blockOwnerDeletion === true);
+  return object?.metadata.ownerReferences?.filter((owner) => owner.blockOwnerDeletion === true) ?? nobody;
 }
 
 function maySetFinalizers(

@@ -1,23 +1,32 @@
 /** Whether a write would store again what is stored. */
-import { deepEqual, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
+import { deepEqual, type JsonObject, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 
 /**
  * Times of managers alone are no change: whoever writes the same again and again must not wake everybody up. They are in nearly every
  * write, so the rest is compared once, without them.
  */
 export function isUnchanged(next: UnstructuredObject, current: UnstructuredObject): boolean {
-  const { metadata, ...parts } = next;
-  const { metadata: metadataBefore, ...partsBefore } = current;
-  const { managedFields = [], ...fields } = metadata;
-  const { managedFields: managedBefore = [], ...fieldsBefore } = metadataBefore;
+  const { managedFields = [] } = next.metadata;
+  const { managedFields: managedBefore = [] } = current.metadata;
   return (
     managedFields.length === managedBefore.length &&
     managedFields.every((entry, index) => isSameButTime(entry, managedBefore[index])) &&
-    deepEqual(fields, fieldsBefore) &&
-    deepEqual(parts, partsBefore)
+    isEqualBut("managedFields", next.metadata, current.metadata) &&
+    isEqualBut("metadata", next, current)
   );
 }
 
 function isSameButTime(entry: ManagedFieldsEntry, before: ManagedFieldsEntry | undefined): boolean {
-  return before !== undefined && deepEqual({ ...entry, time: before.time }, before);
+  return entry === before || (before !== undefined && isEqualBut("time", entry, before));
+}
+
+/** Whether two objects are equal in all fields but one. */
+function isEqualBut(field: string, next: object, current: object): boolean {
+  // Both are JSON.
+  const [left, right] = [next as JsonObject, current as JsonObject];
+  for (const name of Object.keys(left)) if (name !== field && !deepEqual(left[name], right[name])) return false;
+  for (const name of Object.keys(right)) {
+    if (name !== field && left[name] === undefined && right[name] !== undefined) return false;
+  }
+  return true;
 }

@@ -50,7 +50,12 @@ function parseFieldValidation(value: string, errors: FieldError[]): FieldValidat
   return "Warn";
 }
 
+const printable = /[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+/** What nearly all managers are called. */
+const plainManager = /^[\w./-]{1,128}$/;
+
 function checkFieldManager(manager: string, errors: FieldError[]): void {
+  if (plainManager.test(manager)) return;
   const field = "fieldManager";
   if (Buffer.byteLength(manager) > fieldManagerLengthMax) {
     const message = `Too long: may not be more than ${fieldManagerLengthMax} bytes`;
@@ -58,7 +63,7 @@ function checkFieldManager(manager: string, errors: FieldError[]): void {
   }
   let position = 0;
   for (const character of manager) {
-    if (!/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(character)) {
+    if (!printable.test(character)) {
       const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
       const message = `Invalid value: ${JSON.stringify(manager)}: invalid character U+${code} (at position ${position})`;
       errors.push({ type: "FieldValueInvalid", field, message });

@@ -264,10 +264,12 @@ export class MvccStorage implements Storage {
 
 /** The object with its revision as resourceVersion, frozen; the caller's object is used when it may still be changed. */
 function stamped(object: UnstructuredObject, revision: number): UnstructuredObject {
-  const metadata = { ...object.metadata, resourceVersion: String(revision) };
-  if (Object.isFrozen(object)) return deepFreeze({ ...object, metadata });
+  const resourceVersion = String(revision);
+  const { metadata } = object;
+  if (Object.isFrozen(object)) return deepFreeze({ ...object, metadata: { ...metadata, resourceVersion } });
   // The object was handed over by the decision, which is the only owner of this mutable copy.
-  (object as { metadata: unknown }).metadata = metadata;
+  if (Object.isFrozen(metadata)) (object as { metadata: unknown }).metadata = { ...metadata, resourceVersion };
+  else (metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
   return deepFreeze(object);
 }
 

@@ -207,12 +207,14 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
     const value = items?.properties?.[key]?.default;
     if (value !== undefined) keyDefaults[key] = value;
   }
+  let item: Atom | undefined;
   return {
     kind,
     keys,
     keyDefaults,
     get item(): Atom {
-      return items === undefined ? untypedAtom : atomOf(items, preserve);
+      item ??= items === undefined ? untypedAtom : atomOf(items, preserve);
+      return item;
     },
   };
 }

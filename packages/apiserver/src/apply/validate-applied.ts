@@ -1,6 +1,6 @@
 /** Checks an applied configuration against its schema, in the words of structured-merge-diff. */
 import { type FieldPathElement, formatFieldPath, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
-import { type Atom, type ListAtom, type MapAtom, type ScalarType, valueKindOf } from "./atom.ts";
+import { type Atom, type ListAtom, type MapAtom, type ScalarType } from "./atom.ts";
 import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
 import { TypedError } from "./typed-error.ts";
@@ -24,30 +24,18 @@ function fault(faults: string[], path: Path, text: string): void {
   faults.push(path.length === 0 ? text : `${formatFieldPath(path)}: ${text}`);
 }
 
-/** The kind as which the schema takes a value: its own if allowed, else what the schema wants. */
-function expectedKind(atom: Atom, value: unknown): "map" | "scalar" | "list" | undefined {
-  const kind = valueKindOf(value);
-  if (kind === "scalar" && atom.scalar !== undefined) return kind;
-  if (kind === "list" && atom.list !== undefined) return kind;
-  if (kind === "map" && atom.map !== undefined) return kind;
-  if (atom.map !== undefined) return "map";
-  if (atom.scalar !== undefined) return "scalar";
-  return atom.list === undefined ? undefined : "list";
-}
-
-function validateValue(faults: string[], atom: Atom, value: unknown, path: Path): void {
+function validateValue(faults: string[], { map, list, scalar }: Atom, value: unknown, path: Path): void {
   if (value === null || value === undefined) return;
-  const kind = expectedKind(atom, value);
-  if (kind === "map" && atom.map !== undefined) {
-    if (isJsonObject(value)) validateMap(faults, atom.map, value, path);
-    else fault(faults, path, `expected map, got ${formatGo(value)}`);
-  } else if (kind === "list" && atom.list !== undefined) {
-    if (Array.isArray(value)) validateList(faults, atom.list, value, path);
-    else fault(faults, path, `expected list, got ${formatGo(value)}`);
-  } else if (kind === "scalar" && atom.scalar !== undefined) {
-    const text = scalarFault(atom.scalar, value);
-    if (text !== undefined) fault(faults, path, text);
+  if (map !== undefined && isJsonObject(value)) return validateMap(faults, map, value, path);
+  if (list !== undefined && Array.isArray(value)) return validateList(faults, list, value, path);
+  // What the schema does not take as what it is, it takes for what it wants.
+  if (map !== undefined && (scalar === undefined || typeof value === "object")) {
+    return fault(faults, path, `expected map, got ${formatGo(value)}`);
   }
+  if (scalar !== undefined) {
+    const text = scalarFault(scalar, value);
+    if (text !== undefined) fault(faults, path, text);
+  } else if (list !== undefined) fault(faults, path, `expected list, got ${formatGo(value)}`);
 }
 
 function scalarFault(type: ScalarType, value: unknown): string | undefined {

@@ -47,8 +47,9 @@ export function valueAt(parent: unknown, ...path: readonly string[]): unknown {
 
 /** Sets the fields that are absent; an empty string counts as absent, as in Go. */
 export function fillDefaults(object: JsonObject, defaults: JsonObject): void {
-  for (const [field, value] of Object.entries(defaults)) {
-    if (object[field] === undefined || object[field] === null || object[field] === "") object[field] = value;
+  for (const field of Object.keys(defaults)) {
+    const present = object[field];
+    if (present === undefined || present === null || present === "") object[field] = defaults[field];
   }
 }
 

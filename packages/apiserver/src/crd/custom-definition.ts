@@ -61,10 +61,7 @@ function customStrategy(
     validate: (object, old) => {
       // Compiled at the first write: many kinds are served that nobody writes.
       rules ??= compileRules === undefined ? undefined : compiledRules(schema, compileRules);
-      return validateSchema(schema, object, {
-        ...(old === undefined ? {} : { old }),
-        ...(rules === undefined ? {} : { rules }),
-      });
+      return validateSchema(schema, object, rules === undefined ? { old } : { old, rules });
     },
     tracksGeneration: true,
     allowsCreateOnUpdate: false,

@@ -127,9 +127,13 @@ function* prepareUpdate(
   dedupeOwnerReferences(object, warnings);
   setManagers(object.metadata, managersAfter(context, served, options, old, object, change.managedFields));
   const { admitted } = change;
-  const forms = admitted === undefined ? { object, old } : { object: admitted.object, old: admitted.show(old) };
-  const subject = { operation: "UPDATE", name: attributes.name, ...forms, dryRun: options.dryRun } as const;
-  const admission = admissionRequest(context, served, subject);
+  const admission = admissionRequest(context, served, {
+    operation: "UPDATE",
+    name: attributes.name,
+    object: admitted?.object ?? object,
+    old: admitted?.show(old) ?? old,
+    dryRun: options.dryRun,
+  });
   yield* admit(context, admission);
   admitted?.take(object);
   dedupeOwnerReferences(object, warnings);

@@ -34,20 +34,16 @@ export function admissionRequest(
   return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn, pass };
 }
 
-export function* admit(context: RegistryContext, request: AdmissionRequest): Waits<void> {
-  yield* admitOnce(context, request);
-  if (request.pass.isNeededAgain) {
-    request.pass.isRepeated = true;
-    yield* admitOnce(context, request);
-  }
-  for (const plugin of context.admission) plugin.allot?.(request);
-}
-
-function* admitOnce(context: RegistryContext, request: AdmissionRequest): Waits<void> {
-  for (const plugin of context.admission) {
-    const pending = plugin.admit?.(request);
-    if (pending !== undefined) yield pending;
-  }
+export function* admit({ admission }: RegistryContext, request: AdmissionRequest): Waits<void> {
+  const { pass } = request;
+  do {
+    pass.isRepeated = pass.isNeededAgain;
+    for (const plugin of admission) {
+      const pending = plugin.admit?.(request);
+      if (pending !== undefined) yield pending;
+    }
+  } while (pass.isNeededAgain && !pass.isRepeated);
+  for (const plugin of admission) plugin.allot?.(request);
 }
 
 /** Whether an object that was admitted before a wait may still be stored. */

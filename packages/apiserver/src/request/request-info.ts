@@ -13,8 +13,6 @@ const verbOfMethod: Readonly<Record<HttpMethod, string>> = {
   DELETE: "delete",
 };
 
-const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
-
 /** What a path and method ask for; the grammar of upstream's RequestInfo, without regular expressions. */
 export function parseRequestInfo(method: HttpMethod, path: string, query: Query | undefined): RequestInfo {
   const parts = splitPath(path);
@@ -69,7 +67,8 @@ interface Target {
 
 function target(parts: readonly string[]): Target {
   const [first = "", second = "", third = ""] = parts;
-  if (first === "namespaces" && second !== "" && third !== "" && !namespaceSubresources.has(third)) {
+  const isOfNamespace = third === "" || third === "status" || third === "finalize";
+  if (first === "namespaces" && second !== "" && !isOfNamespace) {
     return { namespace: second, resource: third, name: parts[3] ?? "", subresource: parts[4] ?? "" };
   }
   // A Namespace is in itself, as far as authorization goes.

@@ -33,6 +33,16 @@ function lengthFault(length: number): string {
 }
 
 function byteLength(text: string): number {
+  return isAscii(text) ? text.length : encodedLength(text);
+}
+
+/** As nearly every name is. */
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) >= 0x80) return false;
+  return true;
+}
+
+function encodedLength(text: string): number {
   let length = 0;
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0;

@@ -25,8 +25,10 @@ const immutableMessage =
 export function qosClass(spec: JsonObject): "Guaranteed" | "Burstable" | "BestEffort" {
   const containers = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")];
   const computes = ["cpu", "memory"];
-  const amount = (container: JsonObject, field: string, name: string): bigint =>
-    quantityNanos(textOf(valueAt(container, "resources", field, name) ?? "0")) ?? 0n;
+  const amount = (container: JsonObject, field: string, name: string): bigint => {
+    const quantity = valueAt(container, "resources", field, name) ?? undefined;
+    return quantity === undefined ? 0n : (quantityNanos(textOf(quantity)) ?? 0n);
+  };
   const uses = (container: JsonObject): boolean =>
     computes.some((name) => amount(container, "limits", name) > 0n || amount(container, "requests", name) > 0n);
   if (!containers.some(uses)) return "BestEffort";

@@ -13,8 +13,10 @@ export class Frame {
   cost = 0;
   readonly #limit: number;
 
-  constructor(variables: readonly Value[], limit: number) {
+  /** `slots` is the room for variables, with those that the expression declares itself. */
+  constructor(variables: readonly Value[], slots: number, limit: number) {
     this.variables = [...variables];
+    while (this.variables.length < slots) this.variables.push(null);
     this.#limit = limit;
   }
 

@@ -46,8 +46,7 @@ export function compile(
     variables: checked.variables,
     worstCost: estimateCost(expr, checked, root),
     run: (values, costLimit) => {
-      const frame = new Frame(values, costLimit);
-      frame.variables.length = slots;
+      const frame = new Frame(values, slots, costLimit);
       try {
         const value = step(frame);
         return { value, cost: frame.cost, isCancelled: false };

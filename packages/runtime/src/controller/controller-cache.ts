@@ -1,8 +1,8 @@
-import { gvkOf, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { gvkOf, SetpointError, type GroupVersionKind, type KubeObject } from "@setpoint/apimachinery";
 import { groupVersionPath, type KindRef, type Stored } from "@setpoint/client";
 import type { Informer } from "../cache/informer.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
-import { ownerIndex, storeKey } from "../cache/store.ts";
+import { ownerIndex, type Store, storeKey } from "../cache/store.ts";
 import { errNotDeclared } from "../errors.ts";
 import type { CacheReader, ControllerDefinition, Selection } from "./controller-definition.ts";
 import type { ListOptions } from "./reconcile-context.ts";
@@ -17,6 +17,8 @@ export interface CachedKind {
 export class ControllerCache implements CacheReader {
   readonly #controller: string;
   readonly #kinds = new Map<string, CachedKind>();
+  /** The same by what was asked with: reconciles read with the same few kinds again and again. */
+  readonly #asked = new WeakMap<object, CachedKind>();
 
   constructor(definition: ControllerDefinition, factory: InformerFactory, namespaces: readonly string[] | undefined) {
     this.#controller = definition.name;
@@ -41,21 +43,29 @@ export class ControllerCache implements CacheReader {
   }
 
   /** The declared kind; throws `ERR_NOT_DECLARED`. */
-  of(kind: { readonly group: string; readonly version: string; readonly kind: string }): CachedKind {
+  of(kind: KindRef): CachedKind {
+    const known = this.#asked.get(kind);
+    if (known !== undefined) return known;
+    const found = this.#declared(kind);
+    this.#asked.set(kind, found);
+    return found;
+  }
+
+  /** The declared kind of an object; undefined when it is of none. */
+  findOf(object: Pick<KubeObject, "apiVersion" | "kind">): CachedKind | undefined {
+    return this.#kinds.get(kindId(gvkOf(object)));
+  }
+
+  /** The declared kind of an object; throws `ERR_NOT_DECLARED`. */
+  ofObject(object: Pick<KubeObject, "apiVersion" | "kind">): CachedKind {
+    return this.#declared(gvkOf(object));
+  }
+
+  #declared(kind: GroupVersionKind): CachedKind {
     const found = this.#kinds.get(kindId(kind));
     if (found !== undefined) return found;
     const message = `Cannot use ${kind.kind} in controller "${this.#controller}": name it in \`owns\` or \`watches\``;
     throw new SetpointError(errNotDeclared, message);
-  }
-
-  /** Whether the object is of a declared kind. */
-  holds(object: Pick<KubeObject, "apiVersion" | "kind">): boolean {
-    return this.#kinds.has(kindId(gvkOf(object)));
-  }
-
-  /** The declared kind of an object. */
-  ofObject(object: Pick<KubeObject, "apiVersion" | "kind">): CachedKind {
-    return this.of(gvkOf(object));
   }
 
   /** What an API path is about, if that is an object of a declared kind. */
@@ -81,20 +91,32 @@ export class ControllerCache implements CacheReader {
   }
 
   get<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined {
-    // The informer of a kind holds objects of that kind.
     const key = kind.namespaced ? { namespace, name } : { name };
-    return this.informerOf(kind, namespace)?.store.get(storeKey(key)) as Stored<T> | undefined;
+    // The informer of a kind holds objects of that kind.
+    return this.at(kind, namespace, storeKey(key)) as Stored<T> | undefined;
+  }
+
+  /** The object of a key in the caches, which is in this namespace. */
+  at(kind: KindRef, namespace: string | undefined, key: string): Stored<KubeObject> | undefined {
+    return this.informerOf(kind, namespace)?.store.get(key);
   }
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
+    const isWanted = (object: Stored<KubeObject>): boolean => matches(object, options);
     // Objects of a kind have the type of the kind.
-    return this.of(kind).informers.flatMap(({ store }) =>
-      store.select((object) => matches(object, options), options.namespace),
-    ) as readonly Stored<KubeObject>[] as readonly Stored<T>[];
+    return this.#ofAll(kind, (store) => store.select(isWanted, options.namespace)) as readonly Stored<T>[];
   }
 
   ownedBy(kind: KindRef, uid: string): readonly Stored<KubeObject>[] {
-    return this.of(kind).informers.flatMap(({ store }) => store.byIndex(ownerIndex, uid));
+    return this.#ofAll(kind, (store) => store.byIndex(ownerIndex, uid));
+  }
+
+  #ofAll(kind: KindRef, read: (store: Store) => readonly Stored<KubeObject>[]): readonly Stored<KubeObject>[] {
+    const { informers } = this.of(kind);
+    const [first] = informers;
+    // Nearly always there is one.
+    if (first !== undefined && informers.length === 1) return read(first.store);
+    return informers.flatMap(({ store }) => read(store));
   }
 }
 
@@ -110,7 +132,8 @@ function decoded(part: string): string {
 /** Whether an object is one of those that the options ask for. */
 export function matches(object: KubeObject, { namespace, labels }: ListOptions): boolean {
   if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
-  return Object.entries(labels ?? {}).every(([name, value]) => object.metadata.labels?.[name] === value);
+  if (labels === undefined) return true;
+  return Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 }
 
 export function kindId({

@@ -32,7 +32,6 @@ const box = (name: string, revision: number, uid = `uid-of-${name}`): Stored<Kub
     creationTimestamp: "2026-01-01T00:00:00Z",
   },
 });
-const key = { name: "a", namespace: "default" };
 
 /** As it was sent; of most answers the path tells nothing that they do not. */
 const request = (method: string, path = "/apis/example.com/v1/namespaces/default/boxes/a") => ({ method, path });
@@ -84,31 +83,31 @@ function world(serverHas?: KubeObject, { caches, namespaces }: Surroundings = {}
 
 test("a read gives what the run has written until the cache has it or something newer", () => {
   const { writes } = world();
-  expect(writes.overlay(Box, key, box("a", 1))).toEqual(box("a", 1));
+  expect(writes.overlay(Box, "default/a", box("a", 1))).toEqual(box("a", 1));
   writes.written(Box, box("a", 5));
-  expect(writes.overlay(Box, key, undefined)).toEqual(box("a", 5));
-  expect(writes.overlay(Box, key, box("a", 4))).toEqual(box("a", 5));
-  expect(writes.overlay(Box, key, box("a", 6))).toEqual(box("a", 6));
+  expect(writes.overlay(Box, "default/a", undefined)).toEqual(box("a", 5));
+  expect(writes.overlay(Box, "default/a", box("a", 4))).toEqual(box("a", 5));
+  expect(writes.overlay(Box, "default/a", box("a", 6))).toEqual(box("a", 6));
   const cached = box("a", 5);
-  expect(writes.overlay(Box, key, cached)).toBe(cached);
-  expect(writes.overlay(Box, { ...key, name: "b" }, undefined)).toBeUndefined();
-  expect(writes.overlay(Lid, key, undefined)).toBeUndefined();
+  expect(writes.overlay(Box, "default/a", cached)).toBe(cached);
+  expect(writes.overlay(Box, "default/b", undefined)).toBeUndefined();
+  expect(writes.overlay(Lid, "default/a", undefined)).toBeUndefined();
 });
 
 test("what the run has deleted is not read any more, a namesake of another UID is", () => {
   const { writes } = world();
   writes.deleted(Box, box("a", 1));
-  expect(writes.overlay(Box, key, box("a", 1))).toBeUndefined();
-  expect(writes.overlay(Box, key, box("a", 9, "another"))).toEqual(box("a", 9, "another"));
-  expect(writes.overlay(Box, key, undefined)).toBeUndefined();
+  expect(writes.overlay(Box, "default/a", box("a", 1))).toBeUndefined();
+  expect(writes.overlay(Box, "default/a", box("a", 9, "another"))).toEqual(box("a", 9, "another"));
+  expect(writes.overlay(Box, "default/a", undefined)).toBeUndefined();
 });
 
 test("of a write without an answer nothing is read but what the cache has", () => {
   const { writes } = world();
   writes.unknown(Box, box("a", 1));
   expect(writes.isEmpty).toBe(false);
-  expect(writes.overlay(Box, key, undefined)).toBeUndefined();
-  expect(writes.overlay(Box, key, box("a", 1))).toEqual(box("a", 1));
+  expect(writes.overlay(Box, "default/a", undefined)).toBeUndefined();
+  expect(writes.overlay(Box, "default/a", box("a", 1))).toEqual(box("a", 1));
 });
 
 test("a list has what the run has written, not what it has deleted, and only what belongs to it", () => {
@@ -138,7 +137,7 @@ test("the answer to any write makes it the run's own, also one that went past th
   const { writes } = world();
   writes.answered(request("POST"), box("a", 5));
   expect(writes.isEcho(box("a", 5))).toBe(true);
-  expect(writes.overlay(Box, key, undefined)).toEqual(box("a", 5));
+  expect(writes.overlay(Box, "default/a", undefined)).toEqual(box("a", 5));
 });
 
 test("the answer to a deletion marks whom it has met: named, shown as it was, or going", () => {
@@ -150,13 +149,13 @@ test("the answer to a deletion marks whom it has met: named, shown as it was, or
   writes.answered(request("DELETE", `${boxes}/a`), status);
   writes.answered(request("DELETE", `${boxes}/b`), box("b", 4, "shown"));
   expect([writes.isEcho(box("x", 9, "named")), writes.isEcho(box("x", 9, "shown"))]).toEqual([true, true]);
-  expect(writes.overlay(Box, key, box("a", 3, "named"))).toBeUndefined();
-  expect(writes.overlay(Box, { name: "b", namespace: "default" }, box("b", 3, "shown"))).toBeUndefined();
+  expect(writes.overlay(Box, "default/a", box("a", 3, "named"))).toBeUndefined();
+  expect(writes.overlay(Box, "default/b", box("b", 3, "shown"))).toBeUndefined();
   const going = box("c", 6, "going");
   const marked = { ...going, metadata: { ...going.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   writes.answered(request("DELETE", `${boxes}/c`), marked);
   expect([writes.isEcho(box("x", 9, "going")), writes.isEcho(box("x", 6))]).toEqual([false, true]);
-  expect(writes.overlay(Box, { name: "c", namespace: "default" }, box("c", 5, "going"))).toEqual(marked);
+  expect(writes.overlay(Box, "default/c", box("c", 5, "going"))).toEqual(marked);
 });
 
 test("a deletion past the context is waited for like any other, by its path, and only if a cache has such objects", async () => {

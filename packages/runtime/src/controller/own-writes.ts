@@ -5,7 +5,7 @@ import { sleep, type Clock, type Logger } from "@setpoint/host";
 import type { Informer } from "../cache/informer.ts";
 import { compareResourceVersions } from "../cache/resource-version.ts";
 import { storeKey } from "../cache/store.ts";
-import { kindId, type ControllerCache } from "./controller-cache.ts";
+import type { ControllerCache } from "./controller-cache.ts";
 
 /** A cache that has not shown a write for so long lists anew. */
 const barrierMsMax = 10_000;
@@ -18,13 +18,16 @@ interface Key {
   readonly namespace?: string | undefined;
 }
 
-type OwnWrite = Key &
-  (
-    | { readonly state: "written"; readonly object: Stored<KubeObject> }
-    | { readonly state: "deleted"; readonly uid: string | undefined }
-    /** No answer: the server must be asked. */
-    | { readonly state: "unknown" }
-  );
+type Outcome =
+  | { readonly state: "written"; readonly object: Stored<KubeObject> }
+  | { readonly state: "deleted"; readonly uid: string | undefined }
+  /** No answer: the server must be asked. */
+  | { readonly state: "unknown" };
+
+type KnownWrite = Key & Exclude<Outcome, { state: "unknown" }>;
+
+/** `history`: the history of the cluster in which it was written. */
+type OwnWrite = Key & { readonly history: number | undefined } & Outcome;
 
 /** A write as it was sent. */
 export interface AnsweredRequest {
@@ -49,9 +52,8 @@ export interface BarrierPorts {
 
 export class OwnWrites {
   readonly #cache: ControllerCache;
-  readonly #writes = new Map<string, OwnWrite>();
-  /** The history of the cluster in which each was written. */
-  readonly #histories = new Map<string, number | undefined>();
+  /** By the kind as it was declared, and by the object's key in the caches. */
+  readonly #writes = new Map<KindRef, Map<string, OwnWrite>>();
   /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
   readonly #marks = new Set<string>();
   #isUnfinished = false;
@@ -101,8 +103,11 @@ export class OwnWrites {
     // An answer of the API with a name and a revision is an object.
     const object = answer as Stored<KubeObject>;
     if (method === "DELETE" && metadata.deletionTimestamp === undefined) this.#gone(path, object.metadata.uid);
-    else if (this.#cache.holds(object) && this.#isCached({ ...metadata, kind: this.#cache.ofObject(object).kind }))
-      this.written(this.#cache.ofObject(object).kind, object);
+    else {
+      const declared = this.#cache.findOf(object);
+      if (declared !== undefined && this.#isCached({ ...metadata, kind: declared.kind }))
+        this.written(declared.kind, object);
+    }
   }
 
   /** Of an answer to a deletion only the UID is sure to be there; the path says what it was. */
@@ -125,15 +130,10 @@ export class OwnWrites {
     );
   }
 
-  /** The object as the cache has it, or as this run has written it if that is newer. */
-  overlay(
-    kind: KindRef,
-    key: { readonly name: string; readonly namespace?: string | undefined },
-    cached: Stored<KubeObject> | undefined,
-  ): Stored<KubeObject> | undefined {
-    const write = this.#writes.get(idOf({ kind, ...key }));
-    if (write === undefined) return cached;
-    return newest(write, cached);
+  /** The object of a key as the cache has it, or as this run has written it if that is newer. */
+  overlay(kind: KindRef, key: string, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
+    const write = this.#of(kind)?.get(key);
+    return write === undefined ? cached : newest(write, cached);
   }
 
   /** A list from the cache with this run's writes in it; `belongs` says which of them are part of the list. */
@@ -142,15 +142,15 @@ export class OwnWrites {
     cached: readonly Stored<KubeObject>[],
     belongs: (object: Stored<KubeObject>) => boolean,
   ): readonly Stored<KubeObject>[] {
-    if (this.#writes.size === 0) return cached;
-    const byId = new Map(cached.map((object) => [idOf({ kind, ...object.metadata }), object]));
-    for (const [id, write] of this.#writes) {
-      if (kindId(write.kind) !== kindId(kind)) continue;
-      const object = newest(write, byId.get(id));
-      if (object !== undefined && belongs(object)) byId.set(id, object);
-      else byId.delete(id);
+    const writes = this.#of(kind);
+    if (writes === undefined) return cached;
+    const byKey = new Map(cached.map((object) => [storeKey(object.metadata), object]));
+    for (const [key, write] of writes) {
+      const object = newest(write, byKey.get(key));
+      if (object !== undefined && belongs(object)) byKey.set(key, object);
+      else byKey.delete(key);
     }
-    return [...byId.values()];
+    return [...byKey.values()];
   }
 
   /**
@@ -159,7 +159,8 @@ export class OwnWrites {
    * that it is gone.
    */
   async settled(ports: BarrierPorts): Promise<boolean> {
-    const isGone = await Promise.all([...this.#writes.values()].map((write) => this.#settle(write, ports)));
+    const writes = [...this.#writes.values()].flatMap((each) => [...each.values()]);
+    const isGone = await Promise.all(writes.map((write) => this.#settle(write, ports)));
     return this.#isUnfinished || isGone.includes(true);
   }
 
@@ -167,20 +168,26 @@ export class OwnWrites {
     return this.#writes.size === 0;
   }
 
-  #note(write: OwnWrite): void {
-    const id = idOf(write);
-    this.#writes.set(id, write);
-    this.#histories.set(id, this.#cache.informerOf(write.kind, write.namespace)?.history);
+  #of(kind: KindRef): Map<string, OwnWrite> | undefined {
+    return this.isEmpty ? undefined : this.#writes.get(this.#cache.of(kind).kind);
+  }
+
+  #note(write: Key & Outcome): void {
+    const { kind } = this.#cache.of(write.kind);
+    const { history } = this.#cache.informerOf(kind, write.namespace) ?? {};
+    let writes = this.#writes.get(kind);
+    if (writes === undefined) this.#writes.set(kind, (writes = new Map()));
+    writes.set(storeKey(write), { ...write, history });
   }
 
   /** Whether what was written has gone since. */
   async #settle(write: OwnWrite, ports: BarrierPorts): Promise<boolean> {
-    let known = write.state === "unknown" ? await ask(write, ports) : write;
+    let known: KnownWrite = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     const { closing = ports.signal } = ports;
     if (informer === undefined || closing.aborted) return false;
     // What was written before the cluster went back in time is never shown.
-    const isLost = (): boolean => informer.history !== this.#histories.get(idOf(write));
+    const isLost = (): boolean => informer.history !== write.history;
     const isShown = (): boolean => shows(informer, known) || isLost();
     while (!isShown() && !closing.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports.clock, closing);
@@ -198,12 +205,8 @@ export class OwnWrites {
   }
 }
 
-function isMissing(informer: Informer, { object, ...key }: Extract<OwnWrite, { state: "written" }>): boolean {
-  return informer.store.versionOf(storeKey(key))?.uid !== object.metadata.uid;
-}
-
-function idOf(key: Key): string {
-  return `${kindId(key.kind)}|${storeKey(key)}`;
+function isMissing(informer: Informer, write: Extract<KnownWrite, { state: "written" }>): boolean {
+  return informer.store.versionOf(storeKey(write))?.uid !== write.object.metadata.uid;
 }
 
 function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
@@ -216,7 +219,7 @@ function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored
 }
 
 /** Asked after each change of the cache for each write that is waited for, so nothing is decoded for it. */
-function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }>): boolean {
+function shows(informer: Informer, write: KnownWrite): boolean {
   if (write.state === "written" && informer.hasSeen(write.object.metadata.resourceVersion)) return true;
   const cached = informer.store.versionOf(storeKey(write));
   if (write.state === "deleted") return cached === undefined || (write.uid !== undefined && cached.uid !== write.uid);
@@ -226,10 +229,7 @@ function shows(informer: Informer, write: Exclude<OwnWrite, { state: "unknown" }
 }
 
 /** What became of a write without an answer: the server's state is at least as new as the write, if that happened. */
-async function ask(
-  write: Key,
-  { client, clock, log, signal }: BarrierPorts,
-): Promise<Exclude<OwnWrite, { state: "unknown" }>> {
+async function ask(write: Key, { client, clock, log, signal }: BarrierPorts): Promise<KnownWrite> {
   const { kind, name, namespace } = write;
   const key = namespace === undefined ? { name } : { name, namespace };
   for (;;) {

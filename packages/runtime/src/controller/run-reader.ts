@@ -1,7 +1,7 @@
 /** What one run reads: the cache with the run's own writes in it, or the server. */
 import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import { controllerOf } from "../cache/store.ts";
+import { controllerOf, storeKey } from "../cache/store.ts";
 import { matches } from "./controller-cache.ts";
 import { namespaceOf, type Parent } from "./place-child.ts";
 import type { ListOptions } from "./reconcile-context.ts";
@@ -10,17 +10,23 @@ import type { RunPorts } from "./run-ports.ts";
 /** Objects of a kind have the type of the kind; that is why the casts here are right. */
 export class RunReader {
   readonly #parent: Parent;
+  readonly #parentKey: string;
   readonly #ports: RunPorts;
 
   constructor(parent: Parent, ports: RunPorts) {
     this.#parent = parent;
+    this.#parentKey = storeKey(parent.object.metadata);
     this.#ports = ports;
   }
 
   get<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined {
-    const { writes, cache } = this.#ports;
     const place = namespaceOf(kind, namespace, this.#parent);
-    return writes.overlay(kind, { name, namespace: place }, cache.get(kind, name, place)) as Stored<T> | undefined;
+    return this.#at(kind, place, storeKey({ namespace: place, name })) as Stored<T> | undefined;
+  }
+
+  #at(kind: KindRef, namespace: string | undefined, key: string): Stored<KubeObject> | undefined {
+    const { writes, cache } = this.#ports;
+    return writes.overlay(kind, key, cache.at(kind, namespace, key));
   }
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
@@ -54,7 +60,7 @@ export class RunReader {
   /** The reconciled object as it is now, own writes included. A namesake that came meanwhile is not the object of this run. */
   current(): Stored<KubeObject> {
     const { kind, object } = this.#parent;
-    const now = this.get(kind, object.metadata.name, object.metadata.namespace);
+    const now = this.#at(kind, object.metadata.namespace, this.#parentKey);
     return now?.metadata.uid === object.metadata.uid ? now : object;
   }
 }

@@ -97,6 +97,26 @@ test("conditions that were said before a status that is refused are written when
   expect(status).not.toHaveProperty("wrappers");
 });
 
+test("the end of a run writes the conditions that were said after its status, and those that somebody has taken away since", async () => {
+  await using world = createControllerWorld();
+  const hand = runsByHand(world);
+  const first = hand.begin(hand.show(await world.client.create(Candy, candy("mint"))));
+  first.context.condition(isTrue("Tasted"));
+  await first.context.status({ wrappers: 1 });
+  await first.flush();
+  expect(hand.sent()).toEqual([statusWrite]);
+  first.context.condition(isTrue("Packed"));
+  await first.flush();
+  expect(types(await world.candy())).toEqual(["Tasted", "Packed"]);
+  const second = hand.begin(hand.show(await world.client.get(Candy, key)));
+  second.context.condition(isTrue("Tasted"));
+  await second.context.status({ wrappers: 2 });
+  const bare = { ...(await world.client.get(Candy, key)), status: { wrappers: 2 } };
+  hand.show(await world.client.updateStatus(Candy, bare));
+  await second.flush();
+  expect(types(await world.candy())).toEqual(["Tasted"]);
+});
+
 test("conditions that bring their own times are written as they come, all others get theirs", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));

@@ -58,6 +58,10 @@ export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
   #isConcluded = false;
+  /** Counts what was said. */
+  #sayings = 0;
+  /** How much of it a `replace` has written, and the revision that has it. */
+  #written: { readonly sayings: number; readonly resourceVersion: string } | undefined;
   /** The object has become another one than this run looks at: what is to be said of that, the next run says. */
   #isOutdated = false;
   /** As the server has told it last; unlike the cache it says who owns what. */
@@ -69,11 +73,13 @@ export class StatusWriter {
 
   condition(condition: ConditionInit): void {
     this.#conditions.set(condition.type, condition);
+    this.#sayings++;
   }
 
   /** The run has ended well: what an earlier one was refused is over. */
   conclude(): void {
     this.#isConcluded = true;
+    if (this.#ports.health !== undefined) this.#sayings++;
   }
 
   /** Whether this run has said a condition. */
@@ -86,11 +92,15 @@ export class StatusWriter {
    * Conditions that bring their own times (those of apps/v1 have others than meta/v1's) are written as they come.
    */
   async replace(status: object): Promise<void> {
-    const named = conditionsOf(status);
+    // Any object can be read as its fields.
+    const fields = status as Fields;
+    const named = conditionsOf(fields);
     if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
-      return this.#settle(() => ({ fields: { ...status }, said: [], kept: [] }));
-    for (const condition of named) this.#conditions.set(condition.type, condition);
-    await this.#settle(() => this.#completed({ ...status }, named.length > 0));
+      return this.#settle(() => ({ fields, said: [], kept: [] }));
+    for (const condition of named) this.condition(condition);
+    const sayings = this.#sayings;
+    await this.#settle(() => this.#completed(fields, named.length > 0));
+    this.#written = { sayings, resourceVersion: this.#ports.current().metadata.resourceVersion };
   }
 
   /**
@@ -99,6 +109,8 @@ export class StatusWriter {
    */
   async flush(): Promise<void> {
     if (this.#isOutdated || (this.#conditions.size === 0 && this.#ports.health === undefined)) return;
+    const { sayings, resourceVersion } = this.#written ?? {};
+    if (sayings === this.#sayings && resourceVersion === this.#ports.current().metadata.resourceVersion) return;
     await this.#settle(() => this.#completed(undefined, false));
   }
 
@@ -181,8 +193,9 @@ export class StatusWriter {
   /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
   #needsOwner({ fields, kept }: Draft): boolean {
     if (kept.length > 0) return true;
+    if (fields !== undefined) return false;
     const { conditions: _, observedGeneration: __, ...others } = statusOf(this.#ports.current());
-    return fields === undefined && Object.keys(others).length > 0;
+    return Object.keys(others).length > 0;
   }
 
   async #send(wanted: Wanted): Promise<void> {
@@ -210,16 +223,15 @@ export class StatusWriter {
     return this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before);
   }
 
-  #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
-    const status = this.#observed({ ...fields });
-    return conditions.length === 0 ? status : { ...status, conditions: inOrder(conditions, before) };
-  }
-
   /** A status that has a place for it says which generation it is about. */
-  #observed(status: Fields): Fields {
+  #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
     const { kind, generation } = this.#ports;
-    if (generation === undefined || !declaresStatusField(kind, "observedGeneration")) return status;
-    return { ...status, observedGeneration: generation };
+    const isDated = generation !== undefined && declaresStatusField(kind, "observedGeneration");
+    return {
+      ...fields,
+      ...(isDated ? { observedGeneration: generation } : {}),
+      ...(conditions.length === 0 ? {} : { conditions: inOrder(conditions, before) }),
+    };
   }
 
   #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {
@@ -255,6 +267,8 @@ function inOrder<C extends { readonly type: string }>(
   conditions: readonly C[],
   before: readonly { readonly type: string }[],
 ): readonly C[] {
+  // Nearly always it is kept already.
+  if (conditions.every(({ type }, index) => before[index]?.type === type)) return conditions;
   const place = new Map(before.map((each, index) => [each.type, index]));
   const placeOf = ({ type }: C): number => place.get(type) ?? before.length;
   return conditions.toSorted((a, b) => placeOf(a) - placeOf(b));

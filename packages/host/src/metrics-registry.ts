@@ -52,22 +52,35 @@ function page(metric: Metric, help: string): string {
 }
 
 function numberMetric(name: string, type: "counter" | "gauge"): Metric {
-  const values = new Map<string, number>();
-  const put = (labels: MetricLabels | undefined, change: (value: number) => number): void => {
-    const key = labelText(labels);
-    if (values.has(key) || values.size < seriesMax) values.set(key, change(values.get(key) ?? 0));
-  };
+  const series = new Map<string, { value: number }>();
+  const seriesOf = (labels: MetricLabels | undefined): { value: number } | undefined =>
+    findOrAdd(series, labelText(labels), () => ({ value: 0 }));
   return {
     name,
     type,
     instrument: {
       ...noop,
-      add: (value = 1, labels) => put(labels, (before) => before + value),
-      set: (value, labels) => put(labels, () => value),
+      add(value = 1, labels) {
+        const found = seriesOf(labels);
+        if (found !== undefined) found.value += value;
+      },
+      set(value, labels) {
+        const found = seriesOf(labels);
+        if (found !== undefined) found.value = value;
+      },
     },
-    lines: () => [...values].map(([key, value]) => `${name}${braces(key)} ${numberText(value)}`),
-    forget: (isGone) => forgetKeys(values, isGone),
+    lines: () => [...series].map(([key, { value }]) => `${name}${braces(key)} ${numberText(value)}`),
+    forget: (isGone) => forgetKeys(series, isGone),
   };
+}
+
+/** Undefined for a series that is not there when there are too many already. */
+function findOrAdd<T>(series: Map<string, T>, key: string, create: () => T): T | undefined {
+  const found = series.get(key);
+  if (found !== undefined || series.size >= seriesMax) return found;
+  const added = create();
+  series.set(key, added);
+  return added;
 }
 
 interface Distribution {
@@ -79,10 +92,9 @@ interface Distribution {
 function histogramMetric(name: string, buckets: readonly number[]): Metric {
   const series = new Map<string, Distribution>();
   const observe = (value: number, labels?: MetricLabels): void => {
-    const key = labelText(labels);
-    const found = series.get(key) ?? { counts: buckets.map(() => 0), sum: 0, count: 0 };
-    if (!series.has(key) && series.size >= seriesMax) return;
-    series.set(key, found);
+    const create = (): Distribution => ({ counts: buckets.map(() => 0), sum: 0, count: 0 });
+    const found = findOrAdd(series, labelText(labels), create);
+    if (found === undefined) return;
     const bucket = buckets.findIndex((bound) => value <= bound);
     if (bucket >= 0) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
     found.sum += value;

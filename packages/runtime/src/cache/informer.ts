@@ -1,10 +1,9 @@
-import { apiVersionOf, type KubeObject } from "@setpoint/apimachinery";
+import { apiVersionOf, deepFreeze, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { checkedTransform } from "./checked-transform.ts";
 import { decodeObject } from "./decode-object.ts";
 import { FirstList } from "./first-list.ts";
-import { deepFreeze } from "./freeze.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
 import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
 import { compareResourceVersions } from "./resource-version.ts";

@@ -1,8 +1,7 @@
-import type { KubeObject } from "@setpoint/apimachinery";
+import { deepFreeze, type KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
 import type { BytePacker, Logger } from "@setpoint/host";
 import { DecodedObjects } from "./decoded-objects.ts";
-import { deepFreeze } from "./freeze.ts";
 import { guarded } from "./guarded.ts";
 import { lazyObject, type LazySource } from "./lazy-object.ts";
 import { RawObjects, type RawPlace, type TypeFields } from "./raw-objects.ts";

@@ -21,7 +21,6 @@ import { discover } from "./discover.ts";
 import { errUnexpectedAnswer } from "./errors.ts";
 import type { KindRef } from "./kind-ref.ts";
 import { deleteBody, deleteQuery, listQuery, patchTypes, watchQuery, writeQuery } from "./request-query.ts";
-import { countingTransport } from "./request-metrics.ts";
 import type {
   ApplyOptions,
   ClientOptions,
@@ -54,9 +53,7 @@ const metadataOnlyWatchHeaders = {
 const applyDefaults = { fieldValidation: "Ignore" } as const;
 
 export function createClient(transport: Transport, options: ClientOptions): Client {
-  const counted =
-    options.metrics === undefined ? transport : countingTransport(transport, options.metrics, options.clock);
-  const sender = new RetryingSender(counted, options);
+  const sender = new RetryingSender(transport, options);
 
   const send = (request: ApiRequest, options?: RequestOptions): Promise<ApiResponse> =>
     sender.send(request, options?.signal, options?.once);

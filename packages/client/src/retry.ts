@@ -14,7 +14,7 @@ import {
 } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { errNoAnswer, outcomeUnknown } from "./errors.ts";
-import { retryCounter } from "./request-metrics.ts";
+import { RequestMetrics } from "./request-metrics.ts";
 import type { ClientOptions } from "./request-options.ts";
 
 const attemptsMaxDefault = 5;
@@ -58,12 +58,12 @@ export class RetryingSender {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
   readonly #attemptsMax: number;
-  readonly #countRetry: (request: ApiRequest, code: string) => void;
+  readonly #metrics: RequestMetrics;
 
   constructor(transport: Transport, options: ClientOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#countRetry = retryCounter(options.metrics);
+    this.#metrics = new RequestMetrics(options.metrics, options.clock);
     this.#attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
   }
 
@@ -91,26 +91,21 @@ export class RetryingSender {
   ): Promise<R> {
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      const result = await this.#sendOnce(send, request, signal);
-      if (result.kind === "answered") return result.response;
-      if (!result.mayRepeat || attempt >= attemptsMax) throw result.error;
-      await sleep(this.#options.clock, this.#delayMs(result.retryAfterMs, attempt), signal);
-      this.#countRetry(request, isApiError(result.error) ? String(result.error.code) : "<error>");
-    }
-  }
-
-  async #sendOnce<R extends RawResponse>(
-    send: Send<R>,
-    request: ApiRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Attempt<R>> {
-    try {
-      const response = await send(signal);
-      return response.status < 400
-        ? { kind: "answered", response }
-        : judgeAnswer(request, response, await statusOf(response));
-    } catch (error) {
-      return judgeSilence(request, error, signal);
+      const startedMs = this.#options.clock.monotonic();
+      let response: R | undefined;
+      let failed: Failed;
+      try {
+        response = await send(signal);
+        this.#metrics.ended(request, response.status, startedMs);
+        if (response.status < 400) return response;
+        failed = judgeAnswer(request, response, await statusOf(response));
+      } catch (error) {
+        if (response === undefined) this.#metrics.ended(request, "<error>", startedMs);
+        failed = judgeSilence(request, error, signal);
+      }
+      if (!failed.mayRepeat || attempt >= attemptsMax) throw failed.error;
+      await sleep(this.#options.clock, this.#delayMs(failed.retryAfterMs, attempt), signal);
+      this.#metrics.repeated(request, isApiError(failed.error) ? String(failed.error.code) : "<error>");
     }
   }
 
@@ -124,10 +119,8 @@ export class RetryingSender {
 
 type Send<R> = (signal: AbortSignal | undefined) => Promise<R>;
 
-type Attempt<R> = { readonly kind: "answered"; readonly response: R } | Failed;
-
+/** A request that has not succeeded. */
 interface Failed {
-  readonly kind: "failed";
   readonly error: unknown;
   readonly mayRepeat: boolean;
   readonly retryAfterMs?: number;
@@ -140,16 +133,15 @@ function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status)
   if (response.status === 429) {
     // An eviction that a disruption budget refuses is a 429 too, an answer for the caller.
     const isBudget = status.details?.causes?.some((cause) => cause.reason === "DisruptionBudget") ?? false;
-    return { kind: "failed", error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
+    return { error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
   }
   const isAway = response.status === 503 || response.status === 504;
   if (isAway && isRead(request))
-    return { kind: "failed", error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  if (response.status === 503 && retryAfterMs !== undefined)
-    return { kind: "failed", error, mayRepeat: true, retryAfterMs };
+    return { error, mayRepeat: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (response.status === 503 && retryAfterMs !== undefined) return { error, mayRepeat: true, retryAfterMs };
   if (!isRead(request) && mayHaveHappened(response.status, status))
-    return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
-  return { kind: "failed", error, mayRepeat: false };
+    return { error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
+  return { error, mayRepeat: false };
 }
 
 /** Whether a write may have been done that was answered so: by a proxy that lost the server, or by a server that lost its store. */
@@ -161,11 +153,11 @@ function mayHaveHappened(code: number, { message = "" }: Status): boolean {
 function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Failed {
   // The reason of an abort says nothing of how far the request had come.
   const isReason = signal?.aborted === true && error === signal.reason;
-  if (!isReason && wasNotSent(error)) return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
-  if (!isReason && !isRead(request) && wasRefusedHere(error)) return { kind: "failed", error, mayRepeat: false };
-  if (!isRead(request)) return { kind: "failed", error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
-  if (signal?.aborted) return { kind: "failed", error: signal.reason, mayRepeat: false };
-  return { kind: "failed", error: noAnswer(request, error), mayRepeat: true };
+  if (!isReason && wasNotSent(error)) return { error: noAnswer(request, error), mayRepeat: true };
+  if (!isReason && !isRead(request) && wasRefusedHere(error)) return { error, mayRepeat: false };
+  if (!isRead(request)) return { error: outcomeUnknown(nameOf(request), error), mayRepeat: false };
+  if (signal?.aborted) return { error: signal.reason, mayRepeat: false };
+  return { error: noAnswer(request, error), mayRepeat: true };
 }
 
 function isRead(request: ApiRequest): boolean {

@@ -5,8 +5,13 @@ export function fencedTransport(inner: Transport, assertMayWrite: () => void): T
   return {
     // Only reads come as bytes.
     ...(inner.sendRaw === undefined ? {} : { sendRaw: inner.sendRaw.bind(inner) }),
-    async send(request, signal) {
-      if (request.method !== "GET" && request.method !== "HEAD") assertMayWrite();
+    send(request, signal) {
+      if (request.method === "GET" || request.method === "HEAD") return inner.send(request, signal);
+      try {
+        assertMayWrite();
+      } catch (error) {
+        return Promise.reject(error);
+      }
       return inner.send(request, signal);
     },
   };

@@ -16,9 +16,12 @@ const hexOfByte: readonly string[] = Array.from({ length: 256 }, (_, byte) => by
 export function formatUuid(bytes: Uint8Array): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  let hex = "";
-  for (const byte of bytes) hex += hexOfByte[byte];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const hex = (from: number, to: number): string => {
+    let text = "";
+    for (let at = from; at < to; at++) text += hexOfByte[bytes[at] ?? 0];
+    return text;
+  };
+  return `${hex(0, 4)}-${hex(4, 6)}-${hex(6, 8)}-${hex(8, 10)}-${hex(10, 16)}`;
 }
 
 /** The alphabet of generated names and pod suffixes: no vowels, so that no words appear (apimachinery's util/rand). */

@@ -37,23 +37,22 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-let lastSecond = Number.NaN;
-let lastText = "";
+/** The texts of some seconds, each in the place that its number gives: a write asks for the present one, which others have asked for. */
+const texts: { second: number; text: string }[] = Array.from({ length: 32 }, () => ({ second: Number.NaN, text: "" }));
 
 /** A time in milliseconds since 1970 as RFC 3339 with seconds, the format of metav1.Time. */
 export function timestampAt(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(epochMs / 1_000);
+  const kept = texts[second & 31];
+  if (kept?.second === second) return kept.text;
+  const text = `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  if (kept !== undefined) [kept.second, kept.text] = [second, text];
+  return text;
 }
 
 /** Now, as `timestampAt`. */
 export function timestamp(clock: Clock): string {
-  const second = Math.floor(clock.now() / 1_000);
-  // Every write of the API server asks, thousands of times a second: the text of one second is made once.
-  if (second !== lastSecond) {
-    lastText = timestampAt(second * 1_000);
-    lastSecond = second;
-  }
-  return lastText;
+  return timestampAt(clock.now());
 }
 
 /** RFC 3339 with microseconds, the format of metav1.MicroTime. */

@@ -29,14 +29,14 @@ export class StepMemories {
 
   /** What is known of this step of the object, and when it is planned again. */
   remember(uid: string, step: AnyStep, nowMs: number): { readonly memory: StepMemory; readonly again: Result } {
-    const text = JSON.stringify(step);
+    // At rest there is nothing to remember, so the map holds only what is being worked on, and no rest is ever known.
+    const text = step.kind === "rest" ? "" : JSON.stringify(step);
     const before = this.#memories.get(uid);
     const known = before?.step === text ? before : undefined;
     const repeats = known === undefined ? 0 : known.repeats + 1;
     const again = planAgain(step, repeats);
     const dueMs = nowMs + (again.kind === "awaitChange" ? 0 : again.delayMs);
     const memory = { step: text, sinceMs: known?.sinceMs ?? nowMs, repeats, dueMs };
-    // At rest there is nothing to remember, so the map holds only what is being worked on.
     if (step.kind === "rest") this.#memories.delete(uid);
     else this.#memories.set(uid, memory);
     if (this.#memories.size >= this.#sweepSize) this.#sweep(nowMs);

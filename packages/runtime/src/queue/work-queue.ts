@@ -275,7 +275,8 @@ export class WorkQueue {
 
   /** Where the key waits; undefined when it is not ready. */
   #levelOf(slot: number): FairLevel | undefined {
-    return this.#levels[this.#keys.level.get(slot) - 1];
+    const number = this.#keys.level.get(slot);
+    return number === 0 ? undefined : this.#levels[number - 1];
   }
 
   /** The most urgent keys, unless others have been passed over often enough for their age. */

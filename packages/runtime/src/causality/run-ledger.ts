@@ -11,21 +11,16 @@ const writesMax = 16;
 const reasonLengthMax = 512;
 /** Of all runs that have written nothing, which are nearly all. */
 const noWrites: readonly WriteRecord[] = [];
-/** What a run has that has just begun. */
-const fresh = {
-  writes: noWrites,
-  moreWrites: 0,
-  endedMs: undefined,
-  end: undefined,
-  reason: undefined,
-  retryAtMs: undefined,
-} as const;
-
 /** What is known of a run when it begins. */
 export type BegunRun = Pick<RunRecord, "key" | "reconcileID" | "startedMs" | "causes" | "moreCauses">;
 
 /** The record of one run after the other. */
 type Place = { run: number } & { -readonly [Field in keyof RunRecord]: RunRecord[Field] };
+
+const unused: Place = {
+  ...{ run: -1, key: "", reconcileID: "", startedMs: 0, causes: [], moreCauses: 0 },
+  ...{ writes: noWrites, moreWrites: 0, endedMs: undefined, end: undefined, reason: undefined, retryAtMs: undefined },
+};
 
 /**
  * The last runs of one controller: why they ran, what they decided, what they wrote. A run is named by its number. Its record is a place
@@ -39,9 +34,9 @@ export class RunLedger {
   /** Returns the run's number. */
   begin(begun: BegunRun): number {
     const run = this.#runs++;
-    const used = this.#ring[run % runsMax];
-    if (used === undefined) this.#ring.push({ run, ...begun, ...fresh });
-    else begin(used, run, begun);
+    let place = this.#ring[run % runsMax];
+    if (place === undefined) this.#ring.push((place = { ...unused }));
+    begin(place, run, begun);
     return run;
   }
 
@@ -112,10 +107,10 @@ function begin(place: Place, run: number, { key, reconcileID, startedMs, causes,
   place.startedMs = startedMs;
   place.causes = causes;
   place.moreCauses = moreCauses;
-  place.writes = fresh.writes;
-  place.moreWrites = fresh.moreWrites;
-  place.endedMs = fresh.endedMs;
-  place.end = fresh.end;
-  place.reason = fresh.reason;
-  place.retryAtMs = fresh.retryAtMs;
+  place.writes = unused.writes;
+  place.moreWrites = unused.moreWrites;
+  place.endedMs = unused.endedMs;
+  place.end = unused.end;
+  place.reason = unused.reason;
+  place.retryAtMs = unused.retryAtMs;
 }

@@ -70,6 +70,9 @@ export function deleteBody(options: DeleteRequestOptions & DeleteCollectionOptio
 
 function defined<V>(fields: Readonly<Record<string, V | undefined>>): Record<string, V> {
   const result: Record<string, V> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) result[name] = value;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value !== undefined) result[name] = value;
+  }
   return result;
 }

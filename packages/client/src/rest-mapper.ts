@@ -22,15 +22,16 @@ export interface DiscoveredResource extends KindRef<UnstructuredObject> {
 /** Finds resources by kind or by any of the names that kubectl accepts. */
 export class RestMapper {
   readonly resources: readonly DiscoveredResource[];
-  readonly #byKind = new Map<string, DiscoveredResource>();
+  /** Made when it is first asked for: many only go through the resources. */
+  #byKind: ReadonlyMap<string, DiscoveredResource> | undefined;
 
   constructor(resources: readonly DiscoveredResource[]) {
     this.resources = resources;
-    for (const each of resources) this.#byKind.set(kindKey(each), each);
   }
 
   /** The resource of a kind, undefined when the server does not serve it. */
   ofKind(gvk: GroupVersionKind): DiscoveredResource | undefined {
+    this.#byKind ??= new Map(this.resources.map((each) => [kindKey(each), each]));
     return this.#byKind.get(kindKey(gvk));
   }
 

@@ -1,5 +1,6 @@
+import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { timestampAt } from "./clock.ts";
+import { microTimestamp, timestampAt } from "./clock.ts";
 
 test("a timestamp is that of its second, whichever others were asked for", () => {
   const asked = [
@@ -7,4 +8,9 @@ test("a timestamp is that of its second, whichever others were asked for", () =>
   ];
   for (const epochMs of asked) expect(timestampAt(epochMs)).toBe(`${new Date(epochMs).toISOString().slice(0, 19)}Z`);
   for (const none of [Number.NaN, Number.POSITIVE_INFINITY]) expect(() => timestampAt(none)).toThrow(RangeError);
+});
+
+test("a timestamp in microseconds has the milliseconds of its time, and no more", () => {
+  const clock = simulatedHost(1, 7_012.5).clock;
+  expect(microTimestamp(clock)).toBe("2026-01-01T00:00:07.012000Z");
 });

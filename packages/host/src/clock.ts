@@ -45,7 +45,7 @@ export function timestampAt(epochMs: number): string {
   const second = Math.floor(epochMs / 1_000);
   const kept = texts[second & 31];
   if (kept?.second === second) return kept.text;
-  const text = `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  const text = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
   if (kept !== undefined) [kept.second, kept.text] = [second, text];
   return text;
 }
@@ -57,5 +57,7 @@ export function timestamp(clock: Clock): string {
 
 /** RFC 3339 with microseconds, the format of metav1.MicroTime. */
 export function microTimestamp(clock: Clock): string {
-  return `${new Date(clock.now()).toISOString().slice(0, 23)}000Z`;
+  const nowMs = Math.floor(clock.now());
+  const ms = nowMs - Math.floor(nowMs / 1_000) * 1_000;
+  return `${timestampAt(nowMs).slice(0, -1)}.${String(ms).padStart(3, "0")}000Z`;
 }

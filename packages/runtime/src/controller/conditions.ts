@@ -14,14 +14,10 @@ export function completeConditions(
   return wanted.map((condition) => {
     const before = present.find((each) => each.type === condition.type);
     const { type, status, reason, message } = condition;
-    return {
-      type,
-      status,
-      ...(generation === undefined ? {} : { observedGeneration: generation }),
-      lastTransitionTime: before?.status === status ? before.lastTransitionTime : now,
-      reason,
-      message,
-    };
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    return generation === undefined
+      ? { type, status, lastTransitionTime, reason, message }
+      : { type, status, observedGeneration: generation, lastTransitionTime, reason, message };
   });
 }
 

@@ -214,8 +214,7 @@ export class ControllerRunner {
   }
 
   #find(key: string): Stored<KubeObject> | undefined {
-    const { name, namespace } = parseKey(key);
-    return this.cache.get(this.definition.kind, name, namespace);
+    return this.cache.at(this.definition.kind, parseKey(key).namespace, key);
   }
 
   #createQueue(): WorkQueue {

@@ -69,12 +69,20 @@ export class KeyRuns {
     const onAnswer: OnAnswer = (request, answer) => writes.answered(request, answer);
     const supervised = supervisor.begin(key, reconcileID, onAnswer);
     const deadline = this.#deadline(supervised.signal, log, free);
-    const ports = {
-      ...shared,
+    const { definition, cluster, host, cache, memory, events } = shared;
+    const ports: RunPorts = {
+      definition,
+      cluster,
+      host,
+      cache,
+      memory,
+      events,
       client: supervised.client,
       signal: deadline?.signal ?? supervised.signal,
       assertMayWrite: supervised.assertMayWrite,
-      ...{ writes, log, guard: protections },
+      writes,
+      log,
+      guard: protections,
     };
     const verdict = await this.#reconcile(key, object, ports);
     deadline?.end();

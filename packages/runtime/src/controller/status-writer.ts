@@ -139,6 +139,7 @@ export class StatusWriter {
     const kept = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
     const derived = this.#derived(said, kept);
     const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
+    if (derived.length === 0) return { fields, said: own, kept };
     const isOwn = new Set(own.map(({ type }) => type));
     return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };
   }

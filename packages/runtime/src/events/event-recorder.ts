@@ -79,7 +79,7 @@ export class EventRecorder {
 
   record(object: Stored<KubeObject>, controller: string, event: EventInit): void {
     if (this.#pending.size >= pendingMax) return this.#drop(event, "too many are on their way");
-    const key = JSON.stringify([object.metadata.uid, controller, event.type, event.reason, event.message]);
+    const key = `${object.metadata.uid}\n${controller}\n${event.type}\n${event.reason}\n${event.message}`;
     const nowMs = this.#host.clock.monotonic();
     const before = this.#series.get(key);
     if (before !== undefined && nowMs - before.lastMs < seriesMsMax) return this.#goOn(key, before, nowMs);

@@ -26,8 +26,13 @@ type Outcome =
 
 type KnownWrite = Key & Exclude<Outcome, { state: "unknown" }>;
 
-/** `history`: the history of the cluster in which it was written. */
-type OwnWrite = Key & { readonly history: number | undefined } & Outcome;
+type OwnWrite = Key & Outcome;
+
+interface Noted {
+  readonly write: OwnWrite;
+  /** The history of the cluster in which it was written. */
+  readonly history: number | undefined;
+}
 
 /** A write as it was sent. */
 export interface AnsweredRequest {
@@ -53,7 +58,7 @@ export interface BarrierPorts {
 export class OwnWrites {
   readonly #cache: ControllerCache;
   /** By the kind as it was declared, and by the object's key in the caches. */
-  readonly #writes = new Map<KindRef, Map<string, OwnWrite>>();
+  readonly #writes = new Map<KindRef, Map<string, Noted>>();
   /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
   readonly #marks = new Set<string>();
   #isUnfinished = false;
@@ -105,8 +110,7 @@ export class OwnWrites {
     if (method === "DELETE" && metadata.deletionTimestamp === undefined) this.#gone(path, object.metadata.uid);
     else {
       const declared = this.#cache.findOf(object);
-      if (declared !== undefined && this.#isCached({ ...metadata, kind: declared.kind }))
-        this.written(declared.kind, object);
+      if (declared !== undefined && this.#isCached(declared.kind, object.metadata)) this.written(declared.kind, object);
     }
   }
 
@@ -114,13 +118,13 @@ export class OwnWrites {
   #gone(path: string, uid: string): void {
     this.#marks.add(uid);
     const key = this.#cache.keyOfPath(path);
-    if (key !== undefined && this.#isCached(key)) this.#note({ ...key, state: "deleted", uid });
+    if (key !== undefined && this.#isCached(key.kind, key)) this.#note({ ...key, state: "deleted", uid });
   }
 
   /** Whether some cache will show it; one with a selector may leave it out. */
-  #isCached({ kind, name, namespace }: Partial<Key> & Pick<Key, "kind">): boolean {
-    const informer = this.#cache.informerOf(kind, namespace);
-    return informer !== undefined && (!informer.isSelective || informer.store.has(storeKey({ namespace, name })));
+  #isCached(kind: KindRef, key: { readonly name: string; readonly namespace?: string }): boolean {
+    const informer = this.#cache.informerOf(kind, key.namespace);
+    return informer !== undefined && (!informer.isSelective || informer.store.has(storeKey(key)));
   }
 
   /** Whether the cache shows in this object nothing but a write of this run. */
@@ -132,8 +136,8 @@ export class OwnWrites {
 
   /** The object of a key as the cache has it, or as this run has written it if that is newer. */
   overlay(kind: KindRef, key: string, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
-    const write = this.#of(kind)?.get(key);
-    return write === undefined ? cached : newest(write, cached);
+    const noted = this.#of(kind)?.get(key);
+    return noted === undefined ? cached : newest(noted.write, cached);
   }
 
   /** A list from the cache with this run's writes in it; `belongs` says which of them are part of the list. */
@@ -145,7 +149,7 @@ export class OwnWrites {
     const writes = this.#of(kind);
     if (writes === undefined) return cached;
     const byKey = new Map(cached.map((object) => [storeKey(object.metadata), object]));
-    for (const [key, write] of writes) {
+    for (const [key, { write }] of writes) {
       const object = newest(write, byKey.get(key));
       if (object !== undefined && belongs(object)) byKey.set(key, object);
       else byKey.delete(key);
@@ -159,8 +163,10 @@ export class OwnWrites {
    * that it is gone.
    */
   async settled(ports: BarrierPorts): Promise<boolean> {
-    const writes = [...this.#writes.values()].flatMap((each) => [...each.values()]);
-    const isGone = await Promise.all(writes.map((write) => this.#settle(write, ports)));
+    const settling: Promise<boolean>[] = [];
+    for (const writes of this.#writes.values())
+      for (const { write, history } of writes.values()) settling.push(this.#settle(write, history, ports));
+    const isGone = await Promise.all(settling);
     return this.#isUnfinished || isGone.includes(true);
   }
 
@@ -168,26 +174,26 @@ export class OwnWrites {
     return this.#writes.size === 0;
   }
 
-  #of(kind: KindRef): Map<string, OwnWrite> | undefined {
+  #of(kind: KindRef): ReadonlyMap<string, Noted> | undefined {
     return this.isEmpty ? undefined : this.#writes.get(this.#cache.of(kind).kind);
   }
 
-  #note(write: Key & Outcome): void {
+  #note(write: OwnWrite): void {
     const { kind } = this.#cache.of(write.kind);
     const { history } = this.#cache.informerOf(kind, write.namespace) ?? {};
     let writes = this.#writes.get(kind);
     if (writes === undefined) this.#writes.set(kind, (writes = new Map()));
-    writes.set(storeKey(write), { ...write, history });
+    writes.set(storeKey(write), { write, history });
   }
 
   /** Whether what was written has gone since. */
-  async #settle(write: OwnWrite, ports: BarrierPorts): Promise<boolean> {
+  async #settle(write: OwnWrite, history: number | undefined, ports: BarrierPorts): Promise<boolean> {
     let known: KnownWrite = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     const { closing = ports.signal } = ports;
     if (informer === undefined || closing.aborted) return false;
     // What was written before the cluster went back in time is never shown.
-    const isLost = (): boolean => informer.history !== write.history;
+    const isLost = (): boolean => informer.history !== history;
     const isShown = (): boolean => shows(informer, known) || isLost();
     while (!isShown() && !closing.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports.clock, closing);

@@ -26,6 +26,9 @@ const doubtMs = 60_000;
 /** Watches end by themselves after 5–10 minutes, so that load spreads over servers that come back; as client-go. */
 const watchSecondsMin = 300;
 
+/** Nobody is to see it, and the stack of a new one for each stream would cost as much as its begin. */
+const streamIsOver: Error = new Error("the stream is over");
+
 export interface ReflectorOptions extends ObjectSelection {
   /** How the present objects are fetched; default: `list` where answers come as bytes, else `watchList`. */
   readonly sync?: SyncMethod;
@@ -150,7 +153,7 @@ export class Reflector {
       watchdog.stop();
       signal.removeEventListener("abort", onAbort);
       // Also when the frames were not read to their end.
-      stream.abort(new Error("the stream is over"));
+      stream.abort(streamIsOver);
       this.#stream = undefined;
     }
   }

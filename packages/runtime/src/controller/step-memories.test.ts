@@ -13,6 +13,25 @@ test("a step that is planned again is due ever later, and known since when it wa
   expect(memories.remember("a", wait("slow", 500), 5_000).memory).toMatchObject({ sinceMs: 5_000, repeats: 0 });
 });
 
+test("a step with another reason, other arguments or another delay is another step", () => {
+  const grow = (by: number, reason: string) =>
+    act<{ readonly grow: { readonly by: number } }, "grow">("grow", { by }, reason);
+  const steps = [
+    grow(1, "small"),
+    grow(2, "small"),
+    grow(2, "still small"),
+    wait("slow", 1),
+    wait("slow", 2),
+    wait("slower", 2),
+  ];
+  const memories = new StepMemories();
+  for (const step of steps) expect(memories.remember("a", step, 0).memory.repeats).toBe(0);
+  for (const step of steps.map((each) => ({ ...each }))) {
+    memories.remember("b", step, 0);
+    expect(memories.remember("b", { ...step }, 0).memory.repeats).toBe(1);
+  }
+});
+
 test("nothing is remembered of keys at rest", () => {
   const memories = new StepMemories();
   memories.remember("a", heal, 0);

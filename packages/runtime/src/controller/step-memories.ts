@@ -6,7 +6,10 @@ const repeatDelayMs = 100;
 const repeatDelayMsMax = 30_000;
 
 /** A step of any plan. */
-export type AnyStep = { readonly kind: "act"; readonly action: PropertyKey; readonly reason: string } | Rest | Wait;
+export type AnyStep =
+  | { readonly kind: "act"; readonly action: PropertyKey; readonly args: unknown; readonly reason: string }
+  | Rest
+  | Wait;
 
 /** What is remembered of a key between runs; only for pacing and for people, never for deciding. */
 export interface StepMemory {
@@ -29,14 +32,14 @@ export class StepMemories {
 
   /** What is known of this step of the object, and when it is planned again. */
   remember(uid: string, step: AnyStep, nowMs: number): { readonly memory: StepMemory; readonly again: Result } {
-    // At rest there is nothing to remember, so the map holds only what is being worked on, and no rest is ever known.
-    const text = step.kind === "rest" ? "" : JSON.stringify(step);
+    const text = textOf(step);
     const before = this.#memories.get(uid);
     const known = before?.step === text ? before : undefined;
     const repeats = known === undefined ? 0 : known.repeats + 1;
     const again = planAgain(step, repeats);
     const dueMs = nowMs + (again.kind === "awaitChange" ? 0 : again.delayMs);
     const memory = { step: text, sinceMs: known?.sinceMs ?? nowMs, repeats, dueMs };
+    // At rest there is nothing to remember, so the map holds only what is being worked on.
     if (step.kind === "rest") this.#memories.delete(uid);
     else this.#memories.set(uid, memory);
     if (this.#memories.size >= this.#sweepSize) this.#sweep(nowMs);
@@ -51,6 +54,13 @@ export class StepMemories {
     for (const [uid, { dueMs }] of this.#memories) if (nowMs - dueMs > forgottenMs) this.#memories.delete(uid);
     this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#memories.size);
   }
+}
+
+/** The same for equal steps; only what an author hands to an action can be anything, so only that is written as JSON. */
+function textOf(step: AnyStep): string {
+  if (step.kind === "rest") return "rest";
+  if (step.kind === "wait") return `wait ${step.delayMs}\n${step.reason}`;
+  return `act ${String(step.action)}\n${step.reason}\n${JSON.stringify(step.args)}`;
 }
 
 function planAgain(step: AnyStep, repeats: number): Result {

@@ -26,7 +26,7 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
   };
 }
 
-async function act<T extends KubeObject, S, A extends object>(
+function act<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
   seen: S,
   step: Extract<Step<A>, { kind: "act" }>,
@@ -36,15 +36,6 @@ async function act<T extends KubeObject, S, A extends object>(
   // A step that is tried again is no news.
   if (repeats === 0) context.event("Normal", reasonOf(step), step.reason);
   context.log.info("Planned a step", { step: step.action, args: step.args, reason: step.reason });
-  return perform(options, seen, step, context);
-}
-
-async function perform<T extends KubeObject, S, A extends object>(
-  options: PlannedOptions<T, S, A>,
-  seen: S,
-  step: Extract<Step<A>, { kind: "act" }>,
-  context: ReconcileContext,
-): Promise<Result | void> {
   const handler = options.actions[step.action];
   return handler(step.args, context, seen);
 }
@@ -60,16 +51,16 @@ function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): 
  * Says in the status what the plan is, before it is done: whoever looks during a long step sees it, and what the status records for
  * later plans is there before anything rests on it. A status that the server refuses keeps the step from being done.
  */
-async function report<T extends KubeObject, S, A extends object>(
+function report<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
   seen: S,
   step: Step<A>,
   facts: StepFacts,
   context: ReconcileContext,
-): Promise<void> {
+): Promise<void> | undefined {
   for (const condition of options.conditions?.(seen, step) ?? []) context.condition(condition);
   const status = options.status?.(seen, step, facts);
-  if (status !== undefined) await context.status(status);
+  return status === undefined ? undefined : context.status(status);
 }
 
 function progressing(step: AnyStep): ConditionInit {

@@ -119,10 +119,16 @@ export class StatusWriter {
    * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
    * write made anew; a new generation is for the next run.
    */
-  async #settle(draft: () => Draft): Promise<void> {
+  async #settle(make: () => Draft): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#write(draft);
+        let wanted = this.#missing(make());
+        if (wanted !== undefined && this.#needsOwner(wanted.draft) && this.#own() === undefined) {
+          await this.#ask();
+          wanted = this.#missing(make());
+        }
+        if (wanted !== undefined) await this.#send(wanted);
+        return;
       } catch (error) {
         if (!isConflict(error) || attempt >= attemptsMax) throw error;
         const now = await this.#ask();
@@ -153,15 +159,6 @@ export class StatusWriter {
     const all = [...said, ...missing, ...kept.filter((each) => !this.#isConcluded && isRefused(each))];
     all.push(...kept.filter(({ type }) => type !== "Stalled"));
     return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
-  }
-
-  async #write(make: () => Draft): Promise<void> {
-    let wanted = this.#missing(make());
-    if (wanted !== undefined && this.#needsOwner(wanted.draft) && this.#own() === undefined) {
-      await this.#ask();
-      wanted = this.#missing(make());
-    }
-    if (wanted !== undefined) await this.#send(wanted);
   }
 
   /** Undefined when the object has this status, or the server has made of it what the object has. */

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@setpoint/apimachinery";
+import { asJson } from "./as-json.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 /**
@@ -10,7 +11,7 @@ export const appliedAnnotation = "setpoint.dev/applied";
 /** The object with the mark of its own content; a plain copy, in which fields that were undefined do not exist. */
 export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: string): T {
   const text = JSON.stringify(object);
-  const copy = JSON.parse(text) as T;
+  const copy = asJson(object);
   const isRead = copy.metadata.resourceVersion !== undefined;
   const mark = fingerprint(isRead ? JSON.stringify(asAuthored(copy)) : text);
   const annotations = { ...copy.metadata.annotations, [appliedAnnotation]: `${fieldManager}/${mark}` };

@@ -1,31 +1,51 @@
-import { cloneJson } from "@setpoint/apimachinery";
+import { setOwn } from "@setpoint/apimachinery";
 
 /** Deeper than any object that a server takes; what goes in circles is for `JSON.stringify` to refuse. */
 const depthMax = 100;
+
+/** Stands for what JSON does not have as it is. */
+const notPlain = Symbol("not plain");
 
 /**
  * A copy of the value as JSON has it: fields that are undefined do not exist, what has `toJSON` is what that says. Throws what
  * `JSON.stringify` throws.
  */
 export function asJson<T>(value: T): T {
+  const copy = plainCopy(value, depthMax);
   // JSON of JSON is the same type by construction.
-  return isPlain(value, depthMax) ? cloneJson(value) : (JSON.parse(JSON.stringify(value)) as T);
+  return (copy === notPlain ? JSON.parse(JSON.stringify(value)) : copy) as T;
 }
 
-/** Whether a copy is the same as JSON would make of it, which is several times as much work. */
-function isPlain(value: unknown, depth: number): boolean {
-  if (typeof value === "string" || typeof value === "boolean" || value === null) return true;
-  if (typeof value === "number") return Number.isFinite(value);
-  if (typeof value !== "object" || depth === 0) return false;
-  if (Array.isArray(value)) {
-    // Not `every`, which passes over holes.
-    for (let index = 0; index < value.length; index++) if (!isPlain(value[index], depth - 1)) return false;
-    return true;
+/** A copy, several times as fast as JSON would make the same one; `notPlain` where that would be another. */
+function plainCopy(value: unknown, depth: number): unknown {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : notPlain;
+  if (typeof value !== "object" || depth === 0) return notPlain;
+  return Array.isArray(value) ? plainArray(value, depth) : plainObject(value, depth);
+}
+
+function plainArray(array: readonly unknown[], depth: number): unknown {
+  const copy: unknown[] = [];
+  // Not `map`, which passes over holes.
+  for (let index = 0; index < array.length; index++) {
+    const each = plainCopy(array[index], depth - 1);
+    if (each === notPlain) return notPlain;
+    copy.push(each);
   }
+  return copy;
+}
+
+function plainObject(value: object, depth: number): unknown {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
+  if (prototype !== Object.prototype && prototype !== null) return notPlain;
   const object = value as Readonly<Record<string, unknown>>;
-  for (const key of Object.keys(object))
-    if (object[key] !== undefined && !isPlain(object[key], depth - 1)) return false;
-  return true;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    const field = object[key];
+    if (field === undefined) continue;
+    const each = plainCopy(field, depth - 1);
+    if (each === notPlain) return notPlain;
+    setOwn(copy, key, each);
+  }
+  return copy;
 }

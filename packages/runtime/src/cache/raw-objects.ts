@@ -30,11 +30,15 @@ export interface TypeFields {
 
 const decoder = new TextDecoder();
 
+/** Rows of the first table. */
+const rowsMin = 64;
+
 export class RawObjects {
   readonly #type: TypeFields;
   readonly #slabs: Slabs;
   readonly #slabOf: (Slab | undefined)[] = [];
-  #table: Int32Array = new Int32Array(columns * 64);
+  /** Empty until there is an object: objects of a server in the same process do not come as bytes. */
+  #table: Int32Array = new Int32Array(0);
   #liveBytes = 0;
   readonly #freeSlots: number[] = [];
 
@@ -160,7 +164,7 @@ export class RawObjects {
     const slot = this.#freeSlots.pop() ?? this.#slabOf.length;
     this.#slabOf[slot] = slab;
     if ((slot + 1) * columns <= this.#table.length) return slot;
-    const grown = new Int32Array(Math.ceil((slot + 1) * columns * 1.5));
+    const grown = new Int32Array(Math.max(rowsMin, Math.ceil((slot + 1) * 1.5)) * columns);
     grown.set(this.#table);
     this.#table = grown;
     return slot;

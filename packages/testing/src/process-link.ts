@@ -6,6 +6,7 @@ import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import { type Views, resourceOf } from "./faults/observed-watch.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import type { Onlooker, Passage } from "./onlooker.ts";
+import { stackless } from "./stackless.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
 
 export interface ParticipantOptions {
@@ -63,7 +64,7 @@ export class ProcessLink {
   }
 
   end(): void {
-    this.#end.abort(new Error("the process is dead"));
+    this.#end.abort(stackless(() => new Error("the process is dead")));
   }
 
   /** A call of something that is not the API server; writes count with those to the API server. */

@@ -1,6 +1,7 @@
 /** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
 import { type Host, sleep } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
+import { stackless } from "../stackless.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
@@ -140,23 +141,23 @@ export class EtcdModel implements ProgramModel {
     const { data, group } = leading(member);
     const now = this.#hostOrThrow().clock.monotonic();
     if (data.voters.some(({ id }) => !isConnected(group, member, id, now)))
-      throw new EtcdRefusal("etcdserver: unhealthy cluster");
+      throw refusal("etcdserver: unhealthy cluster");
     const members = [...data.members.values()];
-    if (members.some((each) => each.peerUrl === peerUrl)) throw new EtcdRefusal("etcdserver: Peer URLs already exists");
+    if (members.some((each) => each.peerUrl === peerUrl)) throw refusal("etcdserver: Peer URLs already exists");
     if (members.filter((each) => each.isLearner).length >= learnersMax)
-      throw new EtcdRefusal("etcdserver: too many learner members in cluster");
+      throw refusal("etcdserver: too many learner members in cluster");
     group.propose({ kind: "add", member: { id: idOf(peerUrl, String(now)), name: "", peerUrl, isLearner: true } });
   }
 
   async promote(endpoint: string, id: string): Promise<void> {
     const { data, group } = leading(await this.#at(endpoint));
     const record = recordOf(data, id);
-    if (!record.isLearner) throw new EtcdRefusal("etcdserver: can only promote a learner member");
+    if (!record.isLearner) throw refusal("etcdserver: can only promote a learner member");
     if (startedVoters(data) + 1 < data.quorum)
-      throw new EtcdRefusal("etcdserver: re-configuration failed due to not enough started members");
+      throw refusal("etcdserver: re-configuration failed due to not enough started members");
     const learner = group.peer(id);
     if (learner === undefined || learner.data.index < data.index * inSyncRatio)
-      throw new EtcdRefusal("etcdserver: can only promote a learner member which is in sync with leader");
+      throw refusal("etcdserver: can only promote a learner member which is in sync with leader");
     group.propose({ kind: "promote", id });
   }
 
@@ -170,10 +171,9 @@ export class EtcdModel implements ProgramModel {
   async moveLeader(endpoint: string, targetId: string): Promise<void> {
     const member = await this.#at(endpoint);
     const { data, group } = leading(member);
-    if (group.leader !== member) throw new EtcdRefusal("etcdserver: not leader");
+    if (group.leader !== member) throw refusal("etcdserver: not leader");
     const target = group.peer(targetId);
-    if (target === undefined || recordOf(data, targetId).isLearner)
-      throw new EtcdRefusal("etcdserver: bad leader transferee");
+    if (target === undefined || recordOf(data, targetId).isLearner) throw refusal("etcdserver: bad leader transferee");
     group.transfer(target);
   }
 
@@ -195,19 +195,18 @@ export class EtcdModel implements ProgramModel {
     const others = data.voters.filter((each) => each.id !== id);
     const started = others.filter((each) => each.name !== "").length;
     if (others.length === 0 || started < Math.floor(others.length / 2) + 1)
-      throw new EtcdRefusal("etcdserver: re-configuration failed due to not enough started members");
+      throw refusal("etcdserver: re-configuration failed due to not enough started members");
     // One that is down is no part of the active quorum.
     if (group.peer(id) === undefined) return;
     const connected = data.voters.filter((each) => isConnected(group, asked, each.id, now)).length;
-    if (connected - 1 < 1 + Math.floor((data.voters.length - 1) / 2))
-      throw new EtcdRefusal("etcdserver: unhealthy cluster");
+    if (connected - 1 < 1 + Math.floor((data.voters.length - 1) / 2)) throw refusal("etcdserver: unhealthy cluster");
   }
 
   /** The member that answers at an endpoint; nobody else speaks there. */
   async #at(endpoint: string): Promise<EtcdMember> {
     await this.#travel();
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
+    if (member?.isServing !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
     return member;
   }
 
@@ -255,13 +254,17 @@ export class EtcdModel implements ProgramModel {
 /** The leader's data and group, as a member that can reach a quorum sees it. */
 function leading(member: EtcdMember): { readonly data: EtcdData; readonly group: QuorumGroup } {
   const { group } = member;
-  if (group?.leader === undefined || !group.hasQuorum) throw new EtcdRefusal(requestTimedOut);
+  if (group?.leader === undefined || !group.hasQuorum) throw refusal(requestTimedOut);
   return { data: group.leader.data, group };
+}
+
+function refusal(message: string): EtcdRefusal {
+  return stackless(() => new EtcdRefusal(message));
 }
 
 function recordOf(data: EtcdData, id: string): MemberRecord {
   const record = data.members.get(id);
-  if (record === undefined) throw new EtcdRefusal("etcdserver: member not found");
+  if (record === undefined) throw refusal("etcdserver: member not found");
   return record;
 }
 

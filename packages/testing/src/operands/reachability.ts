@@ -1,5 +1,6 @@
 /** How something answers that a program asks over a network: at once, late, never, or as if it were not there. */
 import { type Clock, sleep } from "@setpoint/host";
+import { stackless } from "../stackless.ts";
 
 /**
  * `down`: refused at once. `hung`: it takes the request and never answers. `partitioned`: nothing of the request arrives. Both of
@@ -47,7 +48,7 @@ export class Reachability {
 
   /** Does the work of a request, if it arrives, and answers as it is. */
   async answer<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
-    if (this.#outage === "down") throw new Error(`connect ECONNREFUSED ${this.#name}`);
+    if (this.#outage === "down") throw stackless(() => new Error(`connect ECONNREFUSED ${this.#name}`));
     if (this.#outage !== undefined) await this.#timedOut(clock);
     if (this.#delayMs > 0) await sleep(clock, Math.min(this.#delayMs, timeoutMs));
     const answer = await work();

@@ -4,6 +4,7 @@
  */
 import { type Host, sleep } from "@setpoint/host";
 import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import { stackless } from "../stackless.ts";
 import { PostgresData } from "./postgres-data.ts";
 import { PostgresInstance, type PostgresNetwork } from "./postgres-instance.ts";
 
@@ -197,7 +198,7 @@ export class PostgresModel implements ProgramModel {
     const { clock, random } = this.#hostOrThrow();
     await sleep(clock, random.int(latencyMsMax));
     const instance = this.#find(address);
-    if (instance === undefined) throw new Error(`connect ECONNREFUSED ${address}`);
+    if (instance === undefined) throw stackless(() => new Error(`connect ECONNREFUSED ${address}`));
     return instance.network.answer(clock, () => work(instance));
   }
 

@@ -3,9 +3,10 @@ import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf 
 import { type Clock, type Random, sleep } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
-import { type Views, resourceOf } from "./faults/observed-watch.ts";
+import type { Views } from "./faults/observed-watch.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import type { Onlooker, Passage } from "./onlooker.ts";
+import { readPath } from "./request-path.ts";
 import { stackless } from "./stackless.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
 
@@ -244,7 +245,8 @@ function isResponse(answer: unknown): answer is ApiResponse {
 
 function callOf(request: ApiRequest): Call {
   const { method, path, query } = request;
-  const { object, isLease } = readPath(path);
+  const { object, resource } = readPath(path);
+  const isLease = resource === "leases";
   if (query?.["watch"] !== undefined) return { kind: "watch", what: `WATCH ${object}`, request };
   if (method === "GET" || method === "HEAD")
     return { kind: isLease ? "lease" : "read", what: `${method} ${object}`, request };
@@ -259,29 +261,6 @@ function nameOfNew({ method, body }: ApiRequest): string {
     (body as { metadata?: { name?: string; generateName?: string } } | null)?.metadata ?? {};
   if (name !== undefined) return `/${name}`;
   return generateName === undefined ? "" : `/${generateName}*`;
-}
-
-/** What a path is about. Few paths are asked again and again, in one world as in the next. */
-interface PathFacts {
-  readonly object: string;
-  readonly isLease: boolean;
-}
-
-const paths = new Map<string, PathFacts>();
-const pathsMax = 1_000;
-
-function readPath(path: string): PathFacts {
-  let facts = paths.get(path);
-  if (facts !== undefined) return facts;
-  facts = { object: objectOfPath(path), isLease: resourceOf(path) === "leases" };
-  if (paths.size >= pathsMax) paths.clear();
-  paths.set(path, facts);
-  return facts;
-}
-
-/** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */
-function objectOfPath(path: string): string {
-  return path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\/?/, "").replace(/^namespaces\/([^/]+\/[^/]+)/, "$1");
 }
 
 function outcomeOf(response: ApiResponse): string {

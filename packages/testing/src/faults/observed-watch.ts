@@ -2,6 +2,7 @@
 import type { ApiRequest, ApiResponse, WatchFrame } from "@setpoint/apimachinery";
 import { type Clock, sleep } from "@setpoint/host";
 import type { Onlooker } from "../onlooker.ts";
+import { resourceOf } from "../request-path.ts";
 import type { ObservationFault } from "./fault.ts";
 import type { FaultBoard } from "./fault-board.ts";
 import { expiredAnswer, tooLargeVersionAnswer } from "./refusals.ts";
@@ -200,12 +201,4 @@ function isEvent({ type }: WatchFrame): boolean {
 
 function isInitialEnd({ type, object }: WatchFrame): boolean {
   return type === "BOOKMARK" && (object as EventObject).metadata.annotations?.[initialEventsEnd] === "true";
-}
-
-/** `pods` of `/api/v1/namespaces/a/pods` and of `/api/v1/pods/…`. */
-export function resourceOf(path: string): string {
-  const [, first, ...rest] = path.split("/");
-  const below = rest.slice(first === "api" ? 1 : 2);
-  const [word = "", , third] = below;
-  return word === "namespaces" && third !== undefined ? third : word;
 }

@@ -1,6 +1,6 @@
 /** Rules about how much an operator may do, where, and what it may tell. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import { resourceOf } from "../faults/observed-watch.ts";
+import { resourceOf } from "../request-path.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
 import type { Passage } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";

@@ -1,7 +1,7 @@
 /** Rules about every single request and change of an operator. */
 import type { KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
 import { foreignKey } from "../faults/foreign-key.ts";
-import { resourceOf } from "../faults/observed-watch.ts";
+import { resourceOf } from "../request-path.ts";
 import type { Passage } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
 

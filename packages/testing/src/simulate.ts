@@ -74,7 +74,8 @@ interface Ground {
 
 /** Builds a world; it resolves when everything runs and is in sync. */
 export function simulate(options: SimulateOptions): Promise<World> {
-  return simulateWatched(options, { board: new FaultBoard(options.faults) }).then(({ world }) => world);
+  const board = new FaultBoard(options.faults, { isRead: false });
+  return simulateWatched(options, { board }).then(({ world }) => world);
 }
 
 /** A world and what only those see who look at it from the outside. */

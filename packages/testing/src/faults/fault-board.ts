@@ -69,14 +69,18 @@ export class FaultBoard {
   startedMs = 0;
   readonly #faults: readonly Fault[];
   readonly #bySite = new Map<string, Fault[]>();
-  readonly #counts = new Map<string, number>();
+  readonly #writeCounts: SiteCounts = new Map();
+  readonly #eventCounts: SiteCounts = new Map();
+  readonly #isIdle: boolean;
   #striker: Striker | undefined;
   #stateName: (() => string) | undefined;
   #clock: Clock | undefined;
   #overMs = 0;
 
-  constructor(faults: readonly Fault[] = []) {
+  /** With `isRead` false nobody will look at what it recorded, and without faults it records nothing. */
+  constructor(faults: readonly Fault[] = [], { isRead = true }: { readonly isRead?: boolean } = {}) {
     this.#faults = faults;
+    this.#isIdle = !isRead && faults.length === 0;
     for (const fault of faults) {
       const site = siteName(fault.at);
       this.#bySite.set(site, [...(this.#bySite.get(site) ?? []), fault]);
@@ -104,22 +108,28 @@ export class FaultBoard {
 
   /** A write is about to be sent; `what` is as in the trace. */
   writing(by: string, what: string, isCall: boolean, atMs: number): WriteEncounter {
-    if (this.#striker === undefined) return noEncounter;
+    if (this.#striker === undefined || this.#isIdle) return noEncounter;
     const write = sitePattern(what);
-    const site = { by, write, nth: this.#count(`${by}: ${write}`) };
-    const verb = isCall ? "CALL" : (what.split(" ")[0] ?? "");
+    const site = { by, write, nth: countOf(this.#writeCounts, by, write) };
+    const verb = isCall ? "CALL" : what.slice(0, what.indexOf(" "));
     this.writes.push({ site, atMs, isCall, verb, ...this.#stateNow() });
-    const planned = this.#bySite.get(siteName(site));
+    const planned = this.#plannedAt(site);
     if (planned === undefined) return noEncounter;
     return { fault: planned.find(isWriteFault), steps: planned.filter(isStepFault) };
   }
 
   /** An event is about to be delivered. */
-  seeing(by: string, event: string, type: WatchEventType, resourceVersion: string, atMs: number): ObservationFault[] {
-    if (this.#striker === undefined) return [];
-    const site = { by, event, nth: this.#count(`${by}: event of ${event}`) };
+  seeing(
+    by: string,
+    event: string,
+    type: WatchEventType,
+    resourceVersion: string,
+    atMs: number,
+  ): readonly ObservationFault[] {
+    if (this.#striker === undefined || this.#isIdle) return nothing;
+    const site = { by, event, nth: countOf(this.#eventCounts, by, event) };
     this.events.push({ site, atMs, type, resourceVersion, ...this.#stateNow() });
-    return (this.#bySite.get(siteName(site)) ?? []).filter(isObservationFault);
+    return this.#plannedAt(site)?.filter(isObservationFault) ?? nothing;
   }
 
   /** The resourceVersion that a server has which is `back` events of the resource behind, or as many as there were. */
@@ -143,11 +153,20 @@ export class FaultBoard {
     return this.#stateName === undefined ? {} : { state: this.#stateName() };
   }
 
-  #count(name: string): number {
-    const count = (this.#counts.get(name) ?? 0) + 1;
-    this.#counts.set(name, count);
-    return count;
+  #plannedAt(site: WriteSite | EventSite): readonly Fault[] | undefined {
+    return this.#bySite.size === 0 ? undefined : this.#bySite.get(siteName(site));
   }
+}
+
+/** How often there was something, by who asked or saw and by what it was. */
+type SiteCounts = Map<string, Map<string, number>>;
+
+function countOf(counts: SiteCounts, by: string, what: string): number {
+  let own = counts.get(by);
+  if (own === undefined) counts.set(by, (own = new Map<string, number>()));
+  const count = (own.get(what) ?? 0) + 1;
+  own.set(what, count);
+  return count;
 }
 
 /** What strikes at a write: at most one fault of the write itself, and what happens right after it. */
@@ -157,3 +176,4 @@ export interface WriteEncounter {
 }
 
 const noEncounter: WriteEncounter = { fault: undefined, steps: [] };
+const nothing: readonly ObservationFault[] = [];

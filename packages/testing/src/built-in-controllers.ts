@@ -31,10 +31,9 @@ export async function startBuiltInControllers(
   host: Host,
   observers?: readonly Operator[],
 ): Promise<void> {
+  const touched = observers === undefined ? everything : resourcesOf(observers);
   const controllers = [
-    ...optional
-      .filter(({ resources }) => observers === undefined || observers.some((each) => mayTouch(each, resources)))
-      .map(({ definition }) => definition),
+    ...optional.filter(({ resources }) => isTouched(resources, touched)).map(({ definition }) => definition),
     scheduler(),
     namespaces,
     claimProtection,
@@ -44,7 +43,7 @@ export async function startBuiltInControllers(
   const collector = new GarbageCollector(
     createClient(transport, host),
     host,
-    observers === undefined ? {} : { looksAt: ({ plural }) => isPresent(plural, observers) },
+    observers === undefined ? {} : { looksAt: ({ plural }) => isPresent(plural, touched) },
   );
   await Promise.all([manager.ready, collector.start()]);
 }
@@ -64,12 +63,19 @@ const alwaysPresent: ReadonlySet<string> = new Set([
   "serviceaccounts",
 ]);
 
-function isPresent(plural: string, observers: readonly Operator[]): boolean {
-  // A Deployment that an operator makes has ReplicaSets that it never sees.
-  const resources = plural === "replicasets" ? [plural, "deployments"] : [plural];
-  return alwaysPresent.has(plural) || observers.some((each) => mayTouch(each, resources));
+const everything: ReadonlySet<string> = new Set("*");
+
+/** What the rules of these operators name, `*` too. */
+function resourcesOf(operators: readonly Operator[]): ReadonlySet<string> {
+  return new Set(operators.flatMap(({ rules }) => rules.flatMap(({ resources = [] }) => resources)));
 }
 
-function mayTouch({ rules }: Operator, resources: readonly string[]): boolean {
-  return rules.some((rule) => rule.resources?.some((each) => each === "*" || resources.includes(each)) ?? false);
+function isTouched(resources: readonly string[], touched: ReadonlySet<string>): boolean {
+  return touched.has("*") || resources.some((each) => touched.has(each));
+}
+
+function isPresent(plural: string, touched: ReadonlySet<string>): boolean {
+  // A Deployment that an operator makes has ReplicaSets that it never sees.
+  const resources = plural === "replicasets" ? [plural, "deployments"] : [plural];
+  return alwaysPresent.has(plural) || isTouched(resources, touched);
 }

@@ -92,7 +92,7 @@ export class GarbageCollector implements AsyncDisposable {
 
   async #discover(): Promise<void> {
     this.#mapper = await this.#client.discover({ signal: this.#stopper.signal });
-    const wanted = this.#mapper.resources.filter((each) => isCollectable(each) && this.#looksAt(each));
+    const wanted = this.#mapper.resources.filter((each) => this.#looksAt(each) && isCollectable(each));
     for (const resource of wanted) this.#watch(resource);
     const keys = new Set(wanted.map(keyOfKind)).add(keyOfKind(CustomResourceDefinition));
     for (const [key, { stopper }] of this.#watched) {

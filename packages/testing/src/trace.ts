@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 
 /** One thing that happened between two participants of a world. */
 export interface TraceEntry {
@@ -19,7 +19,8 @@ const pendingMax = 1_000;
 /** Everything that was asked in a world, in order. Two runs are the same when their hashes are. */
 export class Trace {
   readonly entries: TraceEntry[] = [];
-  readonly #hash = createHash("sha256");
+  /** Of the entries that wait no more; made with the first of them. */
+  #hash: Hash | undefined;
   /** Bodies of the last entries, which were not hashed yet: most runs end without anybody asking, so they wait until somebody does. */
   #pending: unknown[] = [];
 
@@ -32,19 +33,20 @@ export class Trace {
 
   /** The hash of everything so far. */
   hash(): string {
-    this.#flush();
-    return this.#hash.copy().digest("hex");
+    return this.#flush().copy().digest("hex");
   }
 
   lines(): readonly string[] {
     return this.entries.map(lineOf);
   }
 
-  #flush(): void {
+  #flush(): Hash {
+    const hash = (this.#hash ??= createHash("sha256"));
     const from = this.entries.length - this.#pending.length;
     for (const [i, { atMs, who, kind, what, outcome }] of this.entries.slice(from).entries())
-      this.#hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(this.#pending[i]) ?? ""}\n`);
+      hash.update(`${atMs} ${who} ${kind} ${what} ${outcome}\n${JSON.stringify(this.#pending[i]) ?? ""}\n`);
     this.#pending = [];
+    return hash;
   }
 }
 

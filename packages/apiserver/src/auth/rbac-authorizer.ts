@@ -100,6 +100,6 @@ export class RbacAuthorizer implements Authorizer {
 }
 
 function* grantsOf(index: SubjectIndex, user: UserInfo): Generator<Grant> {
-  yield* index.get(`User:${user.username}`) ?? [];
-  for (const group of user.groups) yield* index.get(`Group:${group}`) ?? [];
+  for (const { grant } of index.get(`User:${user.username}`) ?? []) yield grant;
+  for (const group of user.groups) for (const { grant } of index.get(`Group:${group}`) ?? []) yield grant;
 }

@@ -16,26 +16,49 @@ export interface Grant {
   readonly decision?: AuthorizationDecision;
 }
 
-/** `User:bob`, `Group:ops`; service accounts are users by their long name. */
-export type SubjectIndex = ReadonlyMap<string, readonly Grant[]>;
+/** One subject of one binding; what it is granted is worked out when it first asks, since most subjects never do. */
+export class BoundSubject {
+  readonly #reader: ObjectReader;
+  readonly #binding: UnstructuredObject;
+  readonly #subject: Subject;
+  readonly #namespace: string;
+  #grant: Grant | undefined;
+
+  constructor(reader: ObjectReader, binding: UnstructuredObject, subject: Subject, namespace: string) {
+    this.#reader = reader;
+    this.#binding = binding;
+    this.#subject = subject;
+    this.#namespace = namespace;
+  }
+
+  get grant(): Grant {
+    this.#grant ??= {
+      ...grantOf(this.#reader, readRoleRef(this.#binding), this.#namespace),
+      decision: decisionOf(this.#binding, this.#subject),
+    };
+    return this.#grant;
+  }
+}
+
+/** By `User:bob`, `Group:ops`; service accounts are users by their long name. */
+export type SubjectIndex = ReadonlyMap<string, readonly BoundSubject[]>;
 
 export interface RoleRef {
   readonly kind: string;
   readonly name: string;
 }
 
-/** Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace. */
+/** Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace; outdated when one of them changes, or a role. */
 export function compileBindings(reader: ObjectReader, namespace: string): SubjectIndex {
-  const index = new Map<string, Grant[]>();
+  const index = new Map<string, BoundSubject[]>();
   const resource = namespace === "" ? "clusterrolebindings" : "rolebindings";
   for (const binding of reader.list(rbacGroup, resource, namespace === "" ? undefined : namespace)) {
-    const grant = grantOf(reader, readRoleRef(binding), namespace);
     for (const subject of subjectsOf(binding)) {
       const key = subjectKey(subject, namespace);
-      const granted = { ...grant, decision: decisionOf(binding, subject) };
-      const grants = index.get(key);
-      if (grants === undefined) index.set(key, [granted]);
-      else grants.push(granted);
+      const bound = new BoundSubject(reader, binding, subject, namespace);
+      const others = index.get(key);
+      if (others === undefined) index.set(key, [bound]);
+      else others.push(bound);
     }
   }
   return index;

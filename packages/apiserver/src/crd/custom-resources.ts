@@ -2,7 +2,7 @@
  * Serves the resources of stored CustomResourceDefinitions and keeps the status of these: names, conditions, the clean-up of
  * a deleted one. It follows the storage synchronously, so a CRD is served before its creator has the answer.
  */
-import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { RuleCompiler } from "@setpoint/schema";
 import { type Clock, type Logger, timestamp } from "@setpoint/host";
 import type { Registry } from "../registry/registry.ts";
@@ -45,11 +45,10 @@ interface ResourceName {
   readonly resource: string;
 }
 
-/** What is known of one CRD; `spec` is compared by identity with what the store holds to notice changes. */
+/** What is known of one CRD. */
 interface Served {
   readonly crd: Crd;
-  /** What the definitions were made from, to tell a change of spec from one of status. */
-  readonly fingerprint: string;
+  readonly isServed: boolean;
 }
 
 export class CustomResources {
@@ -109,9 +108,8 @@ export class CustomResources {
   #serve(name: string, crd: Crd): void {
     const before = this.#served.get(name);
     const isServed = isConditionTrue(crd, "Established");
-    const fingerprint = JSON.stringify([crd.metadata.uid, isServed, crd.spec, crd.status?.acceptedNames]);
-    this.#served.set(name, { crd, fingerprint });
-    if (before?.fingerprint === fingerprint) return;
+    this.#served.set(name, { crd, isServed });
+    if (before?.isServed === isServed && isSameDefinition(before.crd, crd)) return;
     const { compileRules, convertBy } = this.#options;
     const options = {
       isTerminating: () => this.#isTerminating(name),
@@ -226,6 +224,15 @@ export class CustomResources {
       return finalizers.length === 0 ? "delete" : { ...current, metadata: { ...current.metadata, finalizers } };
     });
   }
+}
+
+/** Whether the definitions made from both are the same, whatever else their status says. */
+function isSameDefinition(a: Crd, b: Crd): boolean {
+  return (
+    a.metadata.uid === b.metadata.uid &&
+    deepEqual(a.spec, b.spec) &&
+    deepEqual(a.status?.acceptedNames, b.status?.acceptedNames)
+  );
 }
 
 function statusChanges(status: CrdStatus | undefined, change: CrdStatus): boolean {

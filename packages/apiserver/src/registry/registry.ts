@@ -1,9 +1,5 @@
+import { indexDefinitions, type RegistryIndex, sharedIndex, storedKey, versionKey } from "./registry-index.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-
-/** A name of a resource in one version: `apps/v1/deployments`, `/v1/pods` for the core group. */
-function key(group: string, version: string, resource: string): string {
-  return `${group}/${version}/${resource}`;
-}
 
 /**
  * The table of everything that the server serves: built-in resources, and those of CustomResourceDefinitions, which come and
@@ -12,14 +8,16 @@ function key(group: string, version: string, resource: string): string {
 export class Registry {
   readonly #builtin: readonly ResourceDefinition[];
   readonly #custom = new Map<string, readonly ResourceDefinition[]>();
-  readonly #byKey = new Map<string, ResourceDefinition>();
   readonly #listeners = new Set<() => void>();
+  readonly #builtinIndex: RegistryIndex;
+  #customIndex: RegistryIndex;
   #definitions: readonly ResourceDefinition[];
 
   constructor(builtin: readonly ResourceDefinition[]) {
     this.#builtin = builtin;
     this.#definitions = builtin;
-    this.#index();
+    this.#builtinIndex = sharedIndex(builtin);
+    this.#customIndex = indexDefinitions([]);
   }
 
   /** All definitions, built-in ones first. The array is replaced, never changed, so its identity tells a change. */
@@ -28,7 +26,14 @@ export class Registry {
   }
 
   find(group: string, version: string, resource: string): ResourceDefinition | undefined {
-    return this.#byKey.get(key(group, version, resource));
+    const key = versionKey(group, version, resource);
+    return this.#customIndex.byVersion.get(key) ?? this.#builtinIndex.byVersion.get(key);
+  }
+
+  /** The definition that stands for the resource, whatever version is asked for: that of its storage version. */
+  findStored(group: string, resource: string): ResourceDefinition | undefined {
+    const key = storedKey(group, resource);
+    return this.#customIndex.stored.get(key) ?? this.#builtinIndex.stored.get(key);
   }
 
   /** Whether anything at all is served under this group and version. */
@@ -40,8 +45,9 @@ export class Registry {
   setCustom(crdName: string, definitions: readonly ResourceDefinition[]): void {
     if (definitions.length === 0) this.#custom.delete(crdName);
     else this.#custom.set(crdName, definitions);
-    this.#definitions = [...this.#builtin, ...[...this.#custom.values()].flat()];
-    this.#index();
+    const custom = [...this.#custom.values()].flat();
+    this.#customIndex = indexDefinitions(custom);
+    this.#definitions = [...this.#builtin, ...custom];
     for (const listener of this.#listeners) listener();
   }
 
@@ -49,10 +55,5 @@ export class Registry {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  #index(): void {
-    this.#byKey.clear();
-    for (const each of this.#definitions) this.#byKey.set(key(each.group, each.version, each.resource), each);
   }
 }

@@ -1,0 +1,38 @@
+/** Definitions by the names that requests and readers use. */
+import type { ResourceDefinition } from "./resource-definition.ts";
+
+export interface RegistryIndex {
+  /** By group, version and resource: `apps/v1/deployments`, `/v1/pods` for the core group. */
+  readonly byVersion: ReadonlyMap<string, ResourceDefinition>;
+  /** By group and resource. The storage version stands for the resource; one that is served only in others is stored in the first of them. */
+  readonly stored: ReadonlyMap<string, ResourceDefinition>;
+}
+
+export function versionKey(group: string, version: string, resource: string): string {
+  return `${group}/${version}/${resource}`;
+}
+
+export function storedKey(group: string, resource: string): string {
+  return `${group}/${resource}`;
+}
+
+export function indexDefinitions(definitions: readonly ResourceDefinition[]): RegistryIndex {
+  const byVersion = new Map<string, ResourceDefinition>();
+  const stored = new Map<string, ResourceDefinition>();
+  for (const each of definitions) {
+    const { group, version, resource, storageVersion } = each;
+    byVersion.set(versionKey(group, version, resource), each);
+    const key = storedKey(group, resource);
+    if (version === storageVersion || !stored.has(key)) stored.set(key, each);
+  }
+  return { byVersion, stored };
+}
+
+const indexes = new WeakMap<readonly ResourceDefinition[], RegistryIndex>();
+
+/** Made once for a table that never changes: all servers of a process share that of the built-in resources. */
+export function sharedIndex(definitions: readonly ResourceDefinition[]): RegistryIndex {
+  let index = indexes.get(definitions);
+  if (index === undefined) indexes.set(definitions, (index = indexDefinitions(definitions)));
+  return index;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { builtinResources } from "../builtin/builtin-resources.ts";
+import { withCrdStrategy } from "../crd/serve-custom-resources.ts";
+import { Registry } from "./registry.ts";
+
+const [pods] = builtinResources().filter((each) => each.resource === "pods");
+if (pods === undefined) throw new Error("there are no pods");
+const widget = { ...pods, group: "example.com", resource: "widgets", custom: true, storageVersion: "v1" };
+const alpha = { ...widget, version: "v1alpha1" };
+const stable = { ...widget, version: "v1" };
+
+test("Registry serves the resources of a CRD beside the built-in ones until they are removed, and other registries do not", () => {
+  const registry = new Registry(builtinResources());
+  const other = new Registry(builtinResources());
+  registry.setCustom("widgets.example.com", [alpha, stable]);
+  expect(registry.find("example.com", "v1", "widgets")).toBe(stable);
+  expect(registry.find("", "v1", "pods")).toBe(pods);
+  expect(other.find("example.com", "v1", "widgets")).toBeUndefined();
+  registry.setCustom("widgets.example.com", []);
+  expect(registry.find("example.com", "v1", "widgets")).toBeUndefined();
+});
+
+test("Registry.findStored() finds the storage version of a resource, or the first that is served", () => {
+  const registry = new Registry(builtinResources());
+  expect(registry.findStored("autoscaling", "horizontalpodautoscalers")?.version).toBe("v2");
+  registry.setCustom("widgets.example.com", [alpha, stable]);
+  expect(registry.findStored("example.com", "widgets")).toBe(stable);
+  registry.setCustom("widgets.example.com", [alpha]);
+  expect(registry.findStored("example.com", "widgets")).toBe(alpha);
+});
+
+test("withCrdStrategy() returns the same table for the same one, so that servers share what is derived from it", () => {
+  expect(withCrdStrategy(builtinResources())).toBe(withCrdStrategy(builtinResources()));
+});

@@ -108,16 +108,28 @@ function watchForm(
   definition: ResourceDefinition,
 ): Parameters<typeof openWatch>[2] {
   const isPartial = form.as === "PartialObjectMetadata" || form.as === "PartialObjectMetadataList";
-  const kind = isPartial ? "PartialObjectMetadataList" : definition.listKind;
-  const apiVersion = isPartial ? "meta.k8s.io/v1" : apiVersionOf(definition);
-  const empty = `${JSON.stringify({ kind, apiVersion, metadata: { resourceVersion: "" }, items: isPartial ? [] : null })}\n`;
   // A list form on a watch stands for the form of its items.
   const each: Presentation = isPartial
     ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } }
     : presentation;
-  const listBlueprint = Buffer.from(empty).toString("base64");
+  const listBlueprint = isPartial ? partialBlueprint : blueprintOf(definition);
   if (form.as === "Table") return { show: tablesOf(each), listBlueprint };
   return { show: (object) => presentObject(each, object), listBlueprint };
+}
+
+function emptyList(kind: string, apiVersion: string, items: readonly [] | null): string {
+  const list = { kind, apiVersion, metadata: { resourceVersion: "" }, items };
+  return Buffer.from(`${JSON.stringify(list)}\n`).toString("base64");
+}
+
+const partialBlueprint = emptyList("PartialObjectMetadataList", "meta.k8s.io/v1", []);
+const blueprints = new WeakMap<ResourceDefinition, string>();
+
+function blueprintOf(definition: ResourceDefinition): string {
+  let blueprint = blueprints.get(definition);
+  if (blueprint === undefined)
+    blueprints.set(definition, (blueprint = emptyList(definition.listKind, apiVersionOf(definition), null)));
+  return blueprint;
 }
 
 /** Tables of one object each, the columns said once. */

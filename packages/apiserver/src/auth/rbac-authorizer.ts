@@ -99,7 +99,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-function* grantsOf(index: SubjectIndex, user: UserInfo): Generator<Grant> {
-  for (const { grant } of index.get(`User:${user.username}`) ?? []) yield grant;
-  for (const group of user.groups) for (const { grant } of index.get(`Group:${group}`) ?? []) yield grant;
+function* grantsOf({ users, groups }: SubjectIndex, user: UserInfo): Generator<Grant> {
+  for (const { grant } of users.get(user.username) ?? []) yield grant;
+  for (const group of user.groups) for (const { grant } of groups.get(group) ?? []) yield grant;
 }

@@ -40,8 +40,11 @@ export class BoundSubject {
   }
 }
 
-/** By `User:bob`, `Group:ops`; service accounts are users by their long name. */
-export type SubjectIndex = ReadonlyMap<string, readonly BoundSubject[]>;
+/** By name; service accounts are users by their long name. */
+export interface SubjectIndex {
+  readonly users: ReadonlyMap<string, readonly BoundSubject[]>;
+  readonly groups: ReadonlyMap<string, readonly BoundSubject[]>;
+}
 
 export interface RoleRef {
   readonly kind: string;
@@ -50,18 +53,26 @@ export interface RoleRef {
 
 /** Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace; outdated when one of them changes, or a role. */
 export function compileBindings(reader: ObjectReader, namespace: string): SubjectIndex {
-  const index = new Map<string, BoundSubject[]>();
+  const users = new Map<string, BoundSubject[]>();
+  const groups = new Map<string, BoundSubject[]>();
+  const byKind = new Map([
+    ["User", users],
+    ["ServiceAccount", users],
+    ["Group", groups],
+  ]);
   const resource = namespace === "" ? "clusterrolebindings" : "rolebindings";
   for (const binding of reader.list(rbacGroup, resource, namespace === "" ? undefined : namespace)) {
     for (const subject of subjectsOf(binding)) {
-      const key = subjectKey(subject, namespace);
+      const ofKind = byKind.get(asText(subject["kind"]));
+      if (ofKind === undefined) continue;
+      const name = nameOf(subject, namespace);
       const bound = new BoundSubject(reader, binding, subject, namespace);
-      const others = index.get(key);
-      if (others === undefined) index.set(key, [bound]);
+      const others = ofKind.get(name);
+      if (others === undefined) ofKind.set(name, [bound]);
       else others.push(bound);
     }
   }
-  return index;
+  return { users, groups };
 }
 
 export function grantOf(reader: ObjectReader, ref: RoleRef, namespace: string): Grant {
@@ -106,9 +117,9 @@ function subjectsOf(binding: UnstructuredObject): readonly Subject[] {
   return Array.isArray(subjects) ? (subjects as readonly Subject[]) : [];
 }
 
-function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
-  if (kind !== "ServiceAccount") return `${String(kind)}:${String(name)}`;
-  return `User:system:serviceaccount:${asText(namespace) || bindingNamespace}:${String(name)}`;
+function nameOf({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+  if (kind !== "ServiceAccount") return String(name);
+  return `system:serviceaccount:${asText(namespace) || bindingNamespace}:${String(name)}`;
 }
 
 /** In upstream's words, which reviews of access show. */

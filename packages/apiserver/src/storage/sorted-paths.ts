@@ -11,8 +11,8 @@ export function lowerBound(sorted: readonly string[], value: string): number {
 }
 
 /**
- * The paths of one prefix in order. Changes are only noted; the order is restored by one merge when somebody asks, so that
- * a run of writes between two lists costs no sorting.
+ * The paths of one prefix in order. What comes in order, as stored contents do, is appended; other changes are only noted, and the
+ * order is restored by one merge when somebody asks, so that a run of writes between two lists costs no sorting.
  */
 export class SortedPaths {
   #sorted: string[] = [];
@@ -20,7 +20,9 @@ export class SortedPaths {
   readonly #removed = new Set<string>();
 
   add(path: string): void {
-    if (!this.#removed.delete(path)) this.#added.add(path);
+    if (this.#removed.size > 0 && this.#removed.delete(path)) return;
+    if (this.#added.size === 0 && this.#isAfterAll(path)) this.#sorted.push(path);
+    else this.#added.add(path);
   }
 
   remove(path: string): void {
@@ -39,6 +41,11 @@ export class SortedPaths {
     if (pathPrefix === "") return sorted;
     // No path holds U+FFFF, so this bound is behind every path with the prefix.
     return sorted.slice(lowerBound(sorted, pathPrefix), lowerBound(sorted, `${pathPrefix}\uffff`));
+  }
+
+  #isAfterAll(path: string): boolean {
+    const last = this.#sorted.at(-1);
+    return last === undefined || last < path;
   }
 
   #merge(): string[] {

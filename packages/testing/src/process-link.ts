@@ -52,6 +52,8 @@ export class ProcessLink {
   readonly #options: ParticipantOptions;
   readonly #onCrash: () => void;
   readonly #end = new AbortController();
+  /** Those of open watches, which end with it. */
+  readonly #watches = new Set<AbortController>();
   #isDoomed = false;
 
   constructor(lives: Lives, options: ParticipantOptions, onCrash: () => void) {
@@ -65,7 +67,10 @@ export class ProcessLink {
   }
 
   end(): void {
-    this.#end.abort(stackless(() => new Error("the process is dead")));
+    const reason = stackless(() => new Error("the process is dead"));
+    this.#end.abort(reason);
+    for (const watch of this.#watches) watch.abort(reason);
+    this.#watches.clear();
   }
 
   /** A call of something that is not the API server; writes count with those to the API server. */
@@ -85,7 +90,7 @@ export class ProcessLink {
     const { views } = this.#lives;
     const asked = views?.aged(request) ?? request;
     const isWatch = request.query?.["watch"] !== undefined;
-    const both = isWatch ? anyOf(this.#end.signal, signal) : signal;
+    const both = isWatch ? this.#signalOfWatch(signal) : signal;
     const response = await this.#pass<ApiResponse>(callOf(asked), {
       send: () => {
         const refused = views?.refuse(asked);
@@ -95,6 +100,23 @@ export class ProcessLink {
       refuse: (answer) => answer,
     });
     return response.kind === "watch" ? this.#watched(asked, response) : response;
+  }
+
+  /**
+   * Aborts with the process or with the caller's. Not `AbortSignal.any`, which costs more than the rest of a watch: whoever watches
+   * ends its own signal with the stream, and then nothing is left here.
+   */
+  #signalOfWatch(signal: AbortSignal | undefined): AbortSignal {
+    if (signal === undefined || !this.isAlive) return this.#end.signal;
+    const watch = new AbortController();
+    const onSignal = (): void => {
+      this.#watches.delete(watch);
+      watch.abort(signal.reason);
+    };
+    this.#watches.add(watch);
+    if (signal.aborted) onSignal();
+    else signal.addEventListener("abort", onSignal, { once: true });
+    return watch.signal;
   }
 
   #watched(request: ApiRequest, response: ApiResponse & { readonly kind: "watch" }): ApiResponse {
@@ -212,26 +234,6 @@ const noFault = { fault: undefined, steps: [] };
 
 function never(): Promise<never> {
   return new Promise(() => {});
-}
-
-/**
- * Aborts with either. Not `AbortSignal.any`, which costs more than the rest of a watch: whoever watches ends its own signal with
- * the stream, and then nothing is left here.
- */
-function anyOf(end: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
-  if (signal === undefined || end.aborted) return end;
-  const both = new AbortController();
-  const onEnd = (): void => both.abort(end.reason);
-  const onSignal = (): void => {
-    end.removeEventListener("abort", onEnd);
-    both.abort(signal.reason);
-  };
-  if (signal.aborted) onSignal();
-  else {
-    end.addEventListener("abort", onEnd, { once: true });
-    signal.addEventListener("abort", onSignal, { once: true });
-  }
-  return both.signal;
 }
 
 function answerOf(answer: unknown): Pick<Passage, "status" | "answer"> {

@@ -10,7 +10,10 @@ test.each([
   ["/apis/apps/v1/namespaces/default/deployments/web", "default/deployments/web", "deployments"],
   ["/apis/apps/v1/deployments", "deployments", "deployments"],
   ["/apis/coordination.k8s.io/v1/namespaces/operators/leases", "operators/leases", "leases"],
+  ["/api/v1", "", ""],
+  ["/apis/apps/v1", "", ""],
   ["/api", "/api", ""],
+  ["/apis", "/apis", ""],
   ["/apis/apps", "/apis/apps", ""],
   ["/version", "/version", ""],
 ])("readPath(%j) is about %j, of resource %j", (path, object, resource) => {

@@ -1,4 +1,4 @@
-/** What the path of a request is about. Few paths are asked again and again, in one world as in the next. */
+/** What the path of a request is about. */
 
 export interface PathFacts {
   /** Without group, version and the word `namespaces`: `default/pods`, `default/pods/web-0/status`. */
@@ -7,28 +7,32 @@ export interface PathFacts {
   readonly resource: string;
 }
 
-const known = new Map<string, PathFacts>();
-const knownMax = 1_000;
+const namespaces = "namespaces/";
 
+/** Reads a path without taking it apart: most are new, since the names in them are. */
 export function readPath(path: string): PathFacts {
-  let facts = known.get(path);
-  if (facts !== undefined) return facts;
-  facts = factsOf(path);
-  if (known.size >= knownMax) known.clear();
-  known.set(path, facts);
-  return facts;
+  const start = afterVersion(path);
+  if (start === -1) return { object: path, resource: "" };
+  const isInNamespace = path.startsWith(namespaces, start) && path.includes("/", start + namespaces.length);
+  const from = isInNamespace ? start + namespaces.length : start;
+  const at = isInNamespace ? path.indexOf("/", from) + 1 : start;
+  const end = path.indexOf("/", at);
+  return { object: path.slice(from), resource: end === -1 ? path.slice(at) : path.slice(at, end) };
 }
 
 export function resourceOf(path: string): string {
   return readPath(path).resource;
 }
 
-function factsOf(path: string): PathFacts {
-  const [, root, ...words] = path.split("/");
-  // A group and a version, or a version alone.
-  const isComplete = (root === "api" && words.length >= 1) || (root === "apis" && words.length >= 2);
-  const below = words.slice(root === "api" ? 1 : 2);
-  const isInNamespace = below[0] === "namespaces" && below.length > 2;
-  if (isInNamespace) below.shift();
-  return { object: isComplete ? below.join("/") : path, resource: (isInNamespace ? below[1] : below[0]) ?? "" };
+/** Where the names begin: behind the version of `/api/v1/…`, or group and version of `/apis/apps/v1/…`; -1 of any other path. */
+function afterVersion(path: string): number {
+  if (path.startsWith("/api/")) return afterWord(path, "/api/".length);
+  if (!path.startsWith("/apis/")) return -1;
+  const slash = path.indexOf("/", "/apis/".length);
+  return slash === -1 ? -1 : afterWord(path, slash + 1);
+}
+
+function afterWord(path: string, from: number): number {
+  const slash = path.indexOf("/", from);
+  return slash === -1 ? path.length : slash + 1;
 }

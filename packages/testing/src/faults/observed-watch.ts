@@ -48,7 +48,7 @@ export class Views {
   /** The answer that a fault gives instead of the server. */
   refuse(request: ApiRequest): ApiResponse | undefined {
     const { query } = request;
-    if (request.method !== "GET") return undefined;
+    if (this.#views.size === 0 || request.method !== "GET") return undefined;
     const view = this.#views.get(resourceOf(request.path));
     if (view === undefined) return undefined;
     if (this.#now < view.closedUntilMs) throw new Error("connect ECONNREFUSED");

@@ -1,5 +1,5 @@
 /** One etcd process: how it starts, joins, serves and ends. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Timer } from "@setpoint/host";
 import type { Launch, Program, SimulatedVolume } from "../program-model.ts";
 import { type EtcdArguments, minorOf } from "./etcd-arguments.ts";
@@ -246,5 +246,5 @@ export class EtcdMember implements Program, Peer {
 
 /** An ID from texts, as etcd prints it: hexadecimal without leading zeros. */
 export function idOf(...parts: readonly string[]): string {
-  return createHash("sha1").update(parts.join("\n")).digest("hex").slice(0, 16).replace(/^0+/, "");
+  return hash("sha1", parts.join("\n")).slice(0, 16).replace(/^0+/, "");
 }

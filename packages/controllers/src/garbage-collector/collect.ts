@@ -60,6 +60,14 @@ async function collectByOwners(node: GraphNode, context: CollectContext): Promis
   await deleteObject(node, foreground ? "Foreground" : "Background", context);
 }
 
+/** Whether an object that is not being deleted is to stay: it has no owners, or all are known to be there and none waits for it. */
+export function isHeld(object: KubeObject, graph: OwnerGraph): boolean {
+  return ownersOf(object).every((owner) => {
+    const known = graph.get(owner.uid);
+    return known !== undefined && !isWaiting(known.object);
+  });
+}
+
 async function ownerState(node: GraphNode, owner: OwnerReference, context: CollectContext): Promise<OwnerState> {
   const known = context.graph.get(owner.uid);
   if (known !== undefined) return isWaiting(known.object) ? "waiting" : "solid";

@@ -3,7 +3,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, DiscoveredResource, KindRef, RestMapper, Stored } from "@setpoint/client";
 import type { Host, Timer } from "@setpoint/host";
 import { Informer, WorkQueue } from "@setpoint/runtime";
-import { collect } from "./collect.ts";
+import { collect, isHeld } from "./collect.ts";
 import { OwnerGraph, ownersOf } from "./owner-graph.ts";
 
 /** Kinds come in bursts (a chart installs ten at once): look once after the last. */
@@ -120,7 +120,8 @@ export class GarbageCollector implements AsyncDisposable {
 
   #seen(kind: KindRef, object: Stored<KubeObject>): void {
     this.#graph.set(kind, object);
-    if (ownersOf(object).length > 0 || object.metadata.deletionTimestamp !== undefined)
+    // Owners that go or wait later tell their dependents themselves.
+    if (object.metadata.deletionTimestamp !== undefined || !isHeld(object, this.#graph))
       this.#queue.add(object.metadata.uid);
     // A dependent that is going or was released may be what a waiting owner waits for.
     if (object.metadata.deletionTimestamp !== undefined)

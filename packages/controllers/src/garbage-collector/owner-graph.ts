@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from "@setpoint/apimachinery";
+import { deepEqual, type KubeObject, type OwnerReference } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 
 export interface GraphNode {
@@ -16,11 +16,15 @@ export class OwnerGraph {
   }
 
   set(kind: KindRef, object: Stored<KubeObject>): void {
-    this.#forgetOwners(object.metadata.uid);
-    this.#nodes.set(object.metadata.uid, { kind, object });
-    for (const { uid } of ownersOf(object)) {
-      const dependents = this.#dependents.get(uid) ?? new Set();
-      this.#dependents.set(uid, dependents.add(object.metadata.uid));
+    const { uid } = object.metadata;
+    const before = this.#nodes.get(uid);
+    const hasSameOwners = before !== undefined && deepEqual(ownersOf(before.object), ownersOf(object));
+    if (!hasSameOwners) this.#forgetOwners(uid);
+    this.#nodes.set(uid, { kind, object });
+    if (hasSameOwners) return;
+    for (const owner of ownersOf(object)) {
+      const dependents = this.#dependents.get(owner.uid) ?? new Set();
+      this.#dependents.set(owner.uid, dependents.add(uid));
     }
   }
 

@@ -1,5 +1,6 @@
 /** What a node says of a pod, from what it knows of its containers; pure. */
 import type { PodStatus } from "@setpoint/api";
+import { timestampAt } from "@setpoint/host";
 
 export interface ContainerFacts {
   readonly name: string;
@@ -30,7 +31,7 @@ export function podStatus(facts: PodFacts, before: PodStatus | undefined): PodSt
   const condition = (type: string, isTrue: boolean): NonNullable<PodStatus["conditions"]>[number] => {
     const status = isTrue ? "True" : "False";
     const same = before?.conditions?.find((each) => each.type === type && each.status === status);
-    return { type, status, lastTransitionTime: same?.lastTransitionTime ?? timeOf(nowMs) };
+    return { type, status, lastTransitionTime: same?.lastTransitionTime ?? timestampAt(nowMs) };
   };
   return {
     phase: phaseOf(facts),
@@ -38,7 +39,7 @@ export function podStatus(facts: PodFacts, before: PodStatus | undefined): PodSt
     hostIPs: [{ ip: nodeIp }],
     podIP: podIp,
     podIPs: [{ ip: podIp }],
-    startTime: timeOf(startedMs),
+    startTime: timestampAt(startedMs),
     conditions: [
       condition("PodScheduled", true),
       condition("Initialized", true),
@@ -76,19 +77,15 @@ function stateOf({
   startedMs,
 }: ContainerFacts): NonNullable<NonNullable<PodStatus["containerStatuses"]>[number]["state"]> {
   if (state.kind === "waiting") return { waiting: { reason: "ContainerCreating" } };
-  if (state.kind === "running") return { running: { startedAt: timeOf(startedMs) } };
+  if (state.kind === "running") return { running: { startedAt: timestampAt(startedMs) } };
   const { code, message, finishedMs } = state;
   return {
     terminated: {
       exitCode: code,
       reason: code === 0 ? "Completed" : "Error",
-      startedAt: timeOf(startedMs),
-      finishedAt: timeOf(finishedMs),
+      startedAt: timestampAt(startedMs),
+      finishedAt: timestampAt(finishedMs),
       ...(message === "" ? {} : { message }),
     },
   };
-}
-
-function timeOf(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }

@@ -22,6 +22,8 @@ const optional = [
   { definition: endpoints, resources: ["endpoints", "endpointslices"] },
 ];
 
+const accounts = serviceAccounts({ caPem: "simulated" });
+
 /**
  * Resolves when all of them are in sync. They run until the world is forgotten. With `observers`, only those run whose work one
  * of these operators may see or cause: for the others it makes no difference, and a run costs half as much.
@@ -37,7 +39,7 @@ export async function startBuiltInControllers(
     scheduler(),
     namespaces,
     claimProtection,
-    serviceAccounts({ caPem: "simulated" }),
+    accounts,
   ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
   const collector = new GarbageCollector(

@@ -5,8 +5,13 @@ import type { ProcessClock } from "./process-clock.ts";
 export function pausableTransport(inner: Transport, clock: ProcessClock): Transport {
   return {
     async send(request, signal): Promise<ApiResponse> {
-      const response = await pausable(clock, inner.send(request, signal));
-      return response.kind === "watch" ? { ...response, frames: pausableFrames(response.frames, clock) } : response;
+      // Not by `pausable`: every request of an operator comes here, so it is worth a promise less.
+      try {
+        const response = await inner.send(request, signal);
+        return response.kind === "watch" ? { ...response, frames: pausableFrames(response.frames, clock) } : response;
+      } finally {
+        while (clock.isPaused) await clock.resumed;
+      }
     },
   };
 }

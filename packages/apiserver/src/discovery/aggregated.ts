@@ -35,8 +35,17 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): Json {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
-    items: groups.map(groupItem),
+    items: groups.map(sharedGroup),
   };
+}
+
+const groupItems = new WeakMap<ServedGroup, Json>();
+
+/** Made once for a group: all servers of a process share those of the built-in resources. */
+function sharedGroup(group: ServedGroup): Json {
+  let item = groupItems.get(group);
+  if (item === undefined) groupItems.set(group, (item = deepFreeze(groupItem(group))));
+  return item;
 }
 
 function groupItem({ group, versions }: ServedGroup): Json {

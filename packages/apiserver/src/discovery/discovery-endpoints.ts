@@ -9,7 +9,7 @@ import type { Registry } from "../registry/registry.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { type Aggregated, aggregatedContentType, aggregatedDocument, negotiateDiscovery } from "./aggregated.ts";
 import { matchesEtag } from "./etag.ts";
-import { listGroups, type ServedGroup } from "./group-list.ts";
+import { listServedGroups, type ServedGroup } from "./group-list.ts";
 import {
   answerCheck,
   answerHealth,
@@ -175,9 +175,9 @@ class DiscoveryTable extends Map<string, Endpoint> {
   }
 
   #current(): readonly ServedGroup[] {
-    const definitions = this.#options.registry.definitions;
+    const { builtin, custom, definitions } = this.#options.registry;
     if (definitions !== this.#definitions) {
-      this.#groups = listGroups(definitions);
+      this.#groups = listServedGroups(builtin, custom);
       this.#aggregated.clear();
       this.#definitions = definitions;
     }

@@ -6,15 +6,16 @@ import type { ResourceDefinition } from "./resource-definition.ts";
  * go as one set per CRD.
  */
 export class Registry {
-  readonly #builtin: readonly ResourceDefinition[];
+  readonly builtin: readonly ResourceDefinition[];
   readonly #custom = new Map<string, readonly ResourceDefinition[]>();
   readonly #listeners = new Set<() => void>();
   readonly #builtinIndex: RegistryIndex;
   #customIndex: RegistryIndex;
+  #customDefinitions: readonly ResourceDefinition[] = [];
   #definitions: readonly ResourceDefinition[];
 
   constructor(builtin: readonly ResourceDefinition[]) {
-    this.#builtin = builtin;
+    this.builtin = builtin;
     this.#definitions = builtin;
     this.#builtinIndex = sharedIndex(builtin);
     this.#customIndex = indexDefinitions([]);
@@ -23,6 +24,11 @@ export class Registry {
   /** All definitions, built-in ones first. The array is replaced, never changed, so its identity tells a change. */
   get definitions(): readonly ResourceDefinition[] {
     return this.#definitions;
+  }
+
+  /** Those of CRDs alone. */
+  get custom(): readonly ResourceDefinition[] {
+    return this.#customDefinitions;
   }
 
   find(group: string, version: string, resource: string): ResourceDefinition | undefined {
@@ -46,8 +52,9 @@ export class Registry {
     if (definitions.length === 0) this.#custom.delete(crdName);
     else this.#custom.set(crdName, definitions);
     const custom = [...this.#custom.values()].flat();
+    this.#customDefinitions = custom;
     this.#customIndex = indexDefinitions(custom);
-    this.#definitions = [...this.#builtin, ...custom];
+    this.#definitions = [...this.builtin, ...custom];
     for (const listener of this.#listeners) listener();
   }
 

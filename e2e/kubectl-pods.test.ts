@@ -30,7 +30,7 @@ test("an EtcdCluster is applied, waited for, listed, described and scaled", asyn
   expect(await kubectl.ok("get etcd -o wide")).toMatch(/^NAME +SIZE +READY +VERSION +PHASE +WAITING +AGE\n/);
   const described = await kubectl.ok("describe etcdcluster orders");
   expect(described).toMatch(/Phase: +Running/);
-  expect(described).toMatch(/Normal +StartMember/);
+  expect(described).toMatch(/Normal +StartFounders/);
   expect(await kubectl.ok("scale etcdcluster/orders --replicas=3")).toBe(
     "etcdcluster.etcd.setpoint.dev/orders scaled\n",
   );

@@ -30,12 +30,13 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       }
     },
 
-    async startMember({ member, initialCluster, state }, { create }, { cluster, targetVersion, members }) {
-      const volume = memberVolume(cluster, member);
-      const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
-      // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
-      if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
-      await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
+    async startMember(args, context, seen) {
+      await startMember(args, context, seen);
+    },
+
+    // One after another: when one is refused, no other is under way, and the rest is planned anew.
+    async startFounders({ members, initialCluster }, context, seen) {
+      for (const member of members) await startMember({ member, initialCluster, state: "new" }, context, seen);
     },
 
     async changeOwner({ member }, { patch }, seen) {
@@ -104,6 +105,18 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       await context.patch(pod, { spec: { containers } }, { unchanged: true, once: true });
     },
   };
+}
+
+async function startMember(
+  { member, initialCluster, state }: Actions["startMember"],
+  { create }: ReconcileContext,
+  { cluster, targetVersion, members }: Seen,
+): Promise<void> {
+  const volume = memberVolume(cluster, member);
+  const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
+  // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
+  if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
+  await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
 }
 
 /** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */

@@ -16,15 +16,16 @@ test("the first start makes all members with one static list", () => {
   expect(names).toHaveLength(3);
   const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
   expect(decided).toMatchObject({
-    action: "startMember",
-    args: { member: names[0], initialCluster: names, state: "new" },
+    action: "startFounders",
+    args: { members: names, initialCluster: names },
   });
 });
 
 test("a member that fails before it has joined for the first time is started again, not removed", () => {
   const fresh = starting();
   expect(step(seen([a(), b(), c({ pod: "Failed", started: false })], { cluster: fresh }))).toBe("deletePod c");
-  expect(step(seen([a(), b()], { cluster: fresh }))).toBe("startMember c");
+  expect(step(seen([a(), b()], { cluster: fresh }))).toBe("startFounders c");
+  expect(step(seen([a(), c({ pod: "Failed", started: false })], { cluster: fresh }))).toBe("deletePod c");
 });
 
 test("a member that joined during the first start and lost its data is replaced: etcd takes nobody back under an old name", () => {
@@ -52,8 +53,8 @@ test("a pod of the first start whose claim is being deleted goes first, and come
   const first = (sketch: MemberSketch): string =>
     step(seen([a({ ...sketch, started: false, recorded: false })], { cluster: fresh, quorum: false }));
   expect(first({ pod: "Pending", volume: "leaving" })).toBe("deletePod a");
-  expect(first({ pod: "gone", volume: "leaving" })).toBe("startMember b");
-  expect(first({ pod: "gone" })).toBe("startMember a");
+  expect(first({ pod: "gone", volume: "leaving" })).toBe("startFounders b c");
+  expect(first({ pod: "gone" })).toBe("startFounders a b c");
 });
 
 test("a founder that was started again on an empty volume, and ends by itself at once, is replaced", () => {

@@ -27,6 +27,8 @@ export interface Actions {
     readonly initialCluster: readonly string[];
     readonly state: "new" | "existing";
   };
+  /** The same for those members of the first start that have no pod yet, all at once. */
+  readonly startFounders: { readonly members: readonly string[]; readonly initialCluster: readonly string[] };
   /** Makes a volume belong to the cluster, or to nobody, as `deletionPolicy` says. */
   readonly changeOwner: { readonly member: string };
   /** Puts the labels of a member's pod and volume back. */
@@ -99,17 +101,22 @@ function atRest(seen: Seen): EtcdStep {
 /** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
 function planFirstStart(seen: Seen): EtcdStep {
   const initial = initialMemberNames(seen.cluster);
+  const missing: string[] = [];
   for (const name of initial) {
     const member = seen.members.find((each) => each.name === name);
     const state = podState(member?.pod);
     if (member !== undefined && failedAtOnce(member)) continue;
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
-    const start = { member: name, initialCluster: initial, state: "new" } as const;
-    if (state === "missing" && (member === undefined || !isVolumeLeaving(member)))
-      return act("startMember", start, `first start: ${name} of ${initial.length} members`);
-    if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined)
+    if (state === "missing" && (member === undefined || !isVolumeLeaving(member))) missing.push(name);
+    else if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined) {
+      const start = { member: name, initialCluster: initial, state: "new" } as const;
       return startAnew(member, start, `first start: the volume of ${name}`);
+    }
+  }
+  if (missing.length > 0) {
+    const reason = `first start: ${missing.join(", ")} of ${initial.length} members`;
+    return act("startFounders", { members: missing, initialCluster: initial }, reason);
   }
   const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
   return wait(

@@ -124,10 +124,10 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
   };
 }
 
-/** The step in one line: `promote c`, `wait`, `rest`. */
+/** The step in one line: `promote c`, `startFounders b c`, `wait`, `rest`. */
 export function step(situation: Seen): string {
   const decided = plan(situation);
   if (decided.kind !== "act") return decided.kind;
   const args = decided.args as Readonly<Record<string, unknown>>;
-  return [decided.action, args["member"] ?? args["from"]].filter(Boolean).join(" ");
+  return [decided.action, args["member"] ?? args["from"] ?? args["members"]].flat().filter(Boolean).join(" ");
 }

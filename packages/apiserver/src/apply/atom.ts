@@ -4,6 +4,7 @@
  */
 import { type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
+import { RecentMap } from "./recent-map.ts";
 
 export type ScalarType = "string" | "numeric" | "boolean" | "untyped";
 
@@ -26,6 +27,8 @@ export interface ListAtom {
   /** The key fields of a list of kind `map`. */
   readonly keys: readonly string[];
   readonly keyDefaults: Readonly<Record<string, unknown>>;
+  /** The steps to items that were named lately, by the text of their only key. */
+  readonly elements: RecentMap<FieldPathElement>;
   readonly item: Atom;
 }
 
@@ -39,14 +42,14 @@ export interface Atom {
 /** Anything, as one leaf: lists and maps are atomic. */
 const untypedAtom: Atom = {
   scalar: "untyped",
-  list: { kind: "atomic", keys: [], keyDefaults: {}, item: { scalar: "untyped" } },
+  list: { kind: "atomic", keys: [], keyDefaults: {}, elements: new RecentMap(), item: { scalar: "untyped" } },
   map: { atomic: true, field: (name) => freeField(name, untypedAtom) },
 };
 
 /** Anything: lists are atomic, maps are granular. */
 export const deducedAtom: Atom = {
   scalar: "untyped",
-  list: { kind: "atomic", keys: [], keyDefaults: {}, item: untypedAtom },
+  list: { kind: "atomic", keys: [], keyDefaults: {}, elements: new RecentMap(), item: untypedAtom },
   map: { atomic: false, field: (name) => freeField(name, deducedAtom) },
 };
 
@@ -185,13 +188,14 @@ function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
   };
   // Declared fields are kept here, so that the hot path pays one map lookup for a field, and no new text to be hashed.
   const fields = new Map<string, MapField>();
+  const freeFields = new RecentMap<MapField>();
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
     field: (name) => {
-      const known = fields.get(name);
+      const known = fields.get(name) ?? freeFields.get(name);
       if (known !== undefined) return known;
       const property = properties.get(name);
-      if (property === undefined) return freeField(name, fallback());
+      if (property === undefined) return freeFields.remember(name, freeField(name, fallback()));
       const field = { element: fieldElement(name), atom: atomOf(property, preserve), isDeclared: true };
       fields.set(name, field);
       return field;
@@ -212,6 +216,7 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
     kind,
     keys,
     keyDefaults,
+    elements: new RecentMap(),
     get item(): Atom {
       item ??= items === undefined ? untypedAtom : atomOf(items, preserve);
       return item;

@@ -1,7 +1,7 @@
-import type { UserInfo } from "@setpoint/apimachinery";
+import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
 import { bootstrap } from "../builtin/bootstrap.ts";
-import { startServer } from "../server.fixture.ts";
+import { asking, startServer } from "../server.fixture.ts";
 
 const patcher: UserInfo = { username: "patcher", groups: [] };
 
@@ -71,4 +71,21 @@ test("a patch that names another UID is refused as the real server does, after t
     });
     expect(await patch(type, { uid, resourceVersion: "1" })).toMatchObject({ code: 409, reason: "Conflict" });
   }
+});
+
+test("a patch of a status alone leaves the parts of the metadata as they are stored", async () => {
+  const { host, storage, server } = startServer();
+  await bootstrap({ storage, host });
+  const send = asking<UnstructuredObject>(server, { username: "admin", groups: ["system:masters"] });
+  const path = "/api/v1/namespaces/default/services";
+  const metadata = { name: "a", labels: { app: "a" } };
+  const { body: before } = await send("POST", path, { metadata, spec: { ports: [{ port: 80 }] } });
+  const status = { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } };
+  const { code, body: after } = await send("PATCH", `${path}/a/status`, { status });
+  expect([code, after["status"]]).toEqual([200, status]);
+  const { managedFields: _managers, resourceVersion: _revision, ...others } = before.metadata;
+  expect(after.metadata).toMatchObject(others);
+  expect(after.metadata.labels).toBe(before.metadata.labels);
+  const { body: named } = await send("PATCH", `${path}/a/status`, { metadata: { labels: { app: "b" } }, status });
+  expect(named.metadata.labels).toEqual({ app: "b" });
 });

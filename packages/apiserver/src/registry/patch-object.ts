@@ -13,6 +13,7 @@ import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { applyObject } from "./apply-object.ts";
 import { checkNamespace } from "./create-object.ts";
 import type { PatchSubject } from "./invalid-patch.ts";
+import type { MutableMeta } from "./mutable-object.ts";
 import { decodeObject } from "./object-codec.ts";
 import { checkName } from "./put-object.ts";
 import type { RegistryContext } from "./registry-context.ts";
@@ -43,9 +44,11 @@ export async function patchObject(
     needsResourceVersion: false,
     change(old) {
       const { definition } = served;
-      const patched = patchValue(definition, mediaType, patchedPart(old, served, mediaType, body), body);
+      const { part, metadata } = patchedPart(old, served, mediaType, body);
+      const patched = patchValue(definition, mediaType, part, body);
       const patch = patchSubject(definition, mediaType, body, () => patchValue(definition, mediaType, old, body));
       const object = decodeObject(definition, patched, { ...settings, patch });
+      if (metadata !== undefined) object.metadata = metadata;
       checkName(object, served.attributes.name);
       checkNamespace(served.definition, object, served.attributes.namespace);
       return { object };
@@ -56,6 +59,12 @@ export async function patchObject(
 /** What a patch of the status may name without reaching beyond what its endpoint writes. */
 const ofStatus: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
+interface PatchedPart {
+  readonly part: UnstructuredObject;
+  /** That of the result, when the patch says nothing of it. Its parts are those of the present object, frozen as they are. */
+  readonly metadata?: MutableMeta;
+}
+
 /**
  * What of the present object the patch is made on: of a patch that says nothing of the rest, what its endpoint would put back
  * anyhow is neither copied nor decoded. managedFields that it does not name are those that are there.
@@ -65,16 +74,19 @@ function patchedPart(
   { attributes }: ServedRequest,
   mediaType: string,
   patch: unknown,
-): UnstructuredObject {
-  if (mediaType !== mergePatchType && mediaType !== strategicPatchType) return old;
-  if (!isJsonObject(patch) || hasDirective(patch)) return old;
+): PatchedPart {
+  if (mediaType !== mergePatchType && mediaType !== strategicPatchType) return { part: old };
+  if (!isJsonObject(patch) || hasDirective(patch)) return { part: old };
   const { metadata: ofMetadata = {} } = patch;
-  if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields")) return old;
+  if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields"))
+    return { part: old };
   const { managedFields: _, ...metadata } = old.metadata;
   const { apiVersion, kind, status } = old;
   if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field)))
-    return { ...old, metadata };
-  return status === undefined ? { apiVersion, kind, metadata } : { apiVersion, kind, metadata, status };
+    return { part: { ...old, metadata } };
+  const ofEndpoint = status === undefined ? { apiVersion, kind } : { apiVersion, kind, status };
+  if (Object.hasOwn(patch, "metadata")) return { part: { ...ofEndpoint, metadata } };
+  return { part: { ...ofEndpoint, metadata: {} }, metadata };
 }
 
 /** Directives of strategic merge patches speak of a whole map. */

@@ -113,8 +113,12 @@ function validateFields(
     if (!Object.hasOwn(value, name)) report("FieldValueRequired", joinPath(path, name), "Required value");
   }
   for (const name of names) {
+    const item = value[name];
+    const before = oldFields?.[name];
+    // What an update shares with the stored object needs neither its schema nor a path.
+    if (item === before && item !== undefined) continue;
     const child = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (typeof child === "object") validateNode(child, value[name], oldFields?.[name], keyPath(path, name), errors);
+    if (typeof child === "object") validateNode(child, item, before, keyPath(path, name), errors);
   }
 }
 
@@ -126,6 +130,7 @@ function validateJunctors(
   errors: FieldError[],
 ): void {
   const { allOf, anyOf, oneOf, not } = schema;
+  if ((allOf ?? anyOf ?? oneOf ?? not) === undefined) return;
   const attempt = (branch: StructuralSchema): FieldError[] => {
     const found: FieldError[] = [];
     validateNode(branch, value, old, path, found);

@@ -62,7 +62,9 @@ function validateNode(
   errors: FieldError[],
 ): void {
   if (value === null && schema.nullable === true) return;
-  if (old !== undefined && deepEqual(value, old)) return;
+  const isObject = isJsonObject(value);
+  if (!isObject && old !== undefined && deepEqual(value, old)) return;
+  const found = errors.length;
   const report = reporter(errors);
   checkType(schema, value, path, report);
   validateJunctors(schema, value, old, path, errors);
@@ -70,7 +72,10 @@ function validateNode(
   else if (typeof value === "number") checkNumber(schema, value, path, report);
   else if (Array.isArray(value)) validateItems(schema, value, old, path, errors);
   checkEnum(schema, value, path, report);
-  if (isJsonObject(value)) validateFields(schema, value, old, path, errors);
+  if (!isObject) return;
+  validateFields(schema, value, old, path, errors);
+  // Valid objects, which nearly all are, need not be compared at each level again; their scalars were, one by one.
+  if (errors.length > found && old !== undefined && deepEqual(value, old)) errors.length = found;
 }
 
 function validateItems(

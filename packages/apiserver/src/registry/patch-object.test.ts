@@ -73,7 +73,7 @@ test("a patch that names another UID is refused as the real server does, after t
   }
 });
 
-test("a patch of a status alone leaves the parts of the metadata as they are stored", async () => {
+test("a patch of a status leaves the metadata that it does not name as it is stored", async () => {
   const { host, storage, server } = startServer();
   await bootstrap({ storage, host });
   const send = asking<UnstructuredObject>(server, { username: "admin", groups: ["system:masters"] });
@@ -86,6 +86,11 @@ test("a patch of a status alone leaves the parts of the metadata as they are sto
   const { managedFields: _managers, resourceVersion: _revision, ...others } = before.metadata;
   expect(after.metadata).toMatchObject(others);
   expect(after.metadata.labels).toBe(before.metadata.labels);
-  const { body: named } = await send("PATCH", `${path}/a/status`, { metadata: { labels: { app: "b" } }, status });
-  expect(named.metadata.labels).toEqual({ app: "b" });
+  const { uid } = before.metadata;
+  const { body: named } = await send("PATCH", `${path}/a/status`, { metadata: { uid, labels: { tier: "b" } }, status });
+  expect(named.metadata).toMatchObject({ ...others, labels: { app: "a", tier: "b" } });
+  const { body: removed } = await send("PATCH", `${path}/a/status`, { metadata: { labels: null }, status });
+  expect(removed.metadata.labels).toBeUndefined();
+  const other = await send("PATCH", `${path}/a/status`, { metadata: { uid: "another" }, status });
+  expect(other.code).toBe(422);
 });

@@ -44,11 +44,11 @@ export async function patchObject(
     needsResourceVersion: false,
     change(old) {
       const { definition } = served;
-      const { part, metadata } = patchedPart(old, served, mediaType, body);
+      const { part, others } = patchedPart(old, served, mediaType, body);
       const patched = patchValue(definition, mediaType, part, body);
       const patch = patchSubject(definition, mediaType, body, () => patchValue(definition, mediaType, old, body));
       const object = decodeObject(definition, patched, { ...settings, patch });
-      if (metadata !== undefined) object.metadata = metadata;
+      if (others !== undefined) object.metadata = withNamed(others, object.metadata, body);
       checkName(object, served.attributes.name);
       checkNamespace(served.definition, object, served.attributes.namespace);
       return { object };
@@ -61,8 +61,8 @@ const ofStatus: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata",
 
 interface PatchedPart {
   readonly part: UnstructuredObject;
-  /** That of the result, when the patch says nothing of it. Its parts are those of the present object, frozen as they are. */
-  readonly metadata?: MutableMeta;
+  /** Fields of metadata that are the present object's own in the result, too. What is in them is frozen. */
+  readonly others?: MutableMeta;
 }
 
 /**
@@ -85,8 +85,21 @@ function patchedPart(
   if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field)))
     return { part: { ...old, metadata } };
   const ofEndpoint = status === undefined ? { apiVersion, kind } : { apiVersion, kind, status };
-  if (Object.hasOwn(patch, "metadata")) return { part: { ...ofEndpoint, metadata } };
-  return { part: { ...ofEndpoint, metadata: {} }, metadata };
+  const named: Record<string, unknown> = {};
+  const others: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(metadata))
+    (Object.hasOwn(ofMetadata, field) ? named : others)[field] = value;
+  return { part: { ...ofEndpoint, metadata: named }, others };
+}
+
+/** Metadata of which only the fields that a patch names were decoded. */
+function withNamed(others: MutableMeta, decoded: MutableMeta, patch: unknown): MutableMeta {
+  const metadata: Record<string, unknown> = { ...others };
+  const { metadata: ofMetadata } = isJsonObject(patch) ? patch : {};
+  const fields: Record<string, unknown> = decoded;
+  if (isJsonObject(ofMetadata))
+    for (const field of Object.keys(ofMetadata)) if (Object.hasOwn(fields, field)) metadata[field] = fields[field];
+  return metadata;
 }
 
 /** Directives of strategic merge patches speak of a whole map. */

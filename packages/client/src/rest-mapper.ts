@@ -23,16 +23,17 @@ export interface DiscoveredResource extends KindRef<UnstructuredObject> {
 export class RestMapper {
   readonly resources: readonly DiscoveredResource[];
   /** Made when it is first asked for: many only go through the resources. */
-  #byKind: ReadonlyMap<string, DiscoveredResource> | undefined;
+  #byKind: ReadonlyMap<string, readonly DiscoveredResource[]> | undefined;
 
   constructor(resources: readonly DiscoveredResource[]) {
     this.resources = resources;
   }
 
   /** The resource of a kind, undefined when the server does not serve it. */
-  ofKind(gvk: GroupVersionKind): DiscoveredResource | undefined {
-    this.#byKind ??= new Map(this.resources.map((each) => [kindKey(each), each]));
-    return this.#byKind.get(kindKey(gvk));
+  ofKind({ group, version, kind }: GroupVersionKind): DiscoveredResource | undefined {
+    // By the kind alone: a text of all three would have to be made for each resource and each question.
+    this.#byKind ??= Map.groupBy(this.resources, (each) => each.kind);
+    return this.#byKind.get(kind)?.findLast((each) => each.group === group && each.version === version);
   }
 
   /** The resource of an object. */
@@ -50,10 +51,6 @@ export class RestMapper {
     if (found === undefined) throw unknownResource(name);
     return found;
   }
-}
-
-function kindKey(gvk: GroupVersionKind): string {
-  return `${gvk.group}/${gvk.version}/${gvk.kind}`;
 }
 
 function isNamed(resource: DiscoveredResource, wanted: string): boolean {

@@ -203,3 +203,16 @@ test("managed fields, which are half of an object and which nobody reads, are no
   expect(informer.store.get("default/a")).toEqual({ apiVersion: "v1", kind: "Box", metadata: kept, data: { size: 1 } });
   await stop();
 });
+
+test("handlers are told the key of what is added and of what changes", async () => {
+  const { host, informer, stop } = start([[complete(5), frame("ADDED", box("a", 8)), frame("MODIFIED", box("a", 9))]]);
+  const keys: string[] = [];
+  informer.addHandler({
+    onAdd: (_, key) => void keys.push(`add ${key}`),
+    onUpdate: (_, __, key) => void keys.push(`update ${key}`),
+  });
+  await host.clock.settle();
+  const key = [...informer.store.keys()].join();
+  expect(keys).toEqual([`add ${key}`, `update ${key}`]);
+  await stop();
+});

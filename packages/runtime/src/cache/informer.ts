@@ -15,11 +15,11 @@ import { type ObjectVersion, Store, storeKey } from "./store.ts";
  * and the others are told all the same.
  */
 export interface InformerHandler {
-  /** `key` is the object's, so that nobody needs to decode its metadata for that. */
+  /** `key` is the object's, so that nobody needs to decode its metadata for that, or to make another text of it. */
   onAdd?(object: Stored<KubeObject>, key: string): void;
-  onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
+  onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
   /** The cluster has gone back in time: an object that stays is as it was then, whatever its revision says. Default: `onUpdate`. */
-  onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>): void;
+  onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
   /** `object` is the last known state. */
   onDelete?(object: Stored<KubeObject>): void;
 }
@@ -167,7 +167,7 @@ export class Informer {
   #replace(objects: readonly Stored<KubeObject>[]): void {
     const gone = new Set(this.store.keys());
     for (const object of objects) {
-      gone.delete(storeKey(object.metadata));
+      if (gone.size > 0) gone.delete(storeKey(object.metadata));
       this.#set(object);
     }
     for (const key of gone) this.#drop(key);
@@ -222,8 +222,8 @@ export class Informer {
     for (const handler of this.#handlers) {
       try {
         if (before === undefined) handler.onAdd?.(next, key);
-        else if (this.#isRestored && handler.onRestored !== undefined) handler.onRestored(before, next);
-        else handler.onUpdate?.(before, next);
+        else if (this.#isRestored && handler.onRestored !== undefined) handler.onRestored(before, next, key);
+        else handler.onUpdate?.(before, next, key);
       } catch (error) {
         this.#noteThrown(handler, next, error);
       }

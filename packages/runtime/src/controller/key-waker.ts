@@ -50,14 +50,14 @@ export class KeyWaker {
           if (informer.isSelective && deletionTimestamp === undefined && finalizers.includes(finalizer)) left(object);
           wake(key, "deleted", informer, object);
         },
-        onUpdate: (old, next) => {
+        onUpdate: (old, next, key) => {
           changed(old, next);
-          if (predicate(old, next)) wake(storeKey(next.metadata), "changed", informer, next);
+          if (predicate(old, next)) wake(key, "changed", informer, next);
         },
         // An object of another history may differ where a predicate does not look, at an equal generation.
-        onRestored: (old, next) => {
+        onRestored: (old, next, key) => {
           changed(old, next);
-          wake(storeKey(next.metadata), "changed", informer, next);
+          wake(key, "changed", informer, next);
         },
       });
     for (const owned of owns) {

@@ -198,7 +198,9 @@ test("what is compared is what is sent: a date that is there already is not writ
   const status = { tastedAt: new Date("2026-01-01T00:00:00Z"), by: undefined };
   await runsByHand(world).begin(parent).context.status(status);
   const hand = runsByHand(world);
-  hand.show(await world.client.get(Candy, key));
+  const written = await world.client.get(Candy, key);
+  expect(written.status).toMatchObject({ tastedAt: "2026-01-01T00:00:00.000Z" });
+  hand.show(written);
   await hand.begin(parent).context.status(status);
   expect(world.writes()).toEqual([statusWrite]);
 });

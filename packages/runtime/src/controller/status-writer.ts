@@ -214,22 +214,21 @@ export class StatusWriter {
 
   /** Of the status what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
   #mine({ draft, whole }: Wanted): Fields {
-    const own = this.#own();
+    const own = draft.fields !== undefined && draft.kept.length === 0 ? undefined : this.#own();
     if (own === undefined) return whole;
     const kept = own.conditions.filter(({ type }) => draft.kept.some((each) => each.type === type));
     const before = conditionsOf(statusOf(this.#ports.current()));
-    return this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before);
+    return asJson(this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before));
   }
 
   /** A status that has a place for it says which generation it is about. */
   #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
     const { kind, generation } = this.#ports;
     const isDated = generation !== undefined && declaresStatusField(kind, "observedGeneration");
-    return {
-      ...fields,
-      ...(isDated ? { observedGeneration: generation } : {}),
-      ...(conditions.length === 0 ? {} : { conditions: inOrder(conditions, before) }),
-    };
+    const assembled: Record<string, unknown> = { ...fields };
+    if (isDated) assembled["observedGeneration"] = generation;
+    if (conditions.length > 0) assembled["conditions"] = inOrder(conditions, before);
+    return assembled;
   }
 
   #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {

@@ -135,7 +135,12 @@ export class EventRecorder {
 
   /** The time, so that the events of an object list in their order, and some chance against equal ones. */
   #suffix(): string {
-    const time = this.#host.clock.now().toString(16).padStart(11, "0");
+    const nowMs = this.#host.clock.now();
+    // In two parts: a number of more than 31 bits takes V8 ten times as long to write so.
+    const time =
+      Math.floor(nowMs / 2 ** 24)
+        .toString(16)
+        .padStart(5, "0") + (nowMs % 2 ** 24).toString(16).padStart(6, "0");
     return time + this.#host.random.uuid().slice(0, 5);
   }
 

@@ -85,7 +85,7 @@ export class Workers {
       this.#activeCount--;
       this.#pump();
     };
-    void this.#options.work(key, free).finally(() => this.#underway.end());
+    void this.#options.work(key, free).then(() => this.#underway.end());
   }
 
   /** Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a start. */

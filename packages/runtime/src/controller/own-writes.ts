@@ -165,7 +165,7 @@ export class OwnWrites {
   async settled(ports: BarrierPorts): Promise<boolean> {
     const settling: Promise<boolean>[] = [];
     for (const writes of this.#writes.values())
-      for (const { write, history } of writes.values()) settling.push(this.#settle(write, history, ports));
+      for (const [key, noted] of writes) settling.push(this.#settle(key, noted, ports));
     const isGone = await Promise.all(settling);
     return this.#isUnfinished || isGone.includes(true);
   }
@@ -187,32 +187,32 @@ export class OwnWrites {
   }
 
   /** Whether what was written has gone since. */
-  async #settle(write: OwnWrite, history: number | undefined, ports: BarrierPorts): Promise<boolean> {
+  async #settle(key: string, { write, history }: Noted, ports: BarrierPorts): Promise<boolean> {
     let known: KnownWrite = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     const { closing = ports.signal } = ports;
     if (informer === undefined || closing.aborted) return false;
     // What was written before the cluster went back in time is never shown.
     const isLost = (): boolean => informer.history !== history;
-    const isShown = (): boolean => shows(informer, known) || isLost();
+    const isShown = (): boolean => shows(informer, key, known) || isLost();
     while (!isShown() && !closing.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports.clock, closing);
       if (isInTime || closing.aborted) break;
       ports.log.warn("Cache does not show an own write; listing anew", {
         resource: write.kind.plural,
-        object: storeKey(write),
+        object: key,
         waitedMs: barrierMsMax,
       });
       // It was not there when the server was asked, and may have been done, or made again, since.
       if (known.state === "deleted" && known.uid === undefined) known = await ask(write, ports);
       informer.refresh();
     }
-    return known.state === "written" && !informer.isSelective && !closing.aborted && isMissing(informer, known);
+    return known.state === "written" && !informer.isSelective && !closing.aborted && isMissing(informer, key, known);
   }
 }
 
-function isMissing(informer: Informer, write: Extract<KnownWrite, { state: "written" }>): boolean {
-  return informer.store.versionOf(storeKey(write))?.uid !== write.object.metadata.uid;
+function isMissing(informer: Informer, key: string, write: Extract<KnownWrite, { state: "written" }>): boolean {
+  return informer.store.versionOf(key)?.uid !== write.object.metadata.uid;
 }
 
 function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored<KubeObject> | undefined {
@@ -225,9 +225,9 @@ function newest(write: OwnWrite, cached: Stored<KubeObject> | undefined): Stored
 }
 
 /** Asked after each change of the cache for each write that is waited for, so nothing is decoded for it. */
-function shows(informer: Informer, write: KnownWrite): boolean {
+function shows(informer: Informer, key: string, write: KnownWrite): boolean {
   if (write.state === "written" && informer.hasSeen(write.object.metadata.resourceVersion)) return true;
-  const cached = informer.store.versionOf(storeKey(write));
+  const cached = informer.store.versionOf(key);
   if (write.state === "deleted") return cached === undefined || (write.uid !== undefined && cached.uid !== write.uid);
   return (
     cached !== undefined && compareResourceVersions(cached.resourceVersion, write.object.metadata.resourceVersion) >= 0

@@ -3,8 +3,8 @@ import { SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
 import { checkCount, checkMs } from "./check-number.ts";
-import { kindId } from "./controller-cache.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
+import { isSameKind } from "./same-kind.ts";
 
 /** A finalizer and an annotation carry the name. */
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,48}[A-Za-z0-9])?$/u;
@@ -41,28 +41,28 @@ function checkLimits(where: string, { limits = {} }: ControllerDefinition): void
 }
 
 function checkKinds(where: string, { kind, owns, watches, select }: ControllerDefinition): void {
-  const owned = new Set<string>();
-  for (const each of owns) {
+  const isOwned = (wanted: KindRef): boolean => owns.some((each) => isSameKind(each, wanted));
+  for (const [index, each] of owns.entries()) {
     if (each === undefined) refuse(where, "`owns` has an undefined entry; is a module imported in a circle?");
-    if (kindId(each) === kindId(kind))
+    if (isSameKind(each, kind))
       refuse(
         where,
         `it owns its own kind ${each.kind}, so that every ${each.kind} would be the child of one; leave it out of \`owns\``,
       );
-    if (owned.has(kindId(each))) refuse(where, `\`owns\` names ${each.kind} twice; once is enough`);
-    owned.add(kindId(each));
+    if (owns.findIndex((other) => isSameKind(other, each)) < index)
+      refuse(where, `\`owns\` names ${each.kind} twice; once is enough`);
   }
   for (const { of, wakes, labelSelector, fieldSelector } of watches) {
     const isSelected = labelSelector !== undefined || fieldSelector !== undefined;
-    if (owned.has(kindId(of)) && wakes === undefined)
+    if (isOwned(of) && wakes === undefined)
       refuse(where, `it owns and watches ${of.kind}; owning watches already, so leave it out of \`watches\``);
-    if (owned.has(kindId(of)) && isSelected)
+    if (isOwned(of) && isSelected)
       refuse(
         where,
         `it owns ${of.kind} and watches a selection of it; a kind is cached once for a controller, so leave the selection out and choose in \`wakes\``,
       );
     if (
-      kindId(of) === kindId(kind) &&
+      isSameKind(of, kind) &&
       (isSelected || select.labelSelector !== undefined || select.fieldSelector !== undefined)
     )
       refuse(
@@ -75,12 +75,10 @@ function checkKinds(where: string, { kind, owns, watches, select }: ControllerDe
 
 /** Two versions of a kind are two caches of the same objects that tell of a change at different times. */
 function checkSameVersion(where: string, kinds: readonly KindRef[]): void {
-  const versions = new Map<string, string>();
   for (const { group, kind, version } of kinds) {
-    const other = versions.get(`${group}/${kind}`);
-    if (other !== undefined && other !== version)
-      refuse(where, `it uses ${kind} in the versions ${other} and ${version}; the server converts, so use one`);
-    versions.set(`${group}/${kind}`, version);
+    const other = kinds.find((each) => each.kind === kind && each.group === group);
+    if (other !== undefined && other.version !== version)
+      refuse(where, `it uses ${kind} in the versions ${other.version} and ${version}; the server converts, so use one`);
   }
 }
 

@@ -6,6 +6,7 @@ import { ownerIndex, type Store, storeKey } from "../cache/store.ts";
 import { errNotDeclared } from "../errors.ts";
 import type { CacheReader, ControllerDefinition, Selection } from "./controller-definition.ts";
 import type { ListOptions } from "./reconcile-context.ts";
+import { isSameKind } from "./same-kind.ts";
 
 /** One declared kind, and the informers that hold its objects: one, or one for each of the manager's namespaces. */
 export interface CachedKind {
@@ -16,7 +17,7 @@ export interface CachedKind {
 /** The caches of one controller: of its own kind, and of those that it owns and watches. */
 export class ControllerCache implements CacheReader {
   readonly #controller: string;
-  readonly #kinds = new Map<string, CachedKind>();
+  readonly #kinds: CachedKind[] = [];
   /** The same by what was asked with: reconciles read with the same few kinds again and again. */
   readonly #asked = new WeakMap<object, CachedKind>();
 
@@ -30,8 +31,7 @@ export class ControllerCache implements CacheReader {
       const places =
         kind.namespaced && namespaces !== undefined ? namespaces.map((namespace) => ({ namespace })) : [{}];
       const informers = places.map((place) => factory.informer(kind, { ...selection, ...place }));
-      const id = kindId(kind);
-      if (!this.#kinds.has(id)) this.#kinds.set(id, { kind, informers });
+      if (this.#find(kind) === undefined) this.#kinds.push({ kind, informers });
     };
     declare(definition.kind, definition.select);
     for (const kind of definition.owns) declare(kind, {});
@@ -39,7 +39,7 @@ export class ControllerCache implements CacheReader {
   }
 
   get informers(): readonly Informer[] {
-    return [...this.#kinds.values()].flatMap((each) => each.informers);
+    return this.#kinds.flatMap((each) => each.informers);
   }
 
   /** The declared kind; throws `ERR_NOT_DECLARED`. */
@@ -53,7 +53,7 @@ export class ControllerCache implements CacheReader {
 
   /** The declared kind of an object; undefined when it is of none. */
   findOf(object: Pick<KubeObject, "apiVersion" | "kind">): CachedKind | undefined {
-    return this.#kinds.get(kindId(gvkOf(object)));
+    return this.#find(gvkOf(object));
   }
 
   /** The declared kind of an object; throws `ERR_NOT_DECLARED`. */
@@ -61,8 +61,12 @@ export class ControllerCache implements CacheReader {
     return this.#declared(gvkOf(object));
   }
 
+  #find(kind: GroupVersionKind): CachedKind | undefined {
+    return this.#kinds.find((each) => isSameKind(each.kind, kind));
+  }
+
   #declared(kind: GroupVersionKind): CachedKind {
-    const found = this.#kinds.get(kindId(kind));
+    const found = this.#find(kind);
     if (found !== undefined) return found;
     const message = `Cannot use ${kind.kind} in controller "${this.#controller}": name it in \`owns\` or \`watches\``;
     throw new SetpointError(errNotDeclared, message);
@@ -70,7 +74,7 @@ export class ControllerCache implements CacheReader {
 
   /** What an API path is about, if that is an object of a declared kind. */
   keyOfPath(path: string): { readonly kind: KindRef; readonly name: string; readonly namespace?: string } | undefined {
-    for (const { kind } of this.#kinds.values()) {
+    for (const { kind } of this.#kinds) {
       const base = `${groupVersionPath(kind)}/`;
       if (!path.startsWith(base)) continue;
       const parts = path.slice(base.length).split("/").map(decoded);
@@ -134,16 +138,4 @@ export function matches(object: KubeObject, { namespace, labels }: ListOptions):
   if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
   if (labels === undefined) return true;
   return Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
-}
-
-export function kindId({
-  group,
-  version,
-  kind,
-}: {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}): string {
-  return `${group}/${version}/${kind}`;
 }

@@ -2,7 +2,7 @@
 import { SetpointError } from "@setpoint/apimachinery";
 import { errControllerInvalid } from "../errors.ts";
 import type { KindCacheOptions } from "../cache/cache-options.ts";
-import { kindId } from "../controller/controller-cache.ts";
+import { isSameKind } from "../controller/same-kind.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 
 export function checkManager(options: ManagerOptions): void {
@@ -36,14 +36,11 @@ function checkFieldManagers(options: ManagerOptions): void {
 
 /** What a cache does not show would be made again and again, and never deleted. */
 function checkOwnedKinds(options: ManagerOptions): void {
-  const partial = new Map<string, string>();
-  for (const entry of options.caches?.kinds ?? []) {
-    const setting = partialSetting(entry);
-    if (setting !== undefined) partial.set(kindId(entry.kind), setting);
-  }
+  const entries = options.caches?.kinds ?? [];
   for (const { name, owns } of options.controllers)
     for (const kind of owns) {
-      const setting = partial.get(kindId(kind));
+      const settings = entries.filter((each) => isSameKind(each.kind, kind)).map(partialSetting);
+      const setting = settings.findLast((each) => each !== undefined);
       if (setting !== undefined)
         refuse(
           options,

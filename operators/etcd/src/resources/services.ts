@@ -42,7 +42,7 @@ export function wantedService(cluster: EtcdCluster, { nameOf, ports, rest }: Ser
 }
 
 /** Compares what we set; the rest of a Service belongs to the server and to others. */
-export function isAsWanted({ metadata, spec = {} }: Service, cluster: EtcdCluster, role: ServiceRole): boolean {
+export function isAsWanted({ metadata, spec }: Service, cluster: EtcdCluster, role: ServiceRole): boolean {
   const { name } = cluster.metadata;
   const { ports = [], selector = {}, publishNotReadyAddresses = false } = spec;
   return (

@@ -35,6 +35,7 @@ export const coreFiles: readonly string[] = [
   "packages/runtime/src/controller/place-child.ts",
   "packages/runtime/src/controller/status-writer.ts",
   "packages/runtime/src/objects/covers.ts",
+  "packages/runtime/src/objects/foreign-items.ts",
   "packages/runtime/src/objects/applied-mark.ts",
   "packages/runtime/src/leader/leader-elector.ts",
   "packages/runtime/src/leader/fenced-transport.ts",

@@ -41,6 +41,37 @@ test.each([
   expect(said(await world.candy(), "Stalled")).toMatch(/^False Accepted/);
 });
 
+test.each([
+  ["are written as they are wanted, on the revision that was seen", {}, ["ours"], "False"],
+  ["stay where nothing of others may be forced", { force: false }, ["ours", "theirs"], "True"],
+])("lists with foreign items of a child that the server refuses %s", async (_what, options, items, stalled) => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy());
+  const shelf = { ...wrapper("mint"), items: ["ours"] };
+  const shelves = controller(Candy, {
+    owns: [Wrapper],
+    reconcile: async (_candy, { apply }) => void (await apply(shelf, options)),
+  });
+  await world.settle(world.start([shelves]));
+  const key = { name: "lolly-mint", namespace: "default" };
+  const from = world.faults.sent.length;
+  let refused = false;
+  world.refuse = (request) => {
+    if (request.method !== "PATCH" || !request.path.endsWith("lolly-mint") || refused) return undefined;
+    refused = true;
+    return refusal(422, "Invalid", "items[1]: Duplicate value");
+  };
+  const edited = await world.client.patch(Wrapper, key, { items: ["ours", "theirs"] });
+  await world.run(30_000);
+  expect(await world.client.get(Wrapper, key)).toMatchObject({ items });
+  const bodies = world.faults.sent
+    .slice(from)
+    .flatMap(({ request }) => (request.method === "PATCH" ? [request.body] : []));
+  const { uid, resourceVersion } = edited.metadata;
+  if (stalled === "False") expect(bodies).toContainEqual({ items: ["ours"], metadata: { uid, resourceVersion } });
+  else expect(said(await world.candy(), "Stalled")).toMatch(/^True/);
+});
+
 test("a quota that is used up is tried again ever more slowly, with one write of the status", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint", "lime"));

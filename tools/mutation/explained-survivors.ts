@@ -79,6 +79,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
       "for the type alone: only rows of the table are read",
   }),
   ...ofOne("cache/informer.ts", {
+    "gone.size > 0 → gone.size >= 0": "only a shortcut: nothing is taken out of an empty set",
     "false → true": "before the first complete list there is nothing that could be newer or older than what comes",
     "this.#reflector.silentForMs() ?? Number.POSITIVE_INFINITY → this.#reflector.silentForMs()":
       "for the type alone: undefined is not less than any time either",
@@ -119,6 +120,8 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
       "any text stands for no namespace, as long as it is the same each time",
   }),
   ...ofOne("controller/own-writes.ts", {
+    "this.isEmpty ? undefined : this.#writes.get(this.#cache.of(k… → this.#writes.get(this.#cache.of(kind).kind)":
+      "only a shortcut: of a run without writes no kind has any",
     "namespace === undefined ? { name } : { name, namespace } → { name, namespace }":
       "for the type alone: an absent namespace and an undefined one are asked for alike",
     "false → true": "of the stopped run: that it is stopped ends the wait as well",
@@ -126,6 +129,13 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   }),
   ...ofOne("cache/watchdog.ts", {
     "true → false": "virtual time has no process that a timer could keep alive",
+  }),
+  ...ofOne("controller/status-writer.ts", {
+    "this.#sayings++ → this.#sayings--": "the number only tells whether anything was said since",
+    "this.#written = { sayings, resourceVersion: this.#ports.curr… → (nothing)":
+      "only a shortcut: a status that has just been written is compared anew",
+    "draft.fields !== undefined && draft.kept.length === 0 ? unde… → this.#own()":
+      "only a shortcut: where nothing of others stays, all of it is ours",
   }),
   ...ofOne("controller/child-writer.ts", {
     "namespace === undefined ? target : { ...target, metadata: { … → { ...target, metadata: { ...target.metadata, namespace } }":

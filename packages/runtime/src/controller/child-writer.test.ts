@@ -355,3 +355,14 @@ test("fields of another manager are a conflict where the author does not take th
   await expect(context.apply(wrapper({ flavor: "ours" }), { force: false })).rejects.toMatchObject({ code: 409 });
   expect((await context.apply(wrapper({ flavor: "ours" }))).data).toEqual({ flavor: "ours" });
 });
+
+test("a child whose lists are written alone before it is applied is no new one for those who count writes", async () => {
+  await using world = createControllerWorld();
+  const { parent, hand } = await afterFirstRun(world);
+  hand.show(await world.client.patch(Wrapper, key, { items: ["theirs"] }));
+  let refusals = 1;
+  world.refuse = ({ method }) =>
+    method === "PATCH" && refusals-- > 0 ? refusal(422, "Invalid", "items[1]: Duplicate value") : undefined;
+  await hand.begin(parent).context.apply({ ...wrapper(), items: ["ours"] } as Wrapper);
+  expect(hand.planned.slice(1)).toEqual(["apply lolly-mint", "patch lolly-mint", "apply lolly-mint"]);
+});

@@ -32,11 +32,22 @@ async function taste(world: ControllerWorld, flavor: string): Promise<void> {
 const types = async (world: ControllerWorld): Promise<readonly string[]> =>
   ((await world.candy()).status?.conditions ?? []).map(({ type }) => type).toSorted();
 
-test("a condition of somebody else stays his: he changes and removes it without force", async () => {
+/** The same beside a field of its status. */
+const counting = controller(Candy, {
+  async reconcile(tasted, context) {
+    await tasting.reconcile(tasted, context);
+    await context.status({ wrappers: tasted.spec.flavors.length });
+  },
+});
+
+test.each([
+  ["beside a condition", tasting],
+  ["beside a whole status", counting],
+])("a condition of somebody else stays his %s: he changes and removes it without force", async (_what, definition) => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   await giftShop(world, "Ribbon");
-  const manager = world.start([tasting]);
+  const manager = world.start([definition]);
   await world.settle(manager);
   await taste(world, "Lime");
   await world.settle(manager);

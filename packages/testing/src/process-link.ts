@@ -1,13 +1,12 @@
 /** The ways out of one process: where what strikes its requests is done. */
 import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf } from "@setpoint/apimachinery";
-import { type Clock, type Random, sleep } from "@setpoint/host";
+import { type Clock, type Random, sleep, stackless } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import type { Views } from "./faults/observed-watch.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import type { Onlooker, Passage } from "./onlooker.ts";
 import { readPath } from "./request-path.ts";
-import { stackless } from "./stackless.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
 
 export interface ParticipantOptions {

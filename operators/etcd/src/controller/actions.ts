@@ -5,7 +5,7 @@ import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gatew
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
-import { isAsWanted, restoration, serviceRoles, wantedService } from "../resources/services.ts";
+import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -19,20 +19,19 @@ type ActionFunctions = {
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   return {
-    async applyServices(_, { apply, get, patch }, { cluster }) {
+    async applyServices(_, { apply, get, patch }, { cluster, servicesToApply }) {
       for (const role of serviceRoles) {
         const wanted = wantedService(cluster, role);
-        const present = get(Service, wanted.metadata.name ?? "", cluster.metadata.namespace);
+        const { name = "", namespace } = wanted.metadata;
+        if (!servicesToApply.includes(name)) continue;
+        const present = get(Service, name, namespace);
         if (present === undefined) await apply(wanted);
         // The list of ports is written as a whole, so nothing may have changed since it was read.
-        else if (!isAsWanted(present, cluster, role))
-          await patch(present, restoration(present, wanted), { unchanged: true });
+        else await patch(present, restoration(present, wanted), { unchanged: true });
       }
     },
 
-    async startMember(args, context, seen) {
-      await startMember(args, context, seen);
-    },
+    startMember,
 
     // One after another: when one is refused, no other is under way, and the rest is planned anew.
     async startFounders({ members, initialCluster }, context, seen) {

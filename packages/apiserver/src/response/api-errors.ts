@@ -8,6 +8,7 @@ import {
   type StatusDetails,
   messageOf,
 } from "@setpoint/apimachinery";
+import { stackless } from "@setpoint/host";
 
 export interface GroupResource {
   readonly group: string;
@@ -28,13 +29,7 @@ export function badRequest(message: string): ApiError {
  */
 export function notFound(gr: GroupResource, name: string): ApiError {
   const status = failure(404, "NotFound", `${groupResource(gr)} "${name}" not found`, detailsOf(gr, name));
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
-  try {
-    return new ApiError(status);
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
+  return stackless(() => new ApiError(status));
 }
 
 /** For a resource that is not served, within a group and version that is. */

@@ -1,7 +1,6 @@
 /** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
-import { type Host, sleep } from "@setpoint/host";
+import { type Host, sleep, stackless } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
-import { stackless } from "../stackless.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";

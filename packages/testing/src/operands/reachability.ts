@@ -1,6 +1,5 @@
 /** How something answers that a program asks over a network: at once, late, never, or as if it were not there. */
-import { type Clock, sleep } from "@setpoint/host";
-import { stackless } from "../stackless.ts";
+import { type Clock, sleep, stackless } from "@setpoint/host";
 
 /**
  * `down`: refused at once. `hung`: it takes the request and never answers. `partitioned`: nothing of the request arrives. Both of

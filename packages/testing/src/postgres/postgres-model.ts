@@ -2,9 +2,8 @@
  * A model of a primary with replicas for simulated nodes: logs, timelines, streaming with lag, promotion, divergence and rewinding,
  * as PostgreSQL has them. It knows every write that was acknowledged, and says when one is lost or two primaries took writes.
  */
-import { type Host, sleep } from "@setpoint/host";
+import { type Host, sleep, stackless } from "@setpoint/host";
 import type { Launch, Program, ProgramModel } from "../program-model.ts";
-import { stackless } from "../stackless.ts";
 import { PostgresData } from "./postgres-data.ts";
 import { PostgresInstance, type PostgresNetwork } from "./postgres-instance.ts";
 

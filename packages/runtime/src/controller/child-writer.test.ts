@@ -337,6 +337,16 @@ test("the server is asked for the object once a run, and by the run that makes t
   }
 });
 
+test("a run that has written the status of its object need not ask whether it is there", async () => {
+  await using world = createControllerWorld();
+  const { hand, parent } = await afterFirstRun(world);
+  const { context } = hand.begin(parent);
+  await context.status({ phase: "Wrapped" });
+  const before = hand.sent().length;
+  await context.create(lime);
+  expect(hand.sent().slice(before)).toEqual(["POST /api/v1/namespaces/default/configmaps"]);
+});
+
 test("a kind of children is asked for by itself: others of the same object are no reason", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));

@@ -185,6 +185,11 @@ export class ChildWriter {
     return this.#parentLives;
   }
 
+  /** The server has just answered with the parent itself, so this run need not ask whether it is there. */
+  metParent(): void {
+    this.#parentLives = Promise.resolve();
+  }
+
   async #askForParent(): Promise<void> {
     const { kind, object } = this.#parent;
     const { name, namespace, uid } = object.metadata;

@@ -40,7 +40,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const reader = new RunReader(parent, ports);
   const writer = new ChildWriter(parent, ports, reader);
   const children = new ChildSet(parent, ports, reader, writer);
-  const status = statusWriter(parent, ports, reader);
+  const status = statusWriter(parent, ports, reader, writer);
   const saysConditions = declaresStatusField(definition.kind, "conditions");
   const keeper = ledgerKeeper(parent, ports, reader, writer);
   const { uid } = object.metadata;
@@ -114,7 +114,12 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   };
 }
 
-function statusWriter({ kind, object }: Parent, ports: RunPorts, reader: RunReader): StatusWriter {
+function statusWriter(
+  { kind, object }: Parent,
+  ports: RunPorts,
+  reader: RunReader,
+  children: ChildWriter,
+): StatusWriter {
   const { definition, client, host, log, signal, memory, writes } = ports;
   return new StatusWriter({
     kind,
@@ -138,6 +143,7 @@ function statusWriter({ kind, object }: Parent, ports: RunPorts, reader: RunRead
       try {
         const written = await send();
         writes.written(kind, written);
+        children.metParent();
         return written;
       } catch (error) {
         if (isOutcomeUnknown(error)) writes.unknown(kind, object);

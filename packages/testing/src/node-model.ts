@@ -1,6 +1,6 @@
 /** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
-import { PersistentVolumeClaim, Pod } from "@setpoint/api";
-import { isNotFound, type NamespacedName } from "@setpoint/apimachinery";
+import { PersistentVolumeClaim, Pod, type PodStatus } from "@setpoint/api";
+import { deepEqual, isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { InformerFactory } from "@setpoint/runtime";
@@ -23,6 +23,8 @@ interface Running {
   readonly run: PodRun;
   /** What is being written now; one after the other, so that the last word is the newest. */
   writing: Promise<void>;
+  /** What was said last, and what the server made of it. */
+  told?: { readonly status: PodStatus; readonly kept: PodStatus | undefined };
 }
 
 export class NodeModel {
@@ -208,14 +210,21 @@ export class NodeModel {
   #report(uid: string): void {
     const running = this.#running.get(uid);
     if (running === undefined || this.#outages.has(running.run.pod.spec?.nodeName ?? "")) return;
-    running.writing = running.writing.then(() => this.#try(() => this.#write(running.run)));
+    running.writing = running.writing.then(() => this.#try(() => this.#write(running)));
   }
 
-  /** The status is made when it is written, so that it says what is true then. */
-  async #write({ pod, facts }: PodRun): Promise<void> {
+  /**
+   * The status is made when it is written, so that it says what is true then. Like a kubelet, a node keeps to itself what it has said
+   * last, while the server still shows it.
+   */
+  async #write(running: Running): Promise<void> {
+    const { pod, facts } = running.run;
     const { name, namespace = "", uid } = pod.metadata;
-    const change = { metadata: { uid }, status: podStatus(facts, pod.status) };
-    await this.#options.client.patch(Pod, { name, namespace }, change, { subresource: "status" });
+    const status = podStatus(facts, pod.status);
+    if (deepEqual(status, running.told?.status) && deepEqual(pod.status, running.told?.kept)) return;
+    const change = { metadata: { uid }, status };
+    const written = await this.#options.client.patch(Pod, { name, namespace }, change, { subresource: "status" });
+    running.told = { status, kept: written.status };
   }
 
   #ended(uid: string): void {

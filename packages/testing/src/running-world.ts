@@ -250,13 +250,17 @@ export class RunningWorld implements World {
     if (violation !== undefined) throw new Error(violation);
   }
 
-  /** Runs until nothing has been written for a while by those who may, and no operator has anything to do. */
-  #silence(limitMs: number): Promise<boolean> {
+  /**
+   * Runs until nothing has been written for a while by those who may, and no operator has anything to do; no longer, though nothing
+   * happens at that moment.
+   */
+  async #silence(limitMs: number): Promise<boolean> {
     const { clock } = this.host;
     const { operators, trace } = this.#parts;
+    const deadlineMs = clock.monotonic() + limitMs;
     let silentSinceMs = clock.monotonic();
     let looked = trace.entries.length;
-    return this.#advance(limitMs, () => {
+    const isSilent = (): boolean => {
       for (; looked < trace.entries.length; looked++) {
         const entry = trace.entries[looked];
         if (entry?.kind === "write") silentSinceMs = entry.atMs;
@@ -264,7 +268,14 @@ export class RunningWorld implements World {
       // Where nobody leads, silence says nothing: whoever comes to lead looks at everything.
       if (!areLed(operators)) silentSinceMs = clock.monotonic();
       return clock.monotonic() - silentSinceMs >= silentMs && areQuiet(operators);
-    });
+    };
+    for (;;) {
+      const nowMs = clock.monotonic();
+      const silentAtMs = silentSinceMs + silentMs;
+      const untilMs = silentAtMs > nowMs ? Math.min(silentAtMs, deadlineMs) : deadlineMs;
+      if ((await this.#advance(untilMs - nowMs, isSilent)) || isSilent()) return true;
+      if (clock.monotonic() >= deadlineMs) return false;
+    }
   }
 
   async #unsettled(): Promise<string | undefined> {

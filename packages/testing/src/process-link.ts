@@ -198,7 +198,10 @@ export class ProcessLink {
   }
 
   #sendLate<T>(call: Call, { send, describe }: PassPorts<T>, lateMs: number): never {
-    this.#options.clock.setTimer(() => {
+    const { board, clock } = this.#options;
+    const sentMs = clock.monotonic();
+    clock.setTimer(() => {
+      board?.late(sentMs);
       void send().then(
         (answer) => this.#trace(call, `${describe(answer)} (late)`, answer),
         (error: unknown) => this.#trace(call, `${String(error)} (late)`),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FaultBoard } from "./fault-board.ts";
 
 function tell(board: FaultBoard): readonly (string | undefined)[] {
-  board.arm(simulatedHost(1).clock, { strike: () => {} });
+  board.arm(simulatedHost(1).clock, { strike: () => {}, late: () => {} });
   const encounters = ["pods", "pods", "PATCH default/pods/web"].map((what) =>
     board.writing("web", what, what === "pods", 0),
   );

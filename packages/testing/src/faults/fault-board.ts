@@ -60,6 +60,8 @@ export function isStepFault(fault: Fault): fault is StepFault {
 /** Does what strikes between two steps. */
 export interface Striker {
   strike(fault: StepFault): void;
+  /** A write that its sender had to take for lost is done only now. */
+  late(sentMs: number): void;
 }
 
 export class FaultBoard {
@@ -141,6 +143,11 @@ export class FaultBoard {
   /** Whether everything that strikes at a moment has struck, and whatever takes a while is over. */
   isOver(nowMs: number): boolean {
     return nowMs >= this.#overMs;
+  }
+
+  /** As `Striker.late`. */
+  late(sentMs: number): void {
+    this.#striker?.late(sentMs);
   }
 
   strike(fault: Fault): void {

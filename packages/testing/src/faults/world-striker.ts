@@ -34,6 +34,7 @@ const goneLooksMax = 600;
 export class WorldStriker implements Striker {
   readonly #options: StrikerOptions;
   #busy = 0;
+  #surprisedMs = -Infinity;
 
   readonly #kinds: readonly KindRef<KubeObject>[];
   readonly #owned: readonly KindRef<KubeObject>[];
@@ -238,8 +239,14 @@ export class WorldStriker implements Striker {
     return [...this.#owned, ...this.#kinds].find(({ plural }) => plural === resource);
   }
 
+  /** Who sent it before somebody stopped a process could not know of that. */
+  late(sentMs: number): void {
+    if (this.#surprisedMs >= sentMs) this.#surprise();
+  }
+
   /** Who stops another process within the same milliseconds cannot know. */
   #surprise(): void {
+    this.#surprisedMs = this.#options.host.clock.monotonic();
     for (const model of this.#options.models) model.surprised?.();
   }
 

@@ -7,7 +7,7 @@ import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resourc
 import { memberVolume } from "../resources/member-volume.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
-import { isHealthy, isLeader, podState, type Seen, type SeenMember } from "./seen.ts";
+import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
   readonly [Name in keyof Actions]: (
@@ -19,22 +19,13 @@ type ActionFunctions = {
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   return {
-    async applyServices(_, { apply, get, patch }, { cluster, servicesToApply }) {
-      for (const role of serviceRoles) {
-        const wanted = wantedService(cluster, role);
-        const { name = "", namespace } = wanted.metadata;
-        if (!servicesToApply.includes(name)) continue;
-        const present = get(Service, name, namespace);
-        if (present === undefined) await apply(wanted);
-        // The list of ports is written as a whole, so nothing may have changed since it was read.
-        else await patch(present, restoration(present, wanted), { unchanged: true });
-      }
-    },
+    applyServices: (_, context, seen) => applyServices(context, seen),
 
     startMember,
 
     // One after another: when one is refused, no other is under way, and the rest is planned anew.
     async startFounders({ members, initialCluster }, context, seen) {
+      await applyServices(context, seen);
       for (const member of members) await startMember({ member, initialCluster, state: "new" }, context, seen);
     },
 
@@ -59,8 +50,7 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async deletePod({ member }, context, seen) {
-      const pod = find(seen, member).pod;
-      if (pod !== undefined) await context.delete(pod, { unchanged: true });
+      await deletePod(find(seen, member).pod, context);
     },
 
     async deleteVolume({ member }, context, seen) {
@@ -71,8 +61,10 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     async addLearner(_, context, seen) {
       const { name = "", namespace = "" } = seen.cluster.metadata;
       const member = newMemberName(name, context.random);
+      const added = gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal);
+      const start = { member, initialCluster: joinList(seen, member), state: "existing" } as const;
       return unlessNotYet(
-        gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal),
+        added.then(() => startMember(start, context, seen)),
         context,
       );
     },
@@ -82,7 +74,12 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async removeMember({ member, id }, context, seen) {
-      return unlessNotYet(gateway.remove(endpointForChanges(seen, member), id, context.signal), context);
+      const { pod } = find(seen, member);
+      const removed = gateway.remove(endpointForChanges(seen, member), id, context.signal);
+      return unlessNotYet(
+        removed.then(() => deletePod(pod, context)),
+        context,
+      );
     },
 
     async moveLeader({ from, id }, context, seen) {
@@ -106,6 +103,21 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   };
 }
 
+async function applyServices(
+  { apply, get, patch }: ReconcileContext,
+  { cluster, servicesToApply }: Seen,
+): Promise<void> {
+  for (const role of serviceRoles) {
+    const wanted = wantedService(cluster, role);
+    const { name = "", namespace } = wanted.metadata;
+    if (!servicesToApply.includes(name)) continue;
+    const present = get(Service, name, namespace);
+    if (present === undefined) await apply(wanted);
+    // The list of ports is written as a whole, so nothing may have changed since it was read.
+    else await patch(present, restoration(present, wanted), { unchanged: true });
+  }
+}
+
 async function startMember(
   { member, initialCluster, state }: Actions["startMember"],
   { create }: ReconcileContext,
@@ -116,6 +128,11 @@ async function startMember(
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
   if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
   await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
+}
+
+/** Of the very pod that was seen, as it was seen. */
+async function deletePod(pod: Pod | undefined, context: ReconcileContext): Promise<void> {
+  if (pod !== undefined && podState(pod) !== "terminating") await context.delete(pod, { unchanged: true });
 }
 
 /** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */

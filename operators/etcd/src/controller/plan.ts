@@ -6,12 +6,12 @@ import { act as actOn, rest, wait, type Step } from "setpoint";
 import { initialMemberNames } from "./initial-members.ts";
 import {
   failedAtOnce,
-  hasLostFounder,
-  isBootstrapped,
+  isFounded,
   isHealthy,
   isLeader,
   isServing,
   isVolumeLeaving,
+  joinList,
   podState,
   podVersion,
   type Seen,
@@ -27,7 +27,7 @@ export interface Actions {
     readonly initialCluster: readonly string[];
     readonly state: "new" | "existing";
   };
-  /** The same for those members of the first start that have no pod yet, all at once. */
+  /** The same for those members of the first start that have no pod yet, all at once, with the Services that are missing. */
   readonly startFounders: { readonly members: readonly string[]; readonly initialCluster: readonly string[] };
   /** Makes a volume belong to the cluster, or to nobody, as `deletionPolicy` says. */
   readonly changeOwner: { readonly member: string };
@@ -35,8 +35,10 @@ export interface Actions {
   readonly restoreLabels: { readonly member: string };
   readonly deletePod: { readonly member: string };
   readonly deleteVolume: { readonly member: string };
+  /** Adds a member to etcd and starts it. */
   readonly addLearner: Record<never, never>;
   readonly promote: { readonly member: string; readonly id: string };
+  /** Takes a member out of etcd, and its pod away. */
   readonly removeMember: { readonly member: string; readonly id: string };
   readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
   readonly upgradeMember: { readonly member: string; readonly version: string };
@@ -48,7 +50,7 @@ export type EtcdStep = Step<Actions>;
 export const silenceMsMax = 60_000;
 const lookAgainMs = 2_000;
 /** An election takes one to two seconds with etcd's defaults. */
-const electionMs = 300;
+const electionMs = 500;
 /** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
 const recheckMs = 10_000;
 
@@ -59,7 +61,9 @@ export function plan(seen: Seen): EtcdStep {
       `Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`,
       recheckMs,
     );
-  if (seen.servicesToApply.length > 0)
+  const founded = isFounded(seen);
+  // The very first step makes them together with the founders.
+  if (seen.servicesToApply.length > 0 && (founded || seen.members.length > 0))
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
   const [misowned] = seen.misowned;
   if (misowned !== undefined)
@@ -71,7 +75,7 @@ export function plan(seen: Seen): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);
-  if (!isBootstrapped(seen.cluster) && !hasLostFounder(seen)) return planFirstStart(seen);
+  if (!founded) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
@@ -115,13 +119,13 @@ function planFirstStart(seen: Seen): EtcdStep {
     }
   }
   if (missing.length > 0) {
-    const reason = `first start: ${missing.join(", ")} of ${initial.length} members`;
+    const reason = `first start: ${[...seen.servicesToApply, ...missing].join(", ")} of ${initial.length} members`;
     return act("startFounders", { members: missing, initialCluster: initial }, reason);
   }
   const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
   return wait(
     silent.length === 0
-      ? "the first start is complete"
+      ? "first start: all members answer, and no quorum lists them yet"
       : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`,
     silent.length === 0 ? 100 : 500,
   );
@@ -257,14 +261,6 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   return undefined;
 }
 
-/** A joining member needs all members, those too that have not started; etcd compares this list with its own. */
-function joinList(seen: Seen, name: string): readonly string[] {
-  return [
-    ...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name),
-    name,
-  ];
-}
-
 function healthyText(seen: Seen): string {
   const voters = seen.members.filter((each) => each.listed !== undefined && !each.listed.learner);
   return `${voters.filter(isHealthy).length} of ${voters.length} answer`;
@@ -292,7 +288,7 @@ function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
   const notServing = seen.members.find((each) => each.listed?.learner === false && !isServing(each));
   if (notServing !== undefined)
-    return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, 250);
+    return wait(`the pod of ${notServing.name} is not ready${podReason(seen, notServing.name)}`, lookAgainMs);
   const leaving = seen.members.find((each) => each.listed !== undefined && podState(each.pod) === "terminating");
   return leaving === undefined ? undefined : wait(`the pod of ${leaving.name} is stopping`, lookAgainMs);
 }

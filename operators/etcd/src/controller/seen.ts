@@ -2,6 +2,7 @@
 import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberStatus } from "../gateway/etcd-gateway.ts";
+import { initialMemberNames } from "./initial-members.ts";
 
 export interface SeenMember {
   readonly name: string;
@@ -104,14 +105,33 @@ export function isServing(member: SeenMember): boolean {
   return member.pod?.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
 }
 
+/** A joining member needs all members, those too that have not started; etcd compares this list with its own. */
+export function joinList(seen: Seen, name: string): readonly string[] {
+  return [
+    ...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name),
+    name,
+  ];
+}
+
 /** The version that a pod's image names: `…/etcd:v3.5.16`. */
 export function podVersion(pod: Pod | undefined): string | undefined {
   return /:v?([0-9.]+)$/.exec(pod?.spec?.containers[0]?.image ?? "")?.[1];
 }
 
-/** Whether the cluster has been complete once; from then on nothing may ever start it empty again. */
-export function isBootstrapped(cluster: EtcdCluster): boolean {
-  return cluster.status?.clusterID !== undefined;
+/**
+ * Whether the cluster has come into being: by the record of it, or by what is seen now, which is recorded before any step rests on it.
+ * From then on nothing may ever start it empty again.
+ */
+export function isFounded(seen: Seen): boolean {
+  return seen.cluster.status?.clusterID !== undefined || isComplete(seen) || hasLostFounder(seen);
+}
+
+/** Every initial member is a healthy voter of one cluster. */
+function isComplete(seen: Seen): boolean {
+  if (!seen.quorum || seen.clusterIds.length !== 1) return false;
+  return initialMemberNames(seen.cluster).every((name) =>
+    seen.members.some((each) => each.name === name && each.listed !== undefined && isHealthy(each)),
+  );
 }
 
 /**
@@ -120,7 +140,7 @@ export function isBootstrapped(cluster: EtcdCluster): boolean {
  * started again on an empty volume while no quorum could say that it had joined; then it ends as soon as it has started. One that
  * waits for a deleted claim counts too, whether it has said that it started or not: it may have voted before.
  */
-export function hasLostFounder(seen: Seen): boolean {
+function hasLostFounder(seen: Seen): boolean {
   if (!seen.quorum || seen.clusterIds.length !== 1) return false;
   return seen.members.some(
     (member) => member.listed !== undefined && (waitsForVolume(seen, member) || hasEnded(member)),

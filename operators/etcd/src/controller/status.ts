@@ -6,7 +6,7 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { initialMemberNames } from "./initial-members.ts";
 import type { EtcdStep } from "./plan.ts";
-import { hasLostFounder, isBootstrapped, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
+import { isFounded, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
 
@@ -18,8 +18,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
   const currentVersion = versions[0] ?? cluster.status?.currentVersion;
   const leader = seen.members.find(isLeader)?.name;
-  const clusterID =
-    cluster.status?.clusterID ?? (isComplete(seen) || hasLostFounder(seen) ? seen.clusterIds[0] : undefined);
+  const clusterID = cluster.status?.clusterID ?? (isFounded(seen) ? seen.clusterIds[0] : undefined);
   const phase = phaseOf(seen, step, currentVersion);
   const waitingFor = waiting(cluster.status, step, facts);
   return {
@@ -42,7 +41,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
 
 /** Members by etcd's list; while nobody can say, those that we knew, and at the first start all. */
 function belongs(seen: Seen, member: SeenMember): boolean {
-  if (seen.quorum && isBootstrapped(seen.cluster)) return member.listed !== undefined;
+  if (seen.quorum && isFounded(seen)) return member.listed !== undefined;
   return member.recorded !== undefined || member.pod !== undefined;
 }
 
@@ -66,20 +65,11 @@ function roleOf(member: SeenMember): Status["members"][number]["role"] {
   return isLeader(member) ? "Leader" : "Follower";
 }
 
-/** Every initial member is a healthy voter of one cluster. */
-function isComplete(seen: Seen): boolean {
-  if (!seen.quorum || seen.clusterIds.length !== 1) return false;
-  const initial = initialMemberNames(seen.cluster);
-  return initial.every((name) =>
-    seen.members.some((each) => each.name === name && each.listed !== undefined && isHealthy(each)),
-  );
-}
-
 function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined): Status["phase"] {
   const { cluster } = seen;
   if (cluster.spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined || seen.clusterIds.length > 1) return "Failed";
-  if (!isBootstrapped(cluster)) return "Creating";
+  if (!isFounded(seen)) return "Creating";
   const members = seen.members.filter((each) => each.listed !== undefined);
   if (
     !seen.quorum ||
@@ -128,13 +118,13 @@ function waiting(previous: Status | undefined, step: EtcdStep, facts: StepFacts)
 
 /** Available and Degraded; the runtime adds Progressing from the step. */
 export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionInit[] {
-  const bootstrapped = isBootstrapped(seen.cluster);
-  const available = seen.quorum && bootstrapped;
+  const founded = isFounded(seen);
+  const available = seen.quorum && founded;
   const why = step.kind === "rest" ? "No quorum answers" : step.reason;
   return [
     available
       ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
-      : { type: "Available", status: "False", reason: bootstrapped ? "NoQuorum" : "FirstStart", message: why },
+      : { type: "Available", status: "False", reason: founded ? "NoQuorum" : "FirstStart", message: why },
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion)),
   ];
 }

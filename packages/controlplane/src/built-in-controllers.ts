@@ -39,7 +39,7 @@ export async function startBuiltInControllers({
     nodeLifecycle,
   ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
-  const collector = new GarbageCollector(createClient(transport, host), host);
+  const collector = new GarbageCollector(createClient(transport, host), host, { informers: manager.informers });
   await Promise.all([manager.ready, collector.start()]);
   return {
     async [Symbol.asyncDispose]() {

@@ -42,11 +42,10 @@ export async function startBuiltInControllers(
     accounts,
   ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
-  const collector = new GarbageCollector(
-    createClient(transport, host),
-    host,
-    observers === undefined ? {} : { looksAt: ({ plural }) => isPresent(plural, touched) },
-  );
+  const collector = new GarbageCollector(createClient(transport, host), host, {
+    informers: manager.informers,
+    looksAt: ({ plural }) => observers === undefined || isPresent(plural, touched),
+  });
   await Promise.all([manager.ready, collector.start()]);
 }
 

@@ -2,7 +2,7 @@ import { CustomResourceDefinition } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, DiscoveredResource, KindRef, RestMapper, Stored } from "@setpoint/client";
 import type { Host, Timer } from "@setpoint/host";
-import { Informer, WorkQueue } from "@setpoint/runtime";
+import { Informer, type InformerFactory, WorkQueue } from "@setpoint/runtime";
 import { collect, isHeld } from "./collect.ts";
 import { OwnerGraph, ownersOf } from "./owner-graph.ts";
 
@@ -15,11 +15,13 @@ const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
 export interface GarbageCollectorOptions {
   /** Kinds that it looks at; default all. Objects of others are never collected, and never count as owners. */
   readonly looksAt?: (kind: KindRef) => boolean;
+  /** Of controllers beside it: what one of these watches needs no second watch. They must hold all objects of their kinds. */
+  readonly informers?: InformerFactory;
 }
 
 interface Watched {
   readonly informer: Informer;
-  readonly stopper: AbortController;
+  stop(this: void): void;
   readonly running: Promise<void>;
 }
 
@@ -37,13 +39,15 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #stopper = new AbortController();
   readonly #working = new Set<Promise<void>>();
   readonly #looksAt: (kind: KindRef) => boolean;
+  readonly #shared: InformerFactory | undefined;
   #mapper: RestMapper | undefined;
   #rediscover: Timer | undefined;
   #discovering: Promise<void> = Promise.resolve();
 
-  constructor(client: Client, host: Host, { looksAt = () => true }: GarbageCollectorOptions = {}) {
+  constructor(client: Client, host: Host, { looksAt = () => true, informers }: GarbageCollectorOptions = {}) {
     this.#client = client;
     this.#looksAt = looksAt;
+    this.#shared = informers;
     this.#host = host;
     this.#queue = new WorkQueue({
       clock: host.clock,
@@ -70,7 +74,7 @@ export class GarbageCollector implements AsyncDisposable {
     this.#rediscover?.cancel();
     this.#stopper.abort(new Error("the garbage collector has been stopped"));
     this.#queue.close();
-    for (const { stopper } of this.#watched.values()) stopper.abort(this.#stopper.signal.reason);
+    for (const { stop } of this.#watched.values()) stop();
     await Promise.all([
       this.#discovering,
       ...this.#working,
@@ -95,9 +99,9 @@ export class GarbageCollector implements AsyncDisposable {
     const wanted = this.#mapper.resources.filter((each) => this.#looksAt(each) && isCollectable(each));
     for (const resource of wanted) this.#watch(resource);
     const keys = new Set(wanted.map(keyOfKind)).add(keyOfKind(CustomResourceDefinition));
-    for (const [key, { stopper }] of this.#watched) {
+    for (const [key, { stop }] of this.#watched) {
       if (keys.has(key)) continue;
-      stopper.abort(new Error("the kind is not served any more"));
+      stop();
       this.#watched.delete(key);
     }
   }
@@ -106,16 +110,23 @@ export class GarbageCollector implements AsyncDisposable {
     const key = keyOfKind(kind);
     const known = this.#watched.get(key);
     if (known !== undefined) return known;
-    const informer = new Informer(this.#client, this.#host, kind, { metadataOnly: true });
-    const stopper = new AbortController();
-    informer.addHandler({
+    const shared = this.#shared?.find(kind);
+    const informer = shared ?? new Informer(this.#client, this.#host, kind, { metadataOnly: true });
+    const removeHandler = informer.addHandler({
       onAdd: (object) => this.#seen(kind, object),
       onUpdate: (_old, object) => this.#seen(kind, object),
       onDelete: (object) => this.#gone(object),
     });
-    const watched = { informer, stopper, running: informer.run(stopper.signal) };
+    const watched =
+      shared === undefined ? this.#run(informer) : { informer, stop: removeHandler, running: Promise.resolve() };
     this.#watched.set(key, watched);
     return watched;
+  }
+
+  #run(informer: Informer): Watched {
+    const stopper = new AbortController();
+    const reason = new Error("the garbage collector looks at this kind no more");
+    return { informer, stop: () => stopper.abort(reason), running: informer.run(stopper.signal) };
   }
 
   #seen(kind: KindRef, object: Stored<KubeObject>): void {

@@ -42,6 +42,11 @@ export class InformerFactory {
     return informer;
   }
 
+  /** The informer of this kind with the factory's own selection, when somebody has asked for it. */
+  find(kind: KindRef): Informer | undefined {
+    return this.#informers.get(idOf(kind, informerOptions(this.#options, kind, {})));
+  }
+
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;

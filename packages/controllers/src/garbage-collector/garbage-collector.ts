@@ -60,13 +60,16 @@ export class GarbageCollector implements AsyncDisposable {
 
   /** Resolves when all present kinds are watched. */
   async start(): Promise<void> {
+    const { informer } = this.#watch(CustomResourceDefinition);
+    await informer.synced;
+    // Of those that are there now the look below comes after they were seen.
+    let isNews = false;
+    const changed = (): void => {
+      if (isNews) this.#rediscoverSoon();
+    };
+    informer.addHandler({ onAdd: changed, onUpdate: changed, onDelete: changed });
+    isNews = true;
     await this.#discover();
-    const crds = this.#watch(CustomResourceDefinition);
-    crds.informer.addHandler({
-      onAdd: () => this.#rediscoverSoon(),
-      onUpdate: () => this.#rediscoverSoon(),
-      onDelete: () => this.#rediscoverSoon(),
-    });
     await Promise.all([...this.#watched.values()].map(({ informer }) => informer.synced));
   }
 

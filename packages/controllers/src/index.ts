@@ -6,6 +6,7 @@ export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
+export type { SchedulerOptions } from "./scheduler/scheduler.ts";
 export { scheduler } from "./scheduler/scheduler.ts";
 export { serviceAccounts } from "./service-account/service-account-controller.ts";
 export { claimProtection } from "./volume-protection/claim-protection-controller.ts";

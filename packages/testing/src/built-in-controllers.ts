@@ -26,7 +26,8 @@ const accounts = serviceAccounts({ caPem: "simulated" });
 
 /**
  * Resolves when all of them are in sync. They run until the world is forgotten. With `observers`, only those run whose work one
- * of these operators may see or cause: for the others it makes no difference, and a run costs half as much.
+ * of these operators may see or cause, and the scheduler writes Events only when one of them may read Events: for the others it
+ * makes no difference, and a run costs half as much.
  */
 export async function startBuiltInControllers(
   transport: Transport,
@@ -36,7 +37,7 @@ export async function startBuiltInControllers(
   const touched = observers === undefined ? everything : resourcesOf(observers);
   const controllers = [
     ...optional.filter(({ resources }) => isTouched(resources, touched)).map(({ definition }) => definition),
-    scheduler(),
+    scheduler({ events: observers === undefined || observers.some(readsEvents) }),
     namespaces,
     claimProtection,
     accounts,
@@ -69,6 +70,15 @@ const everything: ReadonlySet<string> = new Set("*");
 /** What the rules of these operators name, `*` too. */
 function resourcesOf(operators: readonly Operator[]): ReadonlySet<string> {
   return new Set(operators.flatMap(({ rules }) => rules.flatMap(({ resources = [] }) => resources)));
+}
+
+const reading: ReadonlySet<string> = new Set(["get", "list", "watch", "*"]);
+
+function readsEvents({ rules }: Operator): boolean {
+  return rules.some(
+    ({ resources = [], verbs }) =>
+      resources.some((each) => each === "events" || each === "*") && verbs.some((verb) => reading.has(verb)),
+  );
 }
 
 function isTouched(resources: readonly string[], touched: ReadonlySet<string>): boolean {

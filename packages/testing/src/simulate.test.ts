@@ -111,6 +111,30 @@ test("an operator may do only what its own role allows", async () => {
   expect(conditionOf(await world.get(Candy, "lolly"), "Allowed")?.message).toContain('cannot list resource "pods"');
 });
 
+test("a world of what operators observe has Events of the scheduler only for those who may read them", async () => {
+  const isBinding = (line: string): boolean => /controllers POST default\/pods\/web\/binding/.test(line);
+  const isEvent = (line: string): boolean => /controllers POST default\/events\/web/.test(line);
+  const traceFor = async (verbs: readonly string[], controllers: "all" | "observed"): Promise<readonly string[]> => {
+    const permissions = [
+      { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
+      { apiGroups: [""], resources: ["events"], verbs },
+    ];
+    const reader = defineOperator({
+      name: "reader",
+      controllers: [controller(Candy, { reconcile: () => Promise.resolve() })],
+      permissions,
+    });
+    await using world = await simulate({ seed: 1, controllers, operators: [reader] });
+    await world.apply(Pod({ name: "web", spec: { containers: [{ name: "web", image: "web:1" }] } }));
+    await world.settled();
+    return world.trace;
+  };
+  for (const trace of [await traceFor(["list"], "observed"), await traceFor(["delete"], "all")])
+    expect([trace.filter(isBinding).length, trace.filter(isEvent).length]).toEqual([1, 1]);
+  const unseen = await traceFor(["delete"], "observed");
+  expect([unseen.filter(isBinding).length, unseen.filter(isEvent).length]).toEqual([1, 0]);
+});
+
 test("pods of built-in workloads run on the nodes, and come back when they die", async () => {
   await using world = await simulate({ seed: 1 });
   const labels = { app: "web" };

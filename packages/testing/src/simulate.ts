@@ -33,7 +33,7 @@ export interface SimulateOptions {
   readonly leaderElection?: boolean;
   /**
    * Which built-in controllers run: `all` (default), or those whose work the operators may see or cause by their rights
-   * (`observed`), for many runs that look at nothing else, or only the garbage collector (`collector`), when the operators are
+   * (`observed`; the scheduler writes Events only if one of them may read Events), for many runs that look at nothing else, or only the garbage collector (`collector`), when the operators are
    * those controllers.
    */
   readonly controllers?: "all" | "observed" | "collector";

@@ -17,11 +17,16 @@ export const schedulerName = "default-scheduler";
 /** An unschedulable pod is looked at again after this even if no node changed. */
 const retryMs = 30_000;
 
+export interface SchedulerOptions {
+  /** `false`: no Events say where a pod went, or why nowhere; its condition does in any case. Default: `true`. */
+  readonly events?: boolean;
+}
+
 /**
  * Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. What it has bound and the caches do
  * not show yet is its own to remember: each manager has a scheduler of its own.
  */
-export function scheduler(): ControllerDefinition {
+export function scheduler({ events = true }: SchedulerOptions = {}): ControllerDefinition {
   const assumed: AssumedBindings = new Map();
   return controller(Pod, {
     name: "scheduler",
@@ -39,9 +44,12 @@ export function scheduler(): ControllerDefinition {
       const [best] = fitting;
       if (best === undefined) {
         const reasons = verdicts.flatMap(({ why }) => why ?? []);
-        return refuse(pod, reasons, context);
+        return refuse(pod, reasons, context, events);
       }
       await bind(pod, best, assumed, context);
+      if (!events) return;
+      const { name, namespace = "" } = pod.metadata;
+      context.event("Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${best}`);
     },
   });
 }
@@ -90,11 +98,15 @@ async function bind(
     assumed.delete(uid);
     throw error;
   }
-  context.event("Normal", "Scheduled", `Successfully assigned ${namespace}/${name} to ${node}`);
 }
 
 /** Says on the pod why no node took it: `0/2 nodes are available: 1 node(s) were unschedulable, 1 Too many pods.` */
-async function refuse(pod: Stored<Pod>, reasons: readonly string[], context: ReconcileContext): Promise<Result> {
+async function refuse(
+  pod: Stored<Pod>,
+  reasons: readonly string[],
+  context: ReconcileContext,
+  events: boolean,
+): Promise<Result> {
   const counted = [...new Set(reasons)].map(
     (reason) => `${reasons.filter((each) => each === reason).length} ${reason}`,
   );
@@ -118,7 +130,7 @@ async function refuse(pod: Stored<Pod>, reasons: readonly string[], context: Rec
       { status: { conditions: [condition] } },
       options,
     );
-    context.event("Warning", "FailedScheduling", message);
+    if (events) context.event("Warning", "FailedScheduling", message);
   }
   return requeueAfter(retryMs, message);
 }

@@ -55,7 +55,7 @@ export { assert, isSetpointError, messageOf, SetpointError } from "./errors.ts";
 
 // JSON values
 export type { JsonObject } from "./json-value.ts";
-export { cloneJson, deepEqual, deepFreeze, isJsonObject, setOwn } from "./json-value.ts";
+export { cloneJson, copyObject, deepEqual, deepFreeze, isJsonObject, setOwn } from "./json-value.ts";
 
 // field sets
 export type { FieldPathElement } from "./field-path.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cloneJson, deepEqual, deepFreeze } from "./json-value.ts";
+import { cloneJson, copyObject, deepEqual, deepFreeze } from "./json-value.ts";
 
 test("a copy equals its original and shares nothing with it", () => {
   fc.assert(
@@ -12,6 +12,23 @@ test("a copy equals its original and shares nothing with it", () => {
       if (typeof copy === "object" && copy !== null) expect(Object.isFrozen(copy)).toBe(false);
     }),
   );
+});
+
+test("a copy of one level has the very parts of its original, and may be changed", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+      const original = deepFreeze(JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
+      const copy = copyObject(original);
+      expect(Object.entries(copy)).toEqual(Object.entries(original));
+      for (const key of Object.keys(original)) expect(copy[key]).toBe(original[key]);
+      copy["added"] = 1;
+    }),
+  );
+});
+
+test("a copy of one level takes a key __proto__ for a key", () => {
+  const original = JSON.parse('{"a":1,"__proto__":{"b":2}}') as object;
+  expect(JSON.stringify(copyObject(original))).toBe('{"a":1,"__proto__":{"b":2}}');
 });
 
 test.each([

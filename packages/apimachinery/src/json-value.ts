@@ -57,6 +57,15 @@ function cloneObject(object: JsonObject): JsonObject {
   return copy;
 }
 
+/**
+ * A mutable copy of one level of an object. Objects of the API come in more shapes than an engine keeps in mind for a spread, and
+ * then a spread defines field after field; this takes the shape over as a whole.
+ */
+export function copyObject<T extends object>(object: T): { -readonly [K in keyof T]: T[K] } {
+  // Assigned, `__proto__` would be taken for the prototype.
+  return Object.hasOwn(object, "__proto__") ? { ...object } : Object.assign({}, object);
+}
+
 /** Sets a key that comes from outside: plain assignment would take `__proto__` for the prototype. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__")

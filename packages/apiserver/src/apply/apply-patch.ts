@@ -1,6 +1,7 @@
 /** Server-side apply: merges what a manager applies into the live object and keeps the account of who owns what. */
 import {
   ApiError,
+  copyObject,
   deepEqual,
   failure,
   FieldSet,
@@ -127,7 +128,8 @@ function checkPatch({ schema, patch, apiVersion, kind = patch.kind }: ApplyPatch
 function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {
   const { schema, patch, resetFields, only } = options;
   const atom = rootAtomOf(schema);
-  const live = withoutManagedFields(options.live);
+  // Live keeps its managedFields: nobody applies or owns them, so they go through untouched, and are left out at the end.
+  const live: JsonObject = options.live ?? {};
   const entries = entriesBefore(options);
   const self = selfOf(options);
   const last = entries.find((entry) => isSameManager(entry, self));
@@ -153,11 +155,12 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
 
 function partOf(object: UnstructuredObject & JsonObject, only: readonly string[] | undefined): UnstructuredObject {
   const { apiVersion, kind } = object;
-  const metadata = { ...object.metadata };
-  if (only === undefined) return { ...object, metadata };
-  const part: Record<string, unknown> & UnstructuredObject = { apiVersion, kind, metadata };
-  for (const field of only) if (object[field] !== undefined) part[field] = object[field];
-  return part;
+  const { managedFields: _, ...metadata } = object.metadata;
+  const part: Record<string, unknown> = only === undefined ? copyObject(object) : { apiVersion, kind };
+  part["metadata"] = metadata;
+  for (const field of only ?? []) if (object[field] !== undefined) part[field] = object[field];
+  // What it takes its type from is an object with apiVersion, kind and metadata.
+  return part as UnstructuredObject & JsonObject;
 }
 
 function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<ManagedEntry, "time" | "fields"> {

@@ -62,23 +62,24 @@ export function isSameManager(a: Identity, b: Identity): boolean {
 
 /** The entry with other fields; the same entry when they are the same set. */
 export function withFields(entry: ManagedEntry, fields: FieldSet): ManagedEntry {
-  if (fields === entry.fields) return entry;
-  const { wire: _, ...rest } = entry;
-  return { ...rest, fields };
+  return fields === entry.fields ? entry : rewritten(entry, fields, entry.time);
+}
+
+/** The entry of the same manager with these fields, written at this time. */
+export function rewritten(entry: ManagedEntry, fields: FieldSet, time: string | undefined): ManagedEntry {
+  const { manager, operation, apiVersion, subresource } = entry;
+  return { manager, operation, apiVersion, subresource, time, fields };
 }
 
 function encode(entry: ManagedEntry): ManagedFieldsEntry {
   if (entry.wire !== undefined) return entry.wire;
   const { manager, operation, apiVersion, time, subresource } = entry;
-  return {
-    manager,
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: "FieldsV1",
-    fieldsV1: entry.fields.toJson(),
-    ...(subresource === "" ? {} : { subresource }),
-  };
+  const fieldsV1 = entry.fields.toJson();
+  const encoded: ManagedFieldsEntry =
+    time === undefined
+      ? { manager, operation, apiVersion, fieldsType: "FieldsV1", fieldsV1 }
+      : { manager, operation, apiVersion, time, fieldsType: "FieldsV1", fieldsV1 };
+  return subresource === "" ? encoded : { ...encoded, subresource };
 }
 
 /** Entries in the wire form and in the order of upstream: Apply first, then by time, manager, version, subresource. */

@@ -1,5 +1,12 @@
 /** Merges an applied configuration into the live object, as its schema says lists and maps merge. */
-import { cloneJson, deepEqual, type FieldPathElement, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
+import {
+  cloneJson,
+  copyObject,
+  deepEqual,
+  type FieldPathElement,
+  isJsonObject,
+  type JsonObject,
+} from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { itemElement } from "./list-items.ts";
 
@@ -31,7 +38,7 @@ function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
   let merged: Record<string, unknown> | undefined;
   for (const name of Object.keys(right)) {
     const value = mergeValues(map.field(name).atom ?? deducedAtom, left[name], right[name]);
-    if (value !== left[name]) (merged ??= { ...left })[name] = value;
+    if (value !== left[name]) (merged ??= copyObject(left))[name] = value;
   }
   return merged ?? (left === live ? left : {});
 }

@@ -1,5 +1,5 @@
 /** Field ownership of creates, updates and patches (everything that is not an apply). */
-import type { FieldSet, ManagedFieldsEntry, UnstructuredObject } from "@setpoint/apimachinery";
+import { copyObject, type FieldSet, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { rootAtomOf } from "./atom.ts";
 import { type Comparison, compareObjects } from "./compare-objects.ts";
@@ -11,6 +11,7 @@ import {
   isReset,
   isSameManager,
   type ManagedEntry,
+  rewritten,
   withFields,
 } from "./managed-entries.ts";
 import { neverOwned } from "./field-set-of.ts";
@@ -89,17 +90,12 @@ export function updateEntries(options: TrackUpdateOptions, entries: readonly Man
   for (const entry of entries) {
     const isSelf = !own.isEmpty && isSameManager(entry, self);
     const kept = entry.fields.difference(isSelf ? removed : taken);
-    const next = isSelf ? { ...withFields(entry, kept.union(own)), time: options.time } : withFields(entry, kept);
+    const next = isSelf ? rewritten(entry, kept.union(own), options.time) : withFields(entry, kept);
     isMerged ||= isSelf;
-    if (!next.fields.isEmpty) result.push(isSelf ? withoutWire(next) : next);
+    if (!next.fields.isEmpty) result.push(next);
   }
   if (!isMerged) result.push({ ...self, time: options.time, fields: own });
   return result;
-}
-
-function withoutWire(entry: ManagedEntry): ManagedEntry {
-  const { wire: _, ...rest } = entry;
-  return rest;
 }
 
 function identityOf({ manager, apiVersion, subresource }: TrackUpdateOptions): Omit<ManagedEntry, "time" | "fields"> {
@@ -123,6 +119,10 @@ export function resetFrom(
 export function withoutManagedFields(object: UnstructuredObject | undefined): { readonly [field: string]: unknown } {
   if (object === undefined) return {};
   if (object.metadata?.managedFields === undefined) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+  const bare: Record<string, unknown> = copyObject(object);
+  const metadata: Record<string, unknown> = copyObject(object.metadata);
+  // Absent for whoever compares: an object without a key would have to be made key by key.
+  metadata["managedFields"] = undefined;
+  bare["metadata"] = metadata;
+  return bare;
 }

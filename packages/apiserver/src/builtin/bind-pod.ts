@@ -1,7 +1,8 @@
 /** The scheduler's word: a pod gets its node, once. */
-import { invalid, type UnstructuredObject } from "@setpoint/apimachinery";
+import { copyObject, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Endpoint } from "../registry/endpoint.ts";
+import type { MutableMeta, MutableObject } from "../registry/mutable-object.ts";
 import {
   checkIdentity,
   conflicting,
@@ -42,16 +43,21 @@ function bind(pod: UnstructuredObject, node: string, metadata: JsonObject, now: 
     throw conflicting(resource, name, `pod ${name} has non-empty .spec.schedulingGates`);
   const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
   const others = objectsAt(pod, "status", "conditions").filter((each) => each["type"] !== "PodScheduled");
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, ...merged(pod, metadata, "annotations"), ...merged(pod, metadata, "labels") },
-    spec: { ...objectAt(pod, "spec"), nodeName: node },
-    status: { ...objectAt(pod, "status"), conditions: [...others, scheduled] },
-  };
+  const bound: JsonObject & MutableObject = copyObject(pod);
+  bound.metadata = copyObject(pod.metadata);
+  bring(bound.metadata, metadata, "annotations");
+  bring(bound.metadata, metadata, "labels");
+  const spec: JsonObject = copyObject(objectAt(pod, "spec"));
+  spec["nodeName"] = node;
+  bound["spec"] = spec;
+  const status: JsonObject = copyObject(objectAt(pod, "status"));
+  status["conditions"] = [...others, scheduled];
+  bound["status"] = status;
+  return bound;
 }
 
 /** A binding may bring annotations and labels, which go to the pod in the same write. */
-function merged(pod: UnstructuredObject, metadata: JsonObject, field: "annotations" | "labels"): JsonObject {
-  const brought = objectAt(metadata, field);
-  return Object.keys(brought).length === 0 ? {} : { [field]: { ...pod.metadata[field], ...brought } };
+function bring(ofPod: MutableMeta, ofBinding: JsonObject, field: "annotations" | "labels"): void {
+  const brought = objectAt(ofBinding, field);
+  if (Object.keys(brought).length > 0) ofPod[field] = { ...ofPod[field], ...brought } as Record<string, string>;
 }

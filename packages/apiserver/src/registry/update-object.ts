@@ -1,4 +1,11 @@
-import { type ApiError, apiVersionOf, deepEqual, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  type ApiError,
+  apiVersionOf,
+  copyObject,
+  deepEqual,
+  invalid,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { trackUpdate } from "../apply/track-update.ts";
 import type { ServedRequest } from "../request/served-request.ts";
@@ -203,11 +210,12 @@ function keepBySubresource(
 ): MutableObject {
   if (subresource === "status") {
     const { managedFields } = object.metadata;
-    const metadata: MutableMeta = definition.custom ? { ...old.metadata } : object.metadata;
+    const metadata: MutableMeta = definition.custom ? copyObject(old.metadata) : object.metadata;
     if (definition.custom && managedFields !== undefined) metadata.managedFields = managedFields;
-    const { status: _, ...rest } = old;
-    const kept: MutableObject = { ...rest, metadata };
-    if (object["status"] !== undefined) kept["status"] = object["status"];
+    const kept: MutableObject = copyObject(old);
+    kept.metadata = metadata;
+    if (object["status"] === undefined) delete kept["status"];
+    else kept["status"] = object["status"];
     return kept;
   }
   if ((subresource === "" || subresource === "scale") && hasStatus(definition)) {

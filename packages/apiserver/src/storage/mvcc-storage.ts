@@ -3,9 +3,17 @@
  * once. With one, writes are decided at the head, all writes of one turn are committed together (one sync of the disk for
  * many writers), and only then shown and acknowledged.
  */
-import { ApiError, failure, SetpointError, type UnstructuredObject, messageOf } from "@setpoint/apimachinery";
+import {
+  ApiError,
+  copyObject,
+  deepFreeze,
+  failure,
+  messageOf,
+  type ObjectMeta,
+  SetpointError,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { Clock, Logger } from "@setpoint/host";
-import { deepFreeze } from "@setpoint/apimachinery";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
 import { PrefixState } from "./prefix-state.ts";
@@ -266,11 +274,11 @@ export class MvccStorage implements Storage {
 function stamped(object: UnstructuredObject, revision: number): UnstructuredObject {
   const resourceVersion = String(revision);
   const { metadata } = object;
-  if (Object.isFrozen(object)) return deepFreeze({ ...object, metadata: { ...metadata, resourceVersion } });
-  // The object was handed over by the decision, which is the only owner of this mutable copy.
-  if (Object.isFrozen(metadata)) (object as { metadata: unknown }).metadata = { ...metadata, resourceVersion };
-  else (metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
-  return deepFreeze(object);
+  // What is not frozen was handed over by the decision, which is the only owner of this mutable copy.
+  const open = Object.isFrozen(object) ? copyObject(object) : (object as { metadata: ObjectMeta } & UnstructuredObject);
+  if (Object.isFrozen(metadata)) open.metadata = copyObject(metadata);
+  (open.metadata as { resourceVersion: string }).resourceVersion = resourceVersion;
+  return deepFreeze(open);
 }
 
 function notDurable(cause: unknown): ApiError {

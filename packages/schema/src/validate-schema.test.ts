@@ -76,3 +76,27 @@ test("rules run only over an object that is valid so far", () => {
   expect(validateSchema(schema, { name: "x" }, { rules })).toEqual([failed]);
   expect(validateSchema(schema, { name: "long" }, { rules }).map((error) => error.field)).toEqual(["name", "<nil>"]);
 });
+
+test("a field that is declared has its own schema, every other one that of the rest, also when it was seen before", () => {
+  const schema: StructuralSchema = {
+    type: "object",
+    properties: { count: { type: "integer" } },
+    additionalProperties: { type: "string" },
+  };
+  for (const value of [
+    { count: 1, constructor: "x" },
+    { count: "1", constructor: 2 },
+    { count: "1", constructor: 2 },
+  ]) {
+    const wrong = typeof value.count === "string" ? ["count", "constructor"] : [];
+    expect(validateSchema(schema, value).map(({ field }) => field)).toEqual(wrong);
+  }
+});
+
+test("a schema may contain itself", () => {
+  const properties: Record<string, StructuralSchema> = { name: { type: "string" } };
+  const schema: StructuralSchema = { type: "object", properties };
+  properties["below"] = schema;
+  const value = { name: "a", below: { name: "b", below: { name: 3 } } };
+  expect(validateSchema(schema, value).map(({ field }) => field)).toEqual(["below.below.name"]);
+});

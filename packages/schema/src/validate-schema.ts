@@ -7,8 +7,9 @@ import { goQuote } from "./go-value.ts";
 import { hasRules, rememberedOf } from "./has-rules.ts";
 import { isEmbedded } from "./object-meta-schema.ts";
 import type { RuleEvaluator } from "./rule-evaluator.ts";
+import { nodeOf, type SchemaNode } from "./schema-node.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
-import { checkCount, checkEnum, checkNumber, checkString, checkType, noField, reporter } from "./value-checks.ts";
+import { checkCount, checkEnum, checkNumber, checkString, checkType, noField, report } from "./value-checks.ts";
 
 export interface ValidateOptions {
   /** The object as it is stored: what was wrong there already and has not changed is not an error of this update. */
@@ -25,7 +26,7 @@ export function validateSchema(
 ): readonly FieldError[] {
   const { old, rules } = options;
   const errors: FieldError[] = [];
-  validateNode(schema, value, old, "", errors);
+  validateNode(nodeOf(schema), value, old, "", errors);
   validateEmbedded(schema, value, "", errors);
   const duplicates = validateLists(schema, value);
   if (duplicates.length > 0 && (old === undefined || validateLists(schema, old).length === 0))
@@ -54,38 +55,31 @@ function isBlocking(error: FieldError): boolean {
   return blockingTypes.has(error.type);
 }
 
-function validateNode(
-  schema: StructuralSchema,
-  value: unknown,
-  old: unknown,
-  path: string,
-  errors: FieldError[],
-): void {
-  if (value === null && schema.nullable === true) return;
+function validateNode(node: SchemaNode, value: unknown, old: unknown, path: string, errors: FieldError[]): void {
+  if (value === null && node.isNullable) return;
   const isObject = isJsonObject(value);
   if (!isObject && old !== undefined && deepEqual(value, old)) return;
   const found = errors.length;
-  const report = reporter(errors);
-  checkType(schema, value, path, report);
-  validateJunctors(schema, value, old, path, errors);
-  if (typeof value === "string") checkString(schema, value, path, report);
-  else if (typeof value === "number") checkNumber(schema, value, path, report);
-  else if (Array.isArray(value)) validateItems(schema, value, old, path, errors);
-  checkEnum(schema, value, path, report);
+  checkType(node, value, path, errors);
+  if (node.hasJunctors) validateJunctors(node.schema, value, old, path, errors);
+  if (typeof value === "string") checkString(node, value, path, errors);
+  else if (typeof value === "number") checkNumber(node, value, path, errors);
+  else if (Array.isArray(value)) validateItems(node, value, old, path, errors);
+  checkEnum(node, value, path, errors);
   if (!isObject) return;
-  validateFields(schema, value, old, path, errors);
+  validateFields(node, value, old, path, errors);
   // Valid objects, which nearly all are, need not be compared at each level again; their scalars were, one by one.
   if (errors.length > found && old !== undefined && deepEqual(value, old)) errors.length = found;
 }
 
 function validateItems(
-  schema: StructuralSchema,
+  node: SchemaNode,
   value: readonly unknown[],
   old: unknown,
   path: string,
   errors: FieldError[],
 ): void {
-  const { items, minItems, maxItems } = schema;
+  const { items, schema, minItems, maxItems } = node;
   if (items !== undefined) {
     const oldItems = correlatedItems(schema, old);
     for (const [index, item] of value.entries()) {
@@ -93,7 +87,7 @@ function validateItems(
       validateNode(items, item, oldItem, indexPath(path, index), errors);
     }
   }
-  checkCount(value.length, { min: minItems, max: maxItems, noun: "items" }, path, reporter(errors));
+  checkCount(value.length, { min: minItems, max: maxItems, noun: "items" }, path, errors);
 }
 
 /** Only items of `map` lists have a past of their own; elsewhere a place in a list says nothing. */
@@ -103,27 +97,26 @@ function correlatedItems(schema: StructuralSchema, old: unknown): Map<string, un
 }
 
 function validateFields(
-  schema: StructuralSchema,
+  node: SchemaNode,
   value: Record<string, unknown>,
   old: unknown,
   path: string,
   errors: FieldError[],
 ): void {
-  const { required = [], properties = {}, additionalProperties, minProperties, maxProperties } = schema;
-  const report = reporter(errors);
+  const { required, minProperties, maxProperties } = node;
   const oldFields = isJsonObject(old) ? old : undefined;
   const names = Object.keys(value);
-  checkCount(names.length, { min: minProperties, max: maxProperties, noun: "properties" }, path, report);
+  checkCount(names.length, { min: minProperties, max: maxProperties, noun: "properties" }, path, errors);
   for (const name of required) {
-    if (!Object.hasOwn(value, name)) report("FieldValueRequired", joinPath(path, name), "Required value");
+    if (!Object.hasOwn(value, name)) report(errors, "FieldValueRequired", joinPath(path, name), "Required value");
   }
   for (const name of names) {
     const item = value[name];
     const before = oldFields?.[name];
     // What an update shares with the stored object needs neither its schema nor a path.
     if (item === before && item !== undefined) continue;
-    const child = Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (typeof child === "object") validateNode(child, item, before, keyPath(path, name), errors);
+    const child = node.field(name);
+    if (child !== undefined) validateNode(child, item, before, keyPath(path, name), errors);
   }
 }
 
@@ -135,10 +128,9 @@ function validateJunctors(
   errors: FieldError[],
 ): void {
   const { allOf, anyOf, oneOf, not } = schema;
-  if ((allOf ?? anyOf ?? oneOf ?? not) === undefined) return;
   const attempt = (branch: StructuralSchema): FieldError[] => {
     const found: FieldError[] = [];
-    validateNode(branch, value, old, path, found);
+    validateNode(nodeOf(branch), value, old, path, found);
     return found;
   };
   const fail = (must: string): void => {

@@ -5,19 +5,17 @@ import { jsonTypeOf } from "./decode-report.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
 import { compilePattern } from "./pattern.ts";
 import { hasFormat } from "./string-format.ts";
-import type { StructuralSchema } from "./structural-schema.ts";
+import type { SchemaNode } from "./schema-node.ts";
 
 /** The field of errors that belong to no single field. */
 export const noField = "<nil>";
 
-export type Report = (type: FieldErrorType, field: string, message: string) => void;
-
-export function reporter(errors: FieldError[]): Report {
-  return (type, field, message) => errors.push({ type, field, message });
+export function report(errors: FieldError[], type: FieldErrorType, field: string, message: string): void {
+  errors.push({ type, field, message });
 }
 
-function invalidValue(report: Report, path: string, value: unknown, should: string): void {
-  report("FieldValueInvalid", path, `Invalid value: ${goValue(value)}: ${path} in body should ${should}`);
+function invalidValue(errors: FieldError[], path: string, value: unknown, should: string): void {
+  report(errors, "FieldValueInvalid", path, `Invalid value: ${goValue(value)}: ${path} in body should ${should}`);
 }
 
 /** The name of a value's type as the server prints it; a whole number is an integer. */
@@ -25,40 +23,41 @@ function typeName(value: unknown): string {
   return Number.isInteger(value) ? "integer" : jsonTypeOf(value);
 }
 
-export function checkType(schema: StructuralSchema, value: unknown, path: string, report: Report): void {
+export function checkType(schema: SchemaNode, value: unknown, path: string, errors: FieldError[]): void {
   const found = typeName(value);
-  const isEither = schema["x-kubernetes-int-or-string"] === true;
+  const isEither = schema.isIntOrString;
   const wanted = isEither ? "integer,string" : schema.type;
   if (wanted === undefined || wanted === found || (wanted === "number" && found === "integer")) return;
   if (isEither && (found === "integer" || found === "string")) return;
   const printed = goQuote(found);
   report(
+    errors,
     "FieldValueTypeInvalid",
     path,
     `Invalid value: ${printed}: ${path} in body must be of type ${wanted}: ${printed}`,
   );
 }
 
-export function checkString(schema: StructuralSchema, value: string, path: string, report: Report): void {
-  checkText(schema, value, path, report);
+export function checkString(schema: SchemaNode, value: string, path: string, errors: FieldError[]): void {
+  checkText(schema, value, path, errors);
   const { format } = schema;
   if (format !== undefined && schema.type === "string" && !hasFormat(format, value)) {
     const printed = goQuote(value);
     const wanted = `${path} in body must be of type ${format}: ${printed}`;
-    report("FieldValueTypeInvalid", path, `Invalid value: ${printed}: ${wanted}`);
+    report(errors, "FieldValueTypeInvalid", path, `Invalid value: ${printed}: ${wanted}`);
   }
 }
 
 /** The server stops at the first of these that fails. */
-function checkText(schema: StructuralSchema, value: string, path: string, report: Report): void {
+function checkText(schema: SchemaNode, value: string, path: string, errors: FieldError[]): void {
   const { maxLength, minLength, pattern } = schema;
   // Code points, as Go counts runes; the cheap length settles nearly every case.
   if (maxLength !== undefined && value.length > maxLength && runeCount(value) > maxLength) {
-    report("FieldValueTooLong", path, `Too long: may not be more than ${maxLength} bytes`);
+    report(errors, "FieldValueTooLong", path, `Too long: may not be more than ${maxLength} bytes`);
   } else if (minLength !== undefined && runeCount(value) < minLength) {
-    invalidValue(report, path, value, `be at least ${minLength} chars long`);
+    invalidValue(errors, path, value, `be at least ${minLength} chars long`);
   } else if (pattern !== undefined && compilePattern(pattern)?.matches(value) === false) {
-    invalidValue(report, path, value, `match '${pattern}'`);
+    invalidValue(errors, path, value, `match '${pattern}'`);
   }
 }
 
@@ -73,27 +72,32 @@ const integerLimits: Readonly<Record<string, readonly [number, number]>> = {
   int64: [-(2 ** 63), 2 ** 63],
 };
 
-export function checkNumber(schema: StructuralSchema, value: number, path: string, report: Report): void {
-  checkNumberFormat(schema, value, path, report);
+export function checkNumber(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
+  checkNumberFormat(schema, value, path, errors);
   const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = schema;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    invalidValue(report, path, value, `be a multiple of ${multipleOf}`);
+    invalidValue(errors, path, value, `be a multiple of ${multipleOf}`);
   }
-  if (maximum !== undefined && (exclusiveMaximum === true ? value >= maximum : value > maximum)) {
-    invalidValue(report, path, value, `be less than ${exclusiveMaximum === true ? "" : "or equal to "}${maximum}`);
+  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
+    invalidValue(errors, path, value, `be less than ${exclusiveMaximum ? "" : "or equal to "}${maximum}`);
   }
-  if (minimum !== undefined && (exclusiveMinimum === true ? value <= minimum : value < minimum)) {
-    invalidValue(report, path, value, `be greater than ${exclusiveMinimum === true ? "" : "or equal to "}${minimum}`);
+  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
+    invalidValue(errors, path, value, `be greater than ${exclusiveMinimum ? "" : "or equal to "}${minimum}`);
   }
 }
 
-function checkNumberFormat(schema: StructuralSchema, value: number, path: string, report: Report): void {
+function checkNumberFormat(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
   if (schema.type !== "integer") return;
   const { format } = schema;
   const [lowest, highest] = integerLimits[format ?? "int64"] ?? [-Infinity, Infinity];
   if (Number.isInteger(value) && value >= lowest && value <= highest) return;
   const kind = format === undefined ? "(default format)" : `with format ${format}`;
-  report("FieldValueInvalid", noField, `Invalid value: "": Checked value must be of type integer ${kind} in ${path}`);
+  report(
+    errors,
+    "FieldValueInvalid",
+    noField,
+    `Invalid value: "": Checked value must be of type integer ${kind} in ${path}`,
+  );
 }
 
 /** Division leaves a small error for fractions (0.3 / 0.1), which is not a remainder. */
@@ -102,23 +106,34 @@ function isMultiple(value: number, factor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }
 
-export function checkCount(
-  count: number,
-  limits: { readonly min: number | undefined; readonly max: number | undefined; readonly noun: string },
-  path: string,
-  report: Report,
-): void {
+export interface CountLimits {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  readonly noun: string;
+}
+
+export function checkCount(count: number, limits: CountLimits, path: string, errors: FieldError[]): void {
   const { min, max, noun } = limits;
-  if (min !== undefined && count < min) invalidValue(report, path, count, `have at least ${min} ${noun}`);
+  if (min !== undefined && count < min) invalidValue(errors, path, count, `have at least ${min} ${noun}`);
   // The server says "items" for properties too.
   if (max !== undefined && count > max) {
-    report("FieldValueTooMany", path, `Too many: ${count}: must have at most ${max} ${max === 1 ? "item" : "items"}`);
+    report(
+      errors,
+      "FieldValueTooMany",
+      path,
+      `Too many: ${count}: must have at most ${max} ${max === 1 ? "item" : "items"}`,
+    );
   }
 }
 
-export function checkEnum(schema: StructuralSchema, value: unknown, path: string, report: Report): void {
+export function checkEnum(schema: SchemaNode, value: unknown, path: string, errors: FieldError[]): void {
   const { enum: values } = schema;
   if (values === undefined || values.some((candidate) => deepEqual(candidate, value))) return;
   const supported = values.map((one) => goQuote(typeof one === "string" ? one : goJson(one))).join(", ");
-  report("FieldValueNotSupported", path, `Unsupported value: ${goValue(value)}: supported values: ${supported}`);
+  report(
+    errors,
+    "FieldValueNotSupported",
+    path,
+    `Unsupported value: ${goValue(value)}: supported values: ${supported}`,
+  );
 }

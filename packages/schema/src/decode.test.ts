@@ -23,6 +23,9 @@ const schema: StructuralSchema = {
           "x-kubernetes-preserve-unknown-fields": true,
         },
         labels: { type: "object", additionalProperties: text },
+        data: { type: "array", items: { type: "string", format: "byte" } },
+        on: { type: "boolean" },
+        share: { type: "number" },
         child: {
           type: "object",
           "x-kubernetes-embedded-resource": true,
@@ -90,6 +93,21 @@ test("decode() refuses a wrong JSON type with path, wanted and found, or keeps i
   expect(failure(object({ tags: [{ key: [] }] }))).toEqual(["spec.tags[0].key", "string", "array"]);
   expect(failure([])).toEqual(["", "object", "array"]);
   expect(failure(object({ size: "3" }), "keep")).toMatchObject({ value: object({ size: "3" }) });
+});
+
+test.each([
+  [{ data: ["YQ==", "no base64"] }, "spec.data[1]"],
+  [{ on: "true" }, "spec.on"],
+  [{ share: "0.5" }, "spec.share"],
+  [{ name: true }, "spec.name"],
+  [{ labels: { a: 1 } }, "spec.labels.a"],
+])("decode() refuses %j", (spec, path) => {
+  expect(failure(object(spec))).toMatchObject([path, expect.anything(), expect.anything()]);
+});
+
+test("decode() takes scalars as they are", () => {
+  const spec = { data: ["YQ=="], on: false, share: 0.5, name: "", labels: { a: "" } };
+  expect(specOf(spec)).toEqual(spec);
 });
 
 test("decode() does not let a field named __proto__ change a prototype", () => {

@@ -132,20 +132,31 @@ function arrayDecoder(schema: StructuralSchema): Decoder {
     if (!Array.isArray(value)) return mismatch(schema, value, state);
     if (items === undefined) return cloneJson(value);
     const copy: unknown[] = [];
-    for (const item of value) copy.push(item === null ? null : items.decode(item, state));
+    const { plainType } = items;
+    for (const item of value) {
+      copy.push(item === null || typeof item === plainType ? item : items.decode(item, state));
+    }
     return copy;
   };
 }
 
 interface Child {
   readonly dropsNull: boolean;
+  /** Values of which `typeof` says this are taken as they are: most values are texts, and no decoder is called for them. */
+  readonly plainType: "string" | "boolean" | "number" | undefined;
   decode: Decoder;
+}
+
+function plainTypeOf({ type, format }: StructuralSchema): Child["plainType"] {
+  if (type === "string" && format === "byte") return undefined;
+  return type === "string" || type === "boolean" || type === "number" ? type : undefined;
 }
 
 /** A child that compiles its schema when the first value arrives, since built-in schemas may contain themselves. */
 function lazily(schema: StructuralSchema): Child {
   const child: Child = {
     dropsNull: schema.nullable !== true && schema.default === undefined,
+    plainType: plainTypeOf(schema),
     decode: (value, state) => {
       child.decode = decoderOf(schema);
       return child.decode(value, state);
@@ -173,8 +184,9 @@ function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
       const item = fieldOf(value, key);
       const child = children.get(key) ?? childOf(key) ?? additional;
       if (child !== undefined) {
-        if (item !== null) setOwn(copy, key, child.decode(item, state));
-        else if (!child.dropsNull) setOwn(copy, key, null);
+        if (item === null) {
+          if (!child.dropsNull) setOwn(copy, key, null);
+        } else setOwn(copy, key, typeof item === child.plainType ? item : child.decode(item, state));
       } else if (keepsUnknown) setOwn(copy, key, cloneJson(item));
       else state.foundUnknown = true;
     }
@@ -200,5 +212,5 @@ function knownChild(schema: StructuralSchema, isMetadata: boolean): Child {
     state.throws = throws;
     return copy;
   };
-  return { dropsNull: child.dropsNull, decode: decodeMetadata };
+  return { dropsNull: child.dropsNull, plainType: undefined, decode: decodeMetadata };
 }

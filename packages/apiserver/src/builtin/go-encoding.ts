@@ -37,8 +37,9 @@ interface FieldPlan {
 
 interface StructPlan {
   readonly fields: ReadonlyMap<string, FieldPlan>;
-  /** Those that do not stay absent. */
+  /** Those that do not stay absent, outside of a status and within one. */
   readonly filled: readonly FieldPlan[];
+  readonly filledInStatus: readonly FieldPlan[];
 }
 
 const plans = new Map<string, StructPlan>();
@@ -78,8 +79,10 @@ function planOf(component: string): StructPlan {
   let plan = plans.get(component);
   if (plan === undefined) {
     const fields = fieldPlans(openApiSchemas()[component], goFields()[messageName(component)] ?? {});
-    const filled = fields.filter((field) => zeroOf(field, false) !== undefined || zeroOf(field, true) !== undefined);
-    plan = { fields: new Map(fields.map((field) => [field.name, field])), filled };
+    const filledIn = (inStatus: boolean): readonly FieldPlan[] =>
+      fields.filter((field) => zeroOf(field, inStatus || isStatus(field)) !== undefined);
+    const byName = new Map(fields.map((field) => [field.name, field]));
+    plan = { fields: byName, filled: filledIn(false), filledInStatus: filledIn(true) };
     plans.set(component, plan);
   }
   return plan;
@@ -116,15 +119,19 @@ function elementOf(plan: Omit<FieldPlan, "element">): FieldPlan {
 
 /** Rewrites an object of this component in place as a round trip through its Go struct would. */
 export function encodeAsGo(component: string, object: JsonObject, inStatus = false): void {
-  const { fields, filled } = planOf(component);
+  const { fields, filled, filledInStatus } = planOf(component);
   // Structs have many more fields than objects set, so the object is walked, and not its type.
   for (const name of Object.keys(object)) {
     const field = fields.get(name);
-    if (field !== undefined) encodeField(field, object, inStatus || name === "status");
+    if (field !== undefined) encodeField(field, object, inStatus || isStatus(field));
   }
-  for (const field of filled) {
-    if (object[field.name] === undefined) fillAbsent(field, object, inStatus || field.name === "status");
+  for (const field of inStatus ? filledInStatus : filled) {
+    if (object[field.name] === undefined) object[field.name] = zeroOf(field, inStatus || isStatus(field));
   }
+}
+
+function isStatus({ name }: FieldPlan): boolean {
+  return name === "status";
 }
 
 function encodeField(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
@@ -134,6 +141,7 @@ function encodeField(field: FieldPlan, object: JsonObject, inStatus: boolean): v
     delete object[field.name];
     return;
   }
+  if (typeof value === "string" && field.shape !== "quantity") return;
   const encoded = encodeValue(field.shape, field, value, inStatus);
   if (encoded !== value) object[field.name] = encoded;
 }
@@ -187,9 +195,17 @@ function encodeValue(shape: Shape, field: FieldPlan, value: unknown, inStatus: b
 function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | unknown[], inStatus: boolean): void {
   const { element } = field;
   if (element === undefined) return;
-  const encode = (value: unknown): unknown => encodeValue(shape, element, value, inStatus);
-  if (Array.isArray(elements)) for (const [index, value] of elements.entries()) elements[index] = encode(value);
-  else for (const key of Object.keys(elements)) elements[key] = encode(elements[key]);
+  if (Array.isArray(elements)) {
+    for (const [index, value] of elements.entries()) {
+      const encoded = encodeValue(shape, element, value, inStatus);
+      if (encoded !== value) elements[index] = encoded;
+    }
+    return;
+  }
+  for (const key of Object.keys(elements)) {
+    const encoded = encodeValue(shape, element, elements[key], inStatus);
+    if (encoded !== elements[key]) elements[key] = encoded;
+  }
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -24,10 +24,12 @@ export function ensureObject(parent: JsonObject, field: string): JsonObject {
 
 /** The objects of a list; anything else in it is skipped, because the schema reports it. */
 export function objectsAt(parent: unknown, ...path: readonly string[]): readonly JsonObject[] {
-  const field = path.at(-1) ?? "";
-  const value = objectAt(parent, ...path.slice(0, -1))[field];
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  const value = valueAt(parent, ...path);
+  if (!Array.isArray(value)) return noObjects;
+  return value.every(isJsonObject) ? value : value.filter(isJsonObject);
 }
+
+const noObjects: readonly JsonObject[] = [];
 
 export function stringAt(parent: unknown, ...path: readonly string[]): string {
   const value = valueAt(parent, ...path);

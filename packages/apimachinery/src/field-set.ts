@@ -34,8 +34,8 @@ function nodeOf(member: boolean, children: MutableTree): FieldsTree | undefined 
   return member ? { ".": fieldsLeaf, ...children } : children;
 }
 
-function unionChildren(a: FieldsTree, b: FieldsTree): MutableTree {
-  const children: MutableTree = {};
+/** Adds the children of both to `children`, in which `.` is already when the node is a member. */
+function uniteChildren(children: MutableTree, a: FieldsTree, b: FieldsTree): MutableTree {
   for (const element in a) {
     const left = a[element];
     if (element === "." || left === undefined) continue;
@@ -51,7 +51,8 @@ function unionChildren(a: FieldsTree, b: FieldsTree): MutableTree {
 
 function unionNodes(a: FieldsTree, b: FieldsTree): FieldsTree {
   if (a === b) return a;
-  return nodeOf(isMember(a) || isMember(b), unionChildren(a, b)) ?? fieldsLeaf;
+  if (!hasOtherThanDot(a) && !hasOtherThanDot(b)) return fieldsLeaf;
+  return uniteChildren(isMember(a) || isMember(b) ? { ".": fieldsLeaf } : {}, a, b);
 }
 
 function intersectionChildren(a: FieldsTree, b: FieldsTree): MutableTree {
@@ -74,18 +75,23 @@ function intersectionNodes(a: FieldsTree, b: FieldsTree): FieldsTree | undefined
 /** The children of `a` without the members of `b`; `a` itself when nothing was removed. */
 function differenceChildren(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTree {
   // Sets are stored, so they are built key by key: an object that lost keys would be slow and large for as long as it lives.
-  let changed: Map<string, FieldsTree | undefined> | undefined;
-  for (const element in b) {
+  let children: MutableTree | undefined;
+  for (const element in a) {
     const left = a[element];
     const right = b[element];
-    if (element === "." || left === undefined || right === undefined) continue;
-    const node = differenceNodes(left, right, deep);
-    if (node !== left) (changed ??= new Map()).set(element, node);
+    const isShared = element !== "." && left !== undefined && right !== undefined;
+    const node = isShared ? differenceNodes(left, right, deep) : left;
+    if (node !== left) children ??= childrenBefore(a, element);
+    if (children !== undefined && node !== undefined) children[element] = node;
   }
-  if (changed === undefined) return a;
+  return children ?? a;
+}
+
+function childrenBefore(tree: FieldsTree, end: string): MutableTree {
   const children: MutableTree = {};
-  for (const element in a) {
-    const node = changed.has(element) ? changed.get(element) : a[element];
+  for (const element in tree) {
+    if (element === end) break;
+    const node = tree[element];
     if (node !== undefined) children[element] = node;
   }
   return children;
@@ -216,7 +222,7 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     if (this === other || other.isEmpty) return this;
     if (this.isEmpty) return other;
-    return FieldSet.ofTree(unionChildren(this.#tree, other.#tree));
+    return FieldSet.ofTree(uniteChildren({}, this.#tree, other.#tree));
   }
 
   intersection(other: FieldSet): FieldSet {

@@ -55,17 +55,10 @@ export interface RoleRef {
 export function compileBindings(reader: ObjectReader, namespace: string): SubjectIndex {
   const users = new Map<string, BoundSubject[]>();
   const groups = new Map<string, BoundSubject[]>();
-  const byKind = new Map([
-    ["User", users],
-    ["ServiceAccount", users],
-    ["Group", groups],
-  ]);
   const resource = namespace === "" ? "clusterrolebindings" : "rolebindings";
   for (const binding of reader.list(rbacGroup, resource, namespace === "" ? undefined : namespace)) {
-    for (const subject of subjectsOf(binding)) {
-      const ofKind = byKind.get(asText(subject["kind"]));
-      if (ofKind === undefined) continue;
-      const name = nameOf(subject, namespace);
+    for (const { subject, isGroup, name } of namedSubjectsOf(binding, namespace)) {
+      const ofKind = isGroup ? groups : users;
       const bound = new BoundSubject(reader, binding, subject, namespace);
       const others = ofKind.get(name);
       if (others === undefined) ofKind.set(name, [bound]);
@@ -115,6 +108,31 @@ type Subject = Readonly<Record<string, unknown>>;
 function subjectsOf(binding: UnstructuredObject): readonly Subject[] {
   const subjects = binding["subjects"];
   return Array.isArray(subjects) ? (subjects as readonly Subject[]) : [];
+}
+
+interface NamedSubject {
+  readonly subject: Subject;
+  readonly isGroup: boolean;
+  /** Under which it asks. */
+  readonly name: string;
+}
+
+/** By binding: servers in one process that start from the same contents share the bindings, and read them once. */
+const namedSubjects = new WeakMap<UnstructuredObject, readonly NamedSubject[]>();
+
+function namedSubjectsOf(binding: UnstructuredObject, bindingNamespace: string): readonly NamedSubject[] {
+  let named = namedSubjects.get(binding);
+  if (named === undefined) {
+    named = subjectsOf(binding)
+      .filter(({ kind }) => kind === "User" || kind === "ServiceAccount" || kind === "Group")
+      .map((subject) => ({
+        subject,
+        isGroup: subject["kind"] === "Group",
+        name: nameOf(subject, bindingNamespace),
+      }));
+    namedSubjects.set(binding, named);
+  }
+  return named;
 }
 
 function nameOf({ kind, name, namespace }: Subject, bindingNamespace: string): string {

@@ -55,21 +55,27 @@ function removeFromList(list: ListAtom, items: readonly unknown[], tree: FieldsT
 
 /** The set with every declared field on the way to a member as a member too. */
 export function withNamedFields(atom: Atom, set: FieldSet): FieldSet {
-  return FieldSet.ofTree(namedChildren(atom, set.toJson()));
+  return FieldSet.ofTree(addNamed({}, atom, set.toJson()));
 }
 
-function namedChildren(atom: Atom, tree: FieldsTree): FieldsTree {
-  const children: MutableTree = {};
+/** Adds the children of a node to `children`, in which `.` is already when the node is a member. */
+function addNamed(children: MutableTree, atom: Atom, tree: FieldsTree): MutableTree {
   for (const element of Object.keys(tree)) {
     const node = tree[element];
     if (node === undefined || element === ".") continue;
     const isField = element.startsWith("f:");
     const field = isField ? atom.map?.field(element.slice(2)) : undefined;
     const below = isField ? field?.atom : atom.list?.item;
-    const { ".": _, ...inner } = namedChildren(below ?? {}, node);
-    const member = isMember(node) || field?.isDeclared === true;
-    if (Object.keys(inner).length === 0) children[element] = fieldsLeaf;
-    else children[element] = member ? { ".": fieldsLeaf, ...inner } : inner;
+    if (!hasChildren(node)) children[element] = fieldsLeaf;
+    else {
+      const isNamed = isMember(node) || field?.isDeclared === true;
+      children[element] = addNamed(isNamed ? { ".": fieldsLeaf } : {}, below ?? {}, node);
+    }
   }
   return children;
+}
+
+function hasChildren(node: FieldsTree): boolean {
+  for (const element in node) if (element !== ".") return true;
+  return false;
 }

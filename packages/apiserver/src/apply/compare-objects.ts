@@ -9,7 +9,8 @@ import {
   type JsonObject,
 } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
-import { groupItems, itemElement } from "./list-items.ts";
+import { groupItems } from "./list-items.ts";
+import type { TreeParts } from "./recent-tree.ts";
 
 export interface Comparison {
   readonly added: FieldSet;
@@ -139,23 +140,22 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (typeof value !== "object" || value === null) return fieldsLeaf;
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
-  const tree: MutableTree = { ".": fieldsLeaf };
+  const parts: TreeParts = [".", fieldsLeaf];
   // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
     if (child === undefined) continue;
     const field = atom.map.field(name);
-    tree[field.element] = wholeNode(field.atom ?? deducedAtom, child);
+    parts.push(field.element, wholeNode(field.atom ?? deducedAtom, child));
   }
-  return tree;
+  return atom.map.trees.of(parts);
 }
 
 function wholeList(list: ListAtom, items: readonly unknown[]): FieldsTree {
   if (list.kind === "atomic" || items.length === 0) return fieldsLeaf;
-  const tree: MutableTree = { ".": fieldsLeaf };
-  for (const item of items) {
-    const element = itemElement(list, item);
-    tree[element] = tree[element] === undefined ? wholeNode(list.item, item) : fieldsLeaf;
+  const parts: TreeParts = [".", fieldsLeaf];
+  for (const [element, group] of groupItems(list, items)) {
+    parts.push(element, group.length > 1 ? fieldsLeaf : wholeNode(list.item, group[0]));
   }
-  return tree;
+  return list.trees.of(parts);
 }

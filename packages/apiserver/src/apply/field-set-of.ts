@@ -1,6 +1,5 @@
 /** The set of fields that an object has, as server-side apply counts them for the configuration that somebody applies. */
 import {
-  type FieldPathElement,
   FieldSet,
   fieldElement,
   fieldsLeaf,
@@ -10,8 +9,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-
-type MutableTree = { [element: FieldPathElement]: FieldsTree };
+import type { TreeParts } from "./recent-tree.ts";
 
 const unownedRootFields: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 const unownedMetadataFields: ReadonlySet<string> = new Set([
@@ -51,27 +49,25 @@ function nodeOf(atom: Atom, value: unknown, member: boolean): FieldsTree | undef
 function listNode(list: ListAtom, items: readonly unknown[], member: boolean): FieldsTree | undefined {
   if (list.kind === "atomic") return fieldsLeaf;
   if (items.length === 0) return member ? fieldsLeaf : undefined;
-  const tree: MutableTree = member ? { ".": fieldsLeaf } : {};
+  const parts: TreeParts = member ? [".", fieldsLeaf] : [];
   for (const [element, group] of groupItems(list, items)) {
-    tree[element] = group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf);
+    parts.push(element, group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf));
   }
-  return tree;
+  return list.trees.of(parts);
 }
 
 function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree | undefined {
   if (map.atomic) return fieldsLeaf;
-  const tree: MutableTree = member ? { ".": fieldsLeaf } : {};
-  let isEmpty = true;
+  const parts: TreeParts = member ? [".", fieldsLeaf] : [];
+  const { length } = parts;
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === undefined) continue;
     const { element, atom = {}, isDeclared } = map.field(name);
     const node = nodeOf(atom, value, !isDeclared || (isJsonObject(value) && !hasKeys(value)));
-    if (node === undefined) continue;
-    tree[element] = node;
-    isEmpty = false;
+    if (node !== undefined) parts.push(element, node);
   }
-  if (!isEmpty) return tree;
+  if (parts.length > length) return map.trees.of(parts);
   return member ? fieldsLeaf : undefined;
 }
 

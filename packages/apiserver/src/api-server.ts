@@ -55,6 +55,8 @@ export class ApiServer implements AsyncDisposable {
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
+  /** The resources and subresources that have endpoints: most requests are of none, and need no text to be told so. */
+  readonly #endpointNames = new Set<string>();
   readonly #watches = new WatchSet();
   readonly #parts: ServerParts;
   #isClosed = false;
@@ -68,7 +70,7 @@ export class ApiServer implements AsyncDisposable {
     this.reader = new StoredObjectReader(storage, this.registry, views);
     this.#admission = [...admission];
     if (authorizer !== undefined) this.#authorizers.push(authorizer);
-    if (endpoints !== undefined) this.#endpoints.push(endpoints);
+    if (endpoints !== undefined) this.addEndpoints(endpoints);
     const context: RegistryContext = {
       host,
       storage,
@@ -84,6 +86,7 @@ export class ApiServer implements AsyncDisposable {
   /** Adds endpoints of other parts; the first table that has an entry answers. */
   addEndpoints(table: EndpointTable): void {
     this.#endpoints.push(table);
+    for (const key of table.keys()) this.#endpointNames.add(key.slice(key.lastIndexOf("/") + 1));
   }
 
   /** Adds plugins that need the server's own reader; they run after those given before. */
@@ -154,7 +157,8 @@ export class ApiServer implements AsyncDisposable {
   }
 
   #endpoint(request: ApiRequest, attributes: RequestAttributes): Endpoint | undefined {
-    if (this.#endpoints.length === 0) return undefined;
+    const { isResourceRequest, resource, subresource } = attributes;
+    if (isResourceRequest && !this.#endpointNames.has(subresource === "" ? resource : subresource)) return undefined;
     const method = request.method === "HEAD" ? "GET" : request.method;
     const key = `${method} ${endpointPath(attributes)}`;
     for (const table of this.#endpoints) {

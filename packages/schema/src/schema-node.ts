@@ -26,7 +26,11 @@ export class SchemaNode {
   readonly maxProperties: number | undefined;
   /** Whether it has allOf, anyOf, oneOf or not. */
   readonly hasJunctors: boolean;
+  readonly #properties: StructuralSchema["properties"];
+  readonly #additional: StructuralSchema | undefined;
   readonly #fields = new Map<string, SchemaNode>();
+  #rest: SchemaNode | undefined;
+  #items: SchemaNode | undefined;
 
   constructor(schema: StructuralSchema) {
     this.schema = schema;
@@ -48,6 +52,9 @@ export class SchemaNode {
     this.maxItems = schema.maxItems;
     this.minProperties = schema.minProperties;
     this.maxProperties = schema.maxProperties;
+    const { additionalProperties } = schema;
+    this.#properties = schema.properties;
+    this.#additional = typeof additionalProperties === "object" ? additionalProperties : undefined;
     this.hasJunctors = (schema.allOf ?? schema.anyOf ?? schema.oneOf ?? schema.not) !== undefined;
   }
 
@@ -55,9 +62,9 @@ export class SchemaNode {
   field(name: string): SchemaNode | undefined {
     const known = this.#fields.get(name);
     if (known !== undefined) return known;
-    const { properties, additionalProperties } = this.schema;
+    const properties = this.#properties;
     const own = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (own === undefined) return typeof additionalProperties === "object" ? nodeOf(additionalProperties) : undefined;
+    if (own === undefined) return this.#additional && (this.#rest ??= nodeOf(this.#additional));
     // Only declared names are remembered; names from outside would fill the map.
     const node = nodeOf(own);
     this.#fields.set(name, node);
@@ -65,7 +72,8 @@ export class SchemaNode {
   }
 
   get items(): SchemaNode | undefined {
-    return this.schema.items === undefined ? undefined : nodeOf(this.schema.items);
+    const { items } = this.schema;
+    return items && (this.#items ??= nodeOf(items));
   }
 }
 

@@ -84,8 +84,9 @@ function compareValues(diff: Diff, element: FieldPathElement, atom: Atom, left: 
 
 /** Compares two granular maps or associative lists item by item; false when the two are one leaf. */
 function compareContainers(diff: Diff, atom: Atom, left: unknown, right: unknown): boolean {
-  const kind = valueKindOf(left) === "null" ? valueKindOf(right) : valueKindOf(left);
+  const own = valueKindOf(left);
   const other = valueKindOf(right);
+  const kind = own === "null" ? other : own;
   if (other !== kind && other !== "null") return false;
   if (kind === "map" && atom.map !== undefined && !atom.map.atomic) {
     const before = isJsonObject(left) ? left : noFields;

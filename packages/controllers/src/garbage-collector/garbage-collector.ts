@@ -128,8 +128,8 @@ export class GarbageCollector implements AsyncDisposable {
 
   #run(informer: Informer): Watched {
     const stopper = new AbortController();
-    const reason = new Error("the garbage collector looks at this kind no more");
-    return { informer, stop: () => stopper.abort(reason), running: informer.run(stopper.signal) };
+    const stop = (): void => stopper.abort(new Error("the garbage collector looks at this kind no more"));
+    return { informer, stop, running: informer.run(stopper.signal) };
   }
 
   #seen(kind: KindRef, object: Stored<KubeObject>): void {

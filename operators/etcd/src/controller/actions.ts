@@ -197,7 +197,7 @@ function find(seen: Seen, name: string): SeenMember {
   return seen.members.find((each) => each.name === name) ?? { name };
 }
 
-function endpointOf({ pod }: { readonly pod?: Pod }): string | undefined {
+function endpointOf({ pod }: Pick<SeenMember, "pod">): string | undefined {
   return pod === undefined ? undefined : memberEndpoint(pod);
 }
 

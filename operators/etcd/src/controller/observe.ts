@@ -40,11 +40,15 @@ export async function observe(
     silence,
     context,
   );
+  const { servicesToApply, serviceTaken } = observeServices(cluster, context);
+  const { targetVersion, versionRefusal } = observeVersion(cluster, members);
   return {
     cluster,
     members,
-    ...observeServices(cluster, context),
-    ...observeVersion(cluster, members),
+    servicesToApply,
+    serviceTaken,
+    targetVersion,
+    versionRefusal,
     misowned: members.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
@@ -61,20 +65,14 @@ interface Parts {
 }
 
 function seenMember(name: string, parts: Parts): SeenMember {
-  const pod = parts.pods.get(name);
-  const volume = parts.volumes.get(name);
-  const status = parts.statuses.get(name);
   const listed = parts.listed.get(name);
-  const recorded = parts.recorded.get(name);
   return {
     name,
-    ...(pod === undefined ? {} : { pod }),
-    ...(volume === undefined ? {} : { volume }),
-    ...(status === undefined ? {} : { status }),
-    ...(listed === undefined
-      ? {}
-      : { listed: { id: listed.id, learner: listed.learner, started: listed.name !== "" } }),
-    ...(recorded === undefined ? {} : { recorded }),
+    pod: parts.pods.get(name),
+    volume: parts.volumes.get(name),
+    status: parts.statuses.get(name),
+    listed: listed === undefined ? undefined : { id: listed.id, learner: listed.learner, started: listed.name !== "" },
+    recorded: parts.recorded.get(name),
   };
 }
 
@@ -84,12 +82,18 @@ function withSilence(
   silence: SilenceWatch,
   { clock }: ReconcileContext,
 ): readonly SeenMember[] {
-  const matters = members.flatMap((member) => matterOf(member) ?? []);
-  const forMs = silence.note(uid, matters, clock.monotonic());
-  return members.map((member) => {
-    const sinceMs = forMs.get(matterOf(member) ?? "");
+  const matters = members.map(matterOf);
+  const forMs = silence.note(
+    uid,
+    matters.filter((matter) => matter !== undefined),
+    clock.monotonic(),
+  );
+  return members.map((member, at) => {
+    const sinceMs = forMs.get(matters[at] ?? "");
     if (sinceMs === undefined) return member;
-    return { ...member, ...(podState(member.pod) === "failed" ? { failedForMs: sinceMs } : { silentForMs: sinceMs }) };
+    return podState(member.pod) === "failed"
+      ? { ...member, failedForMs: sinceMs }
+      : { ...member, silentForMs: sinceMs };
   });
 }
 
@@ -118,8 +122,8 @@ async function withFresh(
   { spec, metadata: { namespace } }: EtcdCluster,
   context: ReconcileContext,
 ): Promise<ReadonlyMap<string, PersistentVolumeClaim>> {
+  if (spec.volumeClaimTemplate === undefined) return volumes;
   const all = new Map(volumes);
-  if (spec.volumeClaimTemplate === undefined) return all;
   for (const [name, pod] of pods) {
     if (all.has(name) || podState(pod) !== "starting") continue;
     const volume = await context.fresh(PersistentVolumeClaim, volumeName(name), namespace);

@@ -7,17 +7,17 @@ import { initialMemberNames } from "./initial-members.ts";
 export interface SeenMember {
   readonly name: string;
   /** The entry of etcd's member list; absent when it has none, or when no quorum could say. */
-  readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean };
+  readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean } | undefined;
   /** What the last status of the EtcdCluster says of it. */
-  readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined };
+  readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined } | undefined;
   /** For how long this process has seen its pod run without an answer. */
-  readonly silentForMs?: number;
+  readonly silentForMs?: number | undefined;
   /** For how long this process has seen its pod failed. */
-  readonly failedForMs?: number;
-  readonly pod?: Pod;
-  readonly volume?: PersistentVolumeClaim;
+  readonly failedForMs?: number | undefined;
+  readonly pod?: Pod | undefined;
+  readonly volume?: PersistentVolumeClaim | undefined;
   /** Its own answer; absent when it gave none. */
-  readonly status?: MemberStatus;
+  readonly status?: MemberStatus | undefined;
 }
 
 export interface Seen {
@@ -34,11 +34,11 @@ export interface Seen {
   /** The version that members are brought to: the wanted one, or the running one when that is refused. */
   readonly targetVersion: string;
   /** Why the wanted version is refused. */
-  readonly versionRefusal?: string;
+  readonly versionRefusal?: string | undefined;
   /** Names of Services that are missing or not as they should be. */
   readonly servicesToApply: readonly string[];
   /** A Service of our name that belongs to somebody else. */
-  readonly serviceTaken?: string;
+  readonly serviceTaken?: string | undefined;
 }
 
 /** The pause before a member that fails at once is started again. */

@@ -12,30 +12,23 @@ type Status = NonNullable<EtcdCluster["status"]>;
 
 export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<Status, "conditions"> {
   const { cluster } = seen;
-  const members = seen.members
-    .filter((member) => belongs(seen, member))
-    .map((member) => memberStatus(member, facts.now));
+  const members = seen.members.filter((member) => belongs(seen, member));
   const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
   const currentVersion = versions[0] ?? cluster.status?.currentVersion;
-  const leader = seen.members.find(isLeader)?.name;
-  const clusterID = cluster.status?.clusterID ?? (isFounded(seen) ? seen.clusterIds[0] : undefined);
-  const phase = phaseOf(seen, step, currentVersion);
-  const waitingFor = waiting(cluster.status, step, facts);
   return {
-    phase,
-    ...(cluster.metadata.generation === undefined ? {} : { observedGeneration: cluster.metadata.generation }),
-    ...(clusterID === undefined ? {} : { clusterID }),
+    phase: phaseOf(seen, step, currentVersion),
+    observedGeneration: cluster.metadata.generation,
+    clusterID: cluster.status?.clusterID ?? (isFounded(seen) ? seen.clusterIds[0] : undefined),
     initialMembers: initialMemberNames(cluster),
     size: members.length,
-    readyMembers: seen.members.filter((member) => belongs(seen, member) && isHealthy(member) && isServing(member))
-      .length,
-    ...(leader === undefined ? {} : { leader }),
-    ...(currentVersion === undefined ? {} : { currentVersion }),
+    readyMembers: members.filter((member) => isHealthy(member) && isServing(member)).length,
+    leader: seen.members.find(isLeader)?.name,
+    currentVersion,
     targetVersion: seen.targetVersion,
     serviceName: clientServiceName(cluster.metadata.name ?? ""),
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
-    members,
-    ...(waitingFor === undefined ? {} : { waitingFor }),
+    members: members.map((member) => memberStatus(member, facts.now)),
+    waitingFor: waiting(cluster.status, step, facts),
   };
 }
 
@@ -47,15 +40,13 @@ function belongs(seen: Seen, member: SeenMember): boolean {
 
 function memberStatus(member: SeenMember, now: string): Status["members"][number] {
   const healthy = isHealthy(member);
-  const id = member.listed?.id ?? member.status?.memberId ?? member.recorded?.id;
-  const version = member.status?.version;
   return {
     name: member.name,
-    ...(id === undefined ? {} : { id }),
-    ...(version === undefined ? {} : { version }),
+    id: member.listed?.id ?? member.status?.memberId ?? member.recorded?.id,
+    version: member.status?.version,
     role: roleOf(member),
     healthy,
-    ...(healthy ? {} : { unhealthySince: member.recorded?.unhealthySince ?? now }),
+    unhealthySince: healthy ? undefined : (member.recorded?.unhealthySince ?? now),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Lets the operator speak to the model of etcd in a simulated world. Only tests import this. */
+import { stackless } from "@setpoint/host";
 import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "@setpoint/testing";
 import { EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 
@@ -34,6 +35,6 @@ async function translated<T>(send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {
-    throw error instanceof EtcdRefusal ? new EtcdError(error.message) : error;
+    throw error instanceof EtcdRefusal ? stackless(() => new EtcdError(error.message)) : error;
   }
 }

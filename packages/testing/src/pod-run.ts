@@ -127,8 +127,6 @@ export class PodRun {
     const { metadata, spec } = this.pod;
     const namespace = metadata.namespace ?? "";
     const environment = environmentOf(container.spec, this.pod, podIp);
-    const fill = (text: string): string =>
-      text.replaceAll(/\$\(([^)]+)\)/g, (whole, name: string) => environment[name] ?? whole);
     const mounts = (container.spec.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
       const volume = volumes.get(name);
       return volume === undefined ? [] : [[mountPath, volume] as const];
@@ -141,7 +139,9 @@ export class PodRun {
       namespace,
       podName: metadata.name,
       podIp,
-      command: [...(container.spec.command ?? []), ...(container.spec.args ?? [])].map(fill),
+      command: [...(container.spec.command ?? []), ...(container.spec.args ?? [])].map((text) =>
+        filled(text, environment),
+      ),
       hostNames:
         spec?.subdomain === undefined ? [] : [`${spec.hostname ?? metadata.name}.${spec.subdomain}.${namespace}.svc`],
       volumes: new Map(mounts),
@@ -238,7 +238,13 @@ function environmentOf(container: Container, pod: Pod, podIp: string): Readonly<
   const environment: Record<string, string> = {};
   for (const { name, value, valueFrom } of container.env ?? []) {
     const text = value ?? fields[valueFrom?.fieldRef?.fieldPath ?? ""] ?? "";
-    environment[name] = text.replaceAll(/\$\(([^)]+)\)/g, (whole, other: string) => environment[other] ?? whole);
+    environment[name] = filled(text, environment);
   }
   return environment;
+}
+
+/** With `$(NAME)` filled in; most texts have none. */
+function filled(text: string, environment: Readonly<Record<string, string>>): string {
+  if (!text.includes("$(")) return text;
+  return text.replaceAll(/\$\(([^)]+)\)/g, (whole, name: string) => environment[name] ?? whole);
 }

@@ -13,8 +13,8 @@ export interface EtcdArguments {
 export function parseEtcdArguments(command: readonly string[]): EtcdArguments {
   const options = new Map<string, string>();
   for (const argument of command) {
-    const match = /^--([^=]+)=(.*)$/s.exec(argument);
-    if (match?.[1] !== undefined && match[2] !== undefined) options.set(match[1], match[2]);
+    const at = argument.indexOf("=");
+    if (argument.startsWith("--") && at > 2) options.set(argument.slice(2, at), argument.slice(at + 1));
   }
   const name = options.get("name") ?? "default";
   return {

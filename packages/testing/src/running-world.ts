@@ -5,7 +5,6 @@ import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { NodeModel } from "./node-model.ts";
 import type { OutageKind } from "./node-outage.ts";
 import type { ProgramModel } from "./program-model.ts";
-import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import type { SimulatedOperator } from "./simulated-operator.ts";
 import { unsettledReason } from "./settled.ts";
 import { type StallWatch, stallWatch } from "./stall-watch.ts";
@@ -16,7 +15,6 @@ import type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
 export interface WorldParts {
   readonly host: SimulatedHost;
   readonly trace: Trace;
-  readonly server: SimulatedApiServer;
   readonly client: Client;
   readonly nodes: NodeModel;
   readonly operators: readonly SimulatedOperator[];
@@ -40,6 +38,7 @@ export class RunningWorld implements World {
   readonly #guard = new WorldGuard();
   readonly #stalls: StallWatch;
   #mapper: RestMapper | undefined;
+  #hasEnded = false;
 
   constructor(parts: WorldParts) {
     this.#parts = parts;
@@ -231,16 +230,18 @@ export class RunningWorld implements World {
     for (const operator of this.#parts.operators) operator.strikeAt(write, { kind: "lose" });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.stopOperator();
-    await this.#parts.server[Symbol.asyncDispose]();
+  /** Time stands still for good. Nobody is told: whatever waits in the world is forgotten with it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#hasEnded = true;
+    return Promise.resolve();
   }
 
   /** Lets time pass, as `VirtualClock.run`. What runs meanwhile sees nothing real and may not run for ever. */
-  #advance(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
+  async #advance(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
+    if (this.#hasEnded) throw new Error("Cannot let time pass in a world that has ended");
     const isOver = (): boolean => {
       this.#stalls.step();
-      return this.#guard.violations.length > 0 || done();
+      return this.#hasEnded || this.#guard.violations.length > 0 || done();
     };
     return this.#stalls.watched(() => this.#guard.enter(() => this.host.clock.run(limitMs, isOver)));
   }

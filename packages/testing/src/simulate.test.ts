@@ -152,3 +152,14 @@ test("pods of built-in workloads run on the nodes, and come back when they die",
   await world.settled();
   expect(await world.list(Pod)).toEqual([]);
 });
+
+test("with the end of a world time ends, also for those who let it pass just then", async () => {
+  const world = await simulate({ seed: 1 });
+  const startMs = world.host.clock.monotonic();
+  const running = world.run(600_000);
+  await world[Symbol.asyncDispose]();
+  await running;
+  expect(world.host.clock.monotonic()).toBeLessThan(startMs + 600_000);
+  await expect(world.run(1)).rejects.toThrow("Cannot let time pass in a world that has ended");
+  await expect(world.list(Pod)).rejects.toThrow("Cannot let time pass in a world that has ended");
+});

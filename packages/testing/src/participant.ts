@@ -36,7 +36,8 @@ export class Participant implements Lives {
     this.name = options.name;
     this.#options = options;
     const { name, clock, board, onlooker } = options;
-    this.views = board === undefined ? undefined : new Views({ name, clock, board, onlooker });
+    const isWatched = board !== undefined && !(board.isIdle && onlooker === undefined);
+    this.views = isWatched ? new Views({ name, clock, board, onlooker }) : undefined;
   }
 
   /** A new life. `onCrash` is called when a fault ends it. */

@@ -85,12 +85,12 @@ export class ProcessLink {
     return { send: (request, signal) => this.#send(inner, request, signal) };
   }
 
-  async #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
+  #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
     const { views } = this.#lives;
     const asked = views?.aged(request) ?? request;
     const isWatch = request.query?.["watch"] !== undefined;
     const both = isWatch ? this.#signalOfWatch(signal) : signal;
-    const response = await this.#pass<ApiResponse>(callOf(asked), {
+    const passed = this.#pass<ApiResponse>(callOf(asked), {
       send: () => {
         const refused = views?.refuse(asked);
         return refused === undefined ? inner.send(asked, both) : Promise.resolve(refused);
@@ -98,7 +98,7 @@ export class ProcessLink {
       describe: outcomeOf,
       refuse: (answer) => answer,
     });
-    return response.kind === "watch" ? this.#watched(asked, response) : response;
+    return isWatch ? passed.then((response) => this.#watched(asked, response)) : passed;
   }
 
   /**
@@ -118,7 +118,8 @@ export class ProcessLink {
     return watch.signal;
   }
 
-  #watched(request: ApiRequest, response: ApiResponse & { readonly kind: "watch" }): ApiResponse {
+  #watched(request: ApiRequest, response: ApiResponse): ApiResponse {
+    if (response.kind !== "watch") return response;
     const { clock, random, watchLagMsMax: lagMsMax = 0 } = this.#options;
     const { views } = this.#lives;
     let { frames } = response;

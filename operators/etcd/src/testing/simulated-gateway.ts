@@ -23,7 +23,7 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
           })),
         };
       }),
-    status: (endpoint) => read("status", async () => ({ ...(await model.status(endpoint)), errors: [] })),
+    status: (endpoint) => read("status", () => model.status(endpoint)),
     addLearner: (endpoint, peerUrl) => write(`add ${peerUrl}`, () => model.addLearner(endpoint, peerUrl)),
     promote: (endpoint, memberId) => write(`promote ${memberId}`, () => model.promote(endpoint, memberId)),
     remove: (endpoint, memberId) => write(`remove ${memberId}`, () => model.remove(endpoint, memberId)),

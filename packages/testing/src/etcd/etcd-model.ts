@@ -28,6 +28,8 @@ export interface SimulatedMemberStatus {
   readonly learner: boolean;
   readonly raftIndex: number;
   readonly revision: number;
+  /** Alarms; a simulated member raises none. */
+  readonly errors: readonly string[];
 }
 
 export class EtcdModel implements ProgramModel {
@@ -123,6 +125,7 @@ export class EtcdModel implements ProgramModel {
       learner: data.members.get(data.memberId)?.isLearner ?? false,
       raftIndex: data.index,
       revision: data.revision,
+      errors: [],
     };
   }
 
@@ -209,9 +212,9 @@ export class EtcdModel implements ProgramModel {
     return member;
   }
 
-  async #travel(): Promise<void> {
+  #travel(): Promise<void> {
     const { clock, random } = this.#hostOrThrow();
-    await sleep(clock, random.int(latencyMsMax));
+    return sleep(clock, random.int(latencyMsMax));
   }
 
   #hostOrThrow(): Host {

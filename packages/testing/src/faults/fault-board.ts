@@ -69,11 +69,12 @@ export class FaultBoard {
   readonly events: RecordedEvent[] = [];
   readonly struck: Struck[] = [];
   startedMs = 0;
+  /** Nothing strikes, and nothing is recorded. */
+  readonly isIdle: boolean;
   readonly #faults: readonly Fault[];
   readonly #bySite = new Map<string, Fault[]>();
   readonly #writeCounts: SiteCounts = new Map();
   readonly #eventCounts: SiteCounts = new Map();
-  readonly #isIdle: boolean;
   #striker: Striker | undefined;
   #stateName: (() => string) | undefined;
   #clock: Clock | undefined;
@@ -82,7 +83,7 @@ export class FaultBoard {
   /** With `isRead` false nobody will look at what it recorded, and without faults it records nothing. */
   constructor(faults: readonly Fault[] = [], { isRead = true }: { readonly isRead?: boolean } = {}) {
     this.#faults = faults;
-    this.#isIdle = !isRead && faults.length === 0;
+    this.isIdle = !isRead && faults.length === 0;
     for (const fault of faults) {
       const site = siteName(fault.at);
       this.#bySite.set(site, [...(this.#bySite.get(site) ?? []), fault]);
@@ -110,7 +111,7 @@ export class FaultBoard {
 
   /** A write is about to be sent; `what` is as in the trace. */
   writing(by: string, what: string, isCall: boolean, atMs: number): WriteEncounter {
-    if (this.#striker === undefined || this.#isIdle) return noEncounter;
+    if (this.#striker === undefined || this.isIdle) return noEncounter;
     const write = sitePattern(what);
     const site = { by, write, nth: countOf(this.#writeCounts, by, write) };
     const verb = isCall ? "CALL" : what.slice(0, what.indexOf(" "));
@@ -128,7 +129,7 @@ export class FaultBoard {
     resourceVersion: string,
     atMs: number,
   ): readonly ObservationFault[] {
-    if (this.#striker === undefined || this.#isIdle) return nothing;
+    if (this.#striker === undefined || this.isIdle) return nothing;
     const site = { by, event, nth: countOf(this.#eventCounts, by, event) };
     this.events.push({ site, atMs, type, resourceVersion, ...this.#stateNow() });
     return this.#plannedAt(site)?.filter(isObservationFault) ?? nothing;

@@ -4,6 +4,7 @@ import type { WriteFault } from "./faults/fault.ts";
 import { Views } from "./faults/observed-watch.ts";
 import { busyAnswer, conflictAnswer, quotaAnswer } from "./faults/refusals.ts";
 import { sitePattern } from "./faults/site-pattern.ts";
+import type { Pausable } from "./pausable.ts";
 import { type Call, type Lives, type ParticipantOptions, ProcessLink } from "./process-link.ts";
 
 /**
@@ -40,9 +41,9 @@ export class Participant implements Lives {
     this.views = isWatched ? new Views({ name, clock, board, onlooker }) : undefined;
   }
 
-  /** A new life. `onCrash` is called when a fault ends it. */
-  process(onCrash: () => void = () => {}): ProcessLink {
-    return new ProcessLink(this, this.#options, onCrash);
+  /** A new life. `onCrash` is called when a fault ends it; what it hears waits while `clock` is paused. */
+  process(onCrash: () => void = () => {}, clock?: Pausable): ProcessLink {
+    return new ProcessLink(this, this.#options, onCrash, clock);
   }
 
   nextWrite(call: Call): ReturnType<Lives["nextWrite"]> {

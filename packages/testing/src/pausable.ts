@@ -1,32 +1,15 @@
-/** What a paused process hears, it hears when it goes on: answers and events wait in its sockets. */
-import type { ApiResponse, Transport, WatchFrame } from "@setpoint/apimachinery";
-import type { ProcessClock } from "./process-clock.ts";
+/** What a paused process hears, it hears when it goes on: events wait in its sockets. */
+import type { WatchFrame } from "@setpoint/apimachinery";
 
-export function pausableTransport(inner: Transport, clock: ProcessClock): Transport {
-  return {
-    async send(request, signal): Promise<ApiResponse> {
-      // Not by `pausable`: every request of an operator comes here, so it is worth a promise less.
-      try {
-        const response = await inner.send(request, signal);
-        return response.kind === "watch" ? { ...response, frames: pausableFrames(response.frames, clock) } : response;
-      } finally {
-        while (clock.isPaused) await clock.resumed;
-      }
-    },
-  };
-}
-
-/** Settles as the promise does, but not while the process is paused. */
-export async function pausable<T>(clock: ProcessClock, promise: Promise<T>): Promise<T> {
-  try {
-    return await promise;
-  } finally {
-    while (clock.isPaused) await clock.resumed;
-  }
+/** Says whether a process stands still. */
+export interface Pausable {
+  readonly isPaused: boolean;
+  /** Undefined while the process runs, else resolves when it is resumed. */
+  readonly resumed: Promise<void> | undefined;
 }
 
 /** Not a generator, which makes three times as many promises for each event. */
-function pausableFrames(frames: AsyncIterable<WatchFrame>, clock: ProcessClock): AsyncIterable<WatchFrame> {
+export function pausableFrames(frames: AsyncIterable<WatchFrame>, clock: Pausable): AsyncIterable<WatchFrame> {
   return {
     [Symbol.asyncIterator]() {
       const inner = frames[Symbol.asyncIterator]();

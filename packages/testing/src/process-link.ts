@@ -6,6 +6,7 @@ import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import type { Views } from "./faults/observed-watch.ts";
 import { laggingWatch } from "./lagging-watch.ts";
 import type { Onlooker, Passage } from "./onlooker.ts";
+import { type Pausable, pausableFrames } from "./pausable.ts";
 import { readPath } from "./request-path.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
 
@@ -50,22 +51,26 @@ export class ProcessLink {
   readonly #lives: Lives;
   readonly #options: ParticipantOptions;
   readonly #onCrash: () => void;
+  readonly #clock: Pausable | undefined;
   readonly #end = new AbortController();
   /** Those of open watches, which end with it. */
   readonly #watches = new Set<AbortController>();
+  #isAlive = true;
   #isDoomed = false;
 
-  constructor(lives: Lives, options: ParticipantOptions, onCrash: () => void) {
+  constructor(lives: Lives, options: ParticipantOptions, onCrash: () => void, clock: Pausable | undefined) {
     this.#lives = lives;
     this.#options = options;
     this.#onCrash = onCrash;
+    this.#clock = clock;
   }
 
   get isAlive(): boolean {
-    return !this.#end.signal.aborted;
+    return this.#isAlive;
   }
 
   end(): void {
+    this.#isAlive = false;
     const reason = stackless(() => new Error("the process is dead"));
     this.#end.abort(reason);
     for (const watch of this.#watches) watch.abort(reason);
@@ -125,27 +130,33 @@ export class ProcessLink {
     let { frames } = response;
     if (lagMsMax > 0) frames = laggingWatch(frames, { clock, random, lagMsMax });
     if (views !== undefined) frames = views.frames(request, frames, () => this.#die());
+    if (this.#clock !== undefined) frames = pausableFrames(frames, this.#clock);
     return frames === response.frames ? response : { ...response, frames };
   }
 
   async #pass<T>(call: Call, ports: PassPorts<T>): Promise<T> {
-    if (!this.isAlive) return never();
-    if (this.#isDoomed) return this.#crash(call, "crashed before it asked");
-    const { fault, steps } = call.kind === "write" ? this.#lives.nextWrite(call) : noFault;
-    if (fault?.kind === "A1" || fault?.kind === "A6") return this.#crash(call, "crashed before");
-    if (call.kind === "lease" && this.#lives.leaseDelayMs > 0)
-      await sleep(this.#options.clock, this.#lives.leaseDelayMs);
-    await this.#travel();
-    if (fault !== undefined) this.#lives.refuse(call, fault);
-    if (fault?.kind === "B1") return this.#unsent(call);
-    if (fault?.kind === "B3") return this.#sendLate(call, ports, fault.lateMs);
-    const answer = await this.#answer(call, ports);
-    for (const step of steps) this.#options.board?.strike(step);
-    if (fault?.kind === "A3") return this.#crash(call, "crashed after");
-    await this.#travel();
-    if (fault?.kind === "B2") throw this.#lost(call);
-    if (fault?.kind === "A2") this.#doom();
-    return this.isAlive ? answer : never();
+    try {
+      if (!this.isAlive) return await never();
+      if (this.#isDoomed) return await this.#crash(call, "crashed before it asked");
+      const { fault, steps } = call.kind === "write" ? this.#lives.nextWrite(call) : noFault;
+      if (fault?.kind === "A1" || fault?.kind === "A6") return await this.#crash(call, "crashed before");
+      if (call.kind === "lease" && this.#lives.leaseDelayMs > 0)
+        await sleep(this.#options.clock, this.#lives.leaseDelayMs);
+      await this.#travel();
+      if (fault !== undefined) this.#lives.refuse(call, fault);
+      if (fault?.kind === "B1") return this.#unsent(call);
+      if (fault?.kind === "B3") return this.#sendLate(call, ports, fault.lateMs);
+      const answer = await this.#answer(call, ports);
+      for (const step of steps) this.#options.board?.strike(step);
+      if (fault?.kind === "A3") return await this.#crash(call, "crashed after");
+      await this.#travel();
+      if (fault?.kind === "B2") throw this.#lost(call);
+      if (fault?.kind === "A2") this.#doom();
+      return this.isAlive ? answer : await never();
+    } finally {
+      // What a paused process hears, it hears when it goes on: answers wait in its sockets.
+      while (this.#clock?.isPaused === true) await this.#clock.resumed;
+    }
   }
 
   #answer<T>(call: Call, ports: PassPorts<T>): T | Promise<T> {

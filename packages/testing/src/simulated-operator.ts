@@ -6,7 +6,6 @@ import type { Manager } from "@setpoint/runtime";
 import { type Operator, runOperator } from "setpoint";
 import type { Participant, Strike } from "./participant.ts";
 import type { ProcessLink } from "./process-link.ts";
-import { pausable, pausableTransport } from "./pausable.ts";
 import { type ClockSkew, ProcessClock } from "./process-clock.ts";
 
 /** What an operator's process is given besides the API server. */
@@ -91,11 +90,11 @@ export class SimulatedOperator {
     this.#restart?.cancel();
     const { offsetMs = 0, rate = 1 } = this.#options.skew ?? {};
     const clock = new ProcessClock(host.clock, { offsetMs: offsetMs + this.#jumpedMs, rate });
-    const link = participant.process(() => this.#crashed());
-    const calls: OperatorProcess = { call: (what, kind, send) => pausable(clock, link.call(what, kind, send)) };
+    const link = participant.process(() => this.#crashed(), clock);
+    const calls: OperatorProcess = { call: (what, kind, send) => link.call(what, kind, send) };
     const operator = typeof source === "function" ? source(calls) : source;
     const manager = runOperator(operator, {
-      transport: pausableTransport(link.transport(transport), clock),
+      transport: link.transport(transport),
       // Its own chance: what still stirs in a process that has died must not use up that of the living.
       host: { ...host, clock, random: seededRandom(host.random.int(seedMax)) },
       ...(leaseNamespace === undefined ? {} : { leaseNamespace }),

@@ -83,17 +83,15 @@ function withSilence(
   { clock }: ReconcileContext,
 ): readonly SeenMember[] {
   const matters = members.map(matterOf);
-  const forMs = silence.note(
-    uid,
-    matters.filter((matter) => matter !== undefined),
-    clock.monotonic(),
-  );
+  const said = matters.filter((matter) => matter !== undefined);
+  const nowMs = clock.monotonic();
+  const since = silence.note(uid, said, nowMs);
+  if (since.size === 0) return members;
   return members.map((member, at) => {
-    const sinceMs = forMs.get(matters[at] ?? "");
+    const sinceMs = since.get(matters[at] ?? "");
     if (sinceMs === undefined) return member;
-    return podState(member.pod) === "failed"
-      ? { ...member, failedForMs: sinceMs }
-      : { ...member, silentForMs: sinceMs };
+    const forMs = nowMs - sinceMs;
+    return podState(member.pod) === "failed" ? { ...member, failedForMs: forMs } : { ...member, silentForMs: forMs };
   });
 }
 
@@ -226,15 +224,18 @@ function observeVersion(
   cluster: EtcdCluster,
   members: readonly SeenMember[],
 ): Pick<Seen, "targetVersion" | "versionRefusal"> {
-  const versions = members.flatMap((member) => member.status?.version ?? podVersion(member.pod) ?? []);
-  const running = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
+  const versions = members
+    .map((member) => member.status?.version ?? podVersion(member.pod))
+    .filter((version) => version !== undefined)
+    .sort(compareEtcdVersions);
+  const running = versions[0] ?? cluster.status?.currentVersion;
   const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version);
   if (refusal === undefined) return { targetVersion: cluster.spec.version };
   return { targetVersion: versions.at(-1) ?? running ?? cluster.spec.version, versionRefusal: refusal };
 }
 
 function distinctClusterIds(members: readonly SeenMember[]): readonly string[] {
-  return [
-    ...new Set(members.flatMap((member) => (member.status === undefined ? [] : [member.status.clusterId]))),
-  ].sort();
+  const ids = new Set<string>();
+  for (const { status } of members) if (status !== undefined) ids.add(status.clusterId);
+  return [...ids].sort();
 }

@@ -6,12 +6,13 @@ export class SilenceWatch {
   /** By the UID of the cluster, then by what is the matter. */
   readonly #since = new Map<string, ReadonlyMap<string, number>>();
 
-  /** Notes what is the matter now; says for how long each has been. */
+  /** Notes what is the matter now; says since when each has been. */
   note(cluster: string, matters: readonly string[], nowMs: number): ReadonlyMap<string, number> {
     const before = this.#since.get(cluster);
-    const since = new Map(matters.map((matter) => [matter, before?.get(matter) ?? nowMs]));
-    if (since.size === 0) this.#since.delete(cluster);
-    else this.#since.set(cluster, since);
-    return new Map([...since].map(([matter, sinceMs]) => [matter, nowMs - sinceMs]));
+    const since = new Map<string, number>();
+    for (const matter of matters) since.set(matter, before?.get(matter) ?? nowMs);
+    if (since.size > 0) this.#since.set(cluster, since);
+    else if (before !== undefined) this.#since.delete(cluster);
+    return since;
   }
 }

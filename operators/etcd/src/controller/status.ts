@@ -13,8 +13,8 @@ type Status = NonNullable<EtcdCluster["status"]>;
 export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<Status, "conditions"> {
   const { cluster } = seen;
   const members = seen.members.filter((member) => belongs(seen, member));
-  const versions = seen.members.flatMap((member) => member.status?.version ?? []).sort(compareEtcdVersions);
-  const currentVersion = versions[0] ?? cluster.status?.currentVersion;
+  const versions = seen.members.map((member) => member.status?.version).filter((version) => version !== undefined);
+  const currentVersion = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
     observedGeneration: cluster.metadata.generation,

@@ -2,9 +2,10 @@
 const immediate = setImmediate;
 /**
  * Immediates that are asked for at once run one after the other, each after all promise reactions of the one before, and only after
- * the last one Node asks the system for events, which was a tenth of the time of a simulated run.
+ * the last one Node asks the system for events, which was a tenth of the time of a simulated run. A schedule has some hundred turns;
+ * what is real beside it (the messages of a test runner) waits for a few milliseconds.
  */
-const turnsAtOnce = 16;
+const turnsAtOnce = 128;
 
 let waiting: (() => void)[] = [];
 let turnsLeft = 0;

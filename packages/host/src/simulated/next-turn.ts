@@ -7,23 +7,24 @@ const immediate = setImmediate;
  */
 const turnsAtOnce = 128;
 
-let waiting: (() => void)[] = [];
+let turn: Promise<void> | undefined;
+let begin: () => void;
 let turnsLeft = 0;
 
 /** Resolves in a turn of the event loop of its own: all promise reactions that are ready have run then. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (turnsLeft > 0) return;
-    turnsLeft = turnsAtOnce;
-    for (let i = 0; i < turnsAtOnce; i++) immediate(beginTurn);
+  turn ??= new Promise((resolve) => {
+    begin = resolve;
   });
+  if (turnsLeft > 0) return turn;
+  turnsLeft = turnsAtOnce;
+  for (let i = 0; i < turnsAtOnce; i++) immediate(beginTurn);
+  return turn;
 }
 
 function beginTurn(): void {
   turnsLeft--;
-  if (waiting.length === 0) return;
-  const begun = waiting;
-  waiting = [];
-  for (const resolve of begun) resolve();
+  if (turn === undefined) return;
+  turn = undefined;
+  begin();
 }

@@ -24,16 +24,17 @@ export function nextTurn(clock: Clock): Promise<void> {
 /** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal === undefined) return void clock.setTimer(resolve, delayMs);
+    if (signal.aborted) return reject(signal.reason);
     const onAbort = (): void => {
       timer.cancel();
-      reject(signal?.reason);
+      reject(signal.reason);
     };
     const timer = clock.setTimer(() => {
-      signal?.removeEventListener("abort", onAbort);
+      signal.removeEventListener("abort", onAbort);
       resolve();
     }, delayMs);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
   });
 }
 

@@ -3,12 +3,24 @@ import type { Random } from "../random.ts";
 import { nextTurn } from "./next-turn.ts";
 import { TimerHeap } from "./timer-heap.ts";
 
-interface PendingTimer extends Timer {
+class PendingTimer implements Timer {
   readonly dueMs: number;
   /** Decides among timers that are due at the same moment. */
   readonly order: number;
   readonly callback: () => void;
-  isCancelled: boolean;
+  readonly #timers: TimerHeap<PendingTimer>;
+  isCancelled = false;
+
+  constructor(timers: TimerHeap<PendingTimer>, dueMs: number, order: number, callback: () => void) {
+    this.#timers = timers;
+    this.dueMs = dueMs;
+    this.order = order;
+    this.callback = callback;
+  }
+
+  cancel(): void {
+    this.#timers.cancel(this);
+  }
 }
 
 /** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
@@ -49,13 +61,8 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {
-    const timer: PendingTimer = {
-      dueMs: this.#nowMs + Math.max(0, delayMs),
-      order: this.#random.next(),
-      callback,
-      isCancelled: false,
-      cancel: () => this.#timers.cancel(timer),
-    };
+    const dueMs = this.#nowMs + Math.max(0, delayMs);
+    const timer = new PendingTimer(this.#timers, dueMs, this.#random.next(), callback);
     this.#timers.push(timer);
     return timer;
   }

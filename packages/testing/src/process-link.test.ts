@@ -24,3 +24,19 @@ test.each([
   await host.clock.run(0);
   expect(isHeard).toBe(true);
 });
+
+test.each([
+  ["rejects", () => Promise.reject(new Error("no"))],
+  [
+    "throws at once",
+    () => {
+      throw new Error("no");
+    },
+  ],
+])("a call that %s is in the trace, with its error", async (_, send) => {
+  const host = simulatedHost(1);
+  const trace = new Trace();
+  const who = new Participant({ name: "a", clock: host.clock, random: host.random, trace });
+  await expect(host.clock.wait(who.process().call("something", "look", send))).rejects.toThrow("no");
+  expect(trace.entries).toMatchObject([{ what: "something", outcome: "no" }]);
+});

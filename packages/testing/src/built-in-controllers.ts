@@ -12,7 +12,7 @@ import {
   serviceAccounts,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
-import { startManager } from "@setpoint/runtime";
+import { InformerFactory, startManager } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
 
 /** Controllers that are left out when nobody in the world may see what they do. */
@@ -24,16 +24,22 @@ const optional = [
 
 const accounts = serviceAccounts({ caPem: "simulated" });
 
+export interface BuiltInControllers {
+  /** Caches for the nodes, too: none of them sees what the others do not. */
+  readonly informers: InformerFactory;
+  /** Resolves when all of them are in sync. */
+  readonly ready: Promise<unknown>;
+}
+
 /**
- * Resolves when all of them are in sync. They run until the world is forgotten. With `observers`, only those run whose work one
- * of these operators may see or cause, and the scheduler writes Events only when one of them may read Events: for the others it
- * makes no difference, and a run costs half as much.
+ * They run until the world is forgotten. With `observers`, only those run whose work one of these operators may see or cause, and the
+ * scheduler writes Events only when one of them may read Events: for the others it makes no difference, and a run costs half as much.
  */
-export async function startBuiltInControllers(
+export function startBuiltInControllers(
   transport: Transport,
   host: Host,
   observers?: readonly Operator[],
-): Promise<void> {
+): BuiltInControllers {
   const touched = observers === undefined ? everything : resourcesOf(observers);
   const controllers = [
     ...optional.filter(({ resources }) => isTouched(resources, touched)).map(({ definition }) => definition),
@@ -47,12 +53,13 @@ export async function startBuiltInControllers(
     informers: manager.informers,
     looksAt: ({ plural }) => observers === undefined || isPresent(plural, touched),
   });
-  await Promise.all([manager.ready, collector.start()]);
+  return { informers: manager.informers, ready: Promise.all([manager.ready, collector.start()]) };
 }
 
 /** For worlds whose operators are the controllers themselves. */
-export function startCollector(transport: Transport, host: Host): Promise<void> {
-  return new GarbageCollector(createClient(transport, host), host).start();
+export function startCollector(transport: Transport, host: Host): BuiltInControllers {
+  const client = createClient(transport, host);
+  return { informers: new InformerFactory(client, host), ready: new GarbageCollector(client, host).start() };
 }
 
 /** Kinds of which the built-in controllers, nodes or operators may make objects. */

@@ -3,7 +3,7 @@ import { PersistentVolumeClaim, Pod, type PodStatus } from "@setpoint/api";
 import { deepEqual, isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
-import { InformerFactory } from "@setpoint/runtime";
+import type { InformerFactory } from "@setpoint/runtime";
 import { NodeOutage, type OutageKind } from "./node-outage.ts";
 import { PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
@@ -29,7 +29,7 @@ interface Running {
 
 export class NodeModel {
   readonly #options: NodeModelOptions;
-  readonly #informers: InformerFactory;
+  #informers: InformerFactory | undefined;
   readonly #running = new Map<string, Running>();
   /** By the UID of the pod (emptyDir) or of the claim. */
   readonly #volumes = new Map<string, SimulatedVolume>();
@@ -38,20 +38,21 @@ export class NodeModel {
 
   constructor(options: NodeModelOptions) {
     this.#options = options;
-    this.#informers = new InformerFactory(options.client, options.host);
   }
 
   /** Resolves when the pods of the nodes, which are registered already, are followed. */
-  async start(): Promise<void> {
-    const pods = this.#informers.informer(Pod);
+  async start(informers: InformerFactory): Promise<void> {
+    this.#informers = informers;
+    const pods = informers.informer(Pod);
     pods.addHandler({
       onAdd: (pod) => this.#seen(pod as Stored<Pod>),
       onUpdate: (_old, pod) => this.#seen(pod as Stored<Pod>),
       onDelete: (pod) => this.#gone(pod as Stored<Pod>),
     });
-    this.#informers.informer(PersistentVolumeClaim).addHandler({ onDelete: (claim) => this.#wipe(claim.metadata.uid) });
-    this.#informers.start();
-    await this.#informers.synced();
+    const claims = informers.informer(PersistentVolumeClaim);
+    claims.addHandler({ onDelete: (claim) => this.#wipe(claim.metadata.uid) });
+    informers.start();
+    await Promise.all([pods.synced, claims.synced]);
   }
 
   /** As `kill -9` on the processes of a pod; throws when it does not run. */
@@ -135,7 +136,7 @@ export class NodeModel {
 
   #podsOf(node: string): readonly Stored<Pod>[] {
     // The store of the informer of pods holds pods.
-    const pods = this.#informers.informer(Pod).store.values() as Iterable<Stored<Pod>>;
+    const pods = (this.#informers?.informer(Pod).store.values() ?? []) as Iterable<Stored<Pod>>;
     return [...pods].filter(({ spec }) => spec?.nodeName === node);
   }
 
@@ -191,7 +192,7 @@ export class NodeModel {
   /** The UID of a claim that is there; binds it when it is not bound yet. */
   #claim(pod: Pod, name: string): string | undefined {
     const { namespace = "" } = pod.metadata;
-    const claim = this.#informers.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
+    const claim = this.#informers?.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
       | Stored<PersistentVolumeClaim>
       | undefined;
     if (claim === undefined) return undefined;

@@ -4,7 +4,7 @@ import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
-import { startBuiltInControllers, startCollector } from "./built-in-controllers.ts";
+import { type BuiltInControllers, startBuiltInControllers, startCollector } from "./built-in-controllers.ts";
 import type { Fault } from "./faults/fault.ts";
 import { FaultBoard } from "./faults/fault-board.ts";
 import { WorldStriker } from "./faults/world-striker.ts";
@@ -214,11 +214,11 @@ function createProcess(
 }
 
 async function startEverything(
-  builtIn: Promise<void>,
+  builtIn: BuiltInControllers,
   nodes: NodeModel,
   operators: readonly SimulatedOperator[],
 ): Promise<void> {
-  await Promise.all([builtIn, nodes.start()]);
+  await Promise.all([builtIn.ready, nodes.start(builtIn.informers)]);
   for (const operator of operators) operator.start();
   await Promise.all(operators.map(({ ready }) => ready));
 }

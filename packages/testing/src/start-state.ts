@@ -71,7 +71,7 @@ export async function buildStartState({ operators, nodeNames }: StartStateOption
   const transport = server.transportAs(clusterAdmin);
   const client = createClient(transport, host);
   const build = async (): Promise<void> => {
-    await startBuiltInControllers(transport, host);
+    await startBuiltInControllers(transport, host).ready;
     for (const name of nodeNames) await registerNode(client, name);
     for (const operator of operators) await install(client, operator, host);
   };

@@ -27,7 +27,7 @@ const found: readonly Found[] = [
   {
     name: "a member is not restarted for an upgrade while another one is on its way out and the cache does not show it",
     story: "a cluster is upgraded",
-    seed: 600_057,
+    seed: 601_633,
     faults: [
       { kind: "E1", at: write(told, 3), child: pod(0) },
       { kind: "C5", at: event("pods", 17), forMs: 20_000 },
@@ -46,19 +46,19 @@ const found: readonly Found[] = [
   {
     name: "a process that is to die on a node that is lost at the moment has died already: another one dies",
     story: "a member is replaced",
-    seed: 273,
+    seed: 1_290,
     faults: [
       { kind: "E9", at: write(status, 4), rank: 0, backMs: 120_000 },
-      { kind: "D3", at: write(told, 3), forMs: 5_000 },
+      { kind: "D3", at: write(told, 2), forMs: 5_000 },
     ],
   },
   {
     name: "a member is not restarted for an upgrade when another one has gone while the status before it had to wait",
     story: "a cluster is upgraded",
-    seed: 4_304,
+    seed: 607,
     faults: [
-      { kind: "B5", at: write(status, 6), status: 429, times: 1 },
-      { kind: "E9", at: write(status, 6), rank: 1, backMs: 120_000 },
+      { kind: "B5", at: write(status, 14), status: 429, times: 2 },
+      { kind: "E9", at: write(status, 14), rank: 0, backMs: 120_000 },
     ],
   },
   {
@@ -73,39 +73,39 @@ const found: readonly Found[] = [
   {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
     story: "a cluster is upgraded",
-    seed: 938,
-    faults: [{ kind: "E1", at: write(told, 5), child: pod(12) }],
+    seed: 2_921,
+    faults: [{ kind: "E1", at: write(told, 5), child: pod(13) }],
   },
   {
     name: "a founder that was started again on an empty volume before a quorum could say that it had joined is replaced",
     story: "a cluster starts",
-    seed: 506,
+    seed: 1_080,
     faults: [
       { kind: "B6", at: write(made, 3), forMs: 20_000 },
-      { kind: "E1", at: write(made, 13), child: claim(9) },
-      { kind: "E8", at: write(status, 6), rank: 18 },
+      { kind: "E1", at: write(made, 12), child: claim(9) },
+      { kind: "E8", at: write(status, 7), rank: 18 },
     ],
   },
   {
     name: "a founder whose claim was deleted before its pod could start is replaced when the others are a quorum",
     story: "a cluster starts",
-    seed: 3_001_130,
+    seed: 3_008_560,
     faults: [
       { kind: "B3", at: write(told, 1), lateMs: 2_000 },
       { kind: "C6", at: event("pods", 1), compacted: false },
       { kind: "B5", at: write(claimed, 3), status: 500, times: 2 },
       { kind: "C5", at: event("pods", 2), forMs: 20_000 },
-      { kind: "E1", at: write(claimed, 5), child: claim(14) },
+      { kind: "E1", at: write(claimed, 5), child: claim(17) },
     ],
   },
   {
-    name: "an operator that stood still and then crashed seven times may take as long as both take together",
+    name: "an operator that stood still and then crashed again and again may take as long as both take together",
     story: "a member is replaced",
-    seed: 3_008_889,
+    seed: 3_001_597,
     faults: [
-      { kind: "D3", at: write(told, 4), forMs: 60_000 },
-      { kind: "E1", at: write(status, 12), child: pod(2) },
-      { kind: "A6", at: write("etcd promote *", 1), every: 2, times: 7 },
+      { kind: "D3", at: write(made, 3), forMs: 60_000 },
+      { kind: "E1", at: write(status, 7), child: pod(6) },
+      { kind: "A6", at: write("etcd promote *", 1), every: 3, times: 10 },
     ],
   },
   {
@@ -114,7 +114,7 @@ const found: readonly Found[] = [
     seed: 40_565,
     faults: [
       { kind: "D4", at: write(told, 1), byMs: -3_600_000 },
-      { kind: "E1", at: write(told, 4), child: pod(7) },
+      { kind: "E1", at: write(told, 4), child: pod(0) },
     ],
   },
   {
@@ -139,10 +139,10 @@ const found: readonly Found[] = [
   {
     name: "a removal beside a member that joined while there was no majority is not asked for without end",
     story: "a member is replaced",
-    seed: 121_001,
+    seed: 122_759,
     faults: [
       { kind: "E2", at: write(told, 2), child: pod(10), own: false },
-      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(4), own: true },
+      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(9), own: true },
       { kind: "E1", at: write(status, 10), child: pod(7) },
       { kind: "E9", at: write("etcd promote *", 1), rank: 1, backMs: 120_000 },
     ],

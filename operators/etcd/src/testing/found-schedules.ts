@@ -1,0 +1,245 @@
+/**
+ * What random schedules have found: each goes well since, and stays as a test under the name of what went wrong. What takes its fix out
+ * stands beside it, so that `npm run found` can say whether it would still be found.
+ */
+import type { Fault } from "@setpoint/testing";
+
+/** One place of a source; it occurs once in its file. */
+export interface Edit {
+  /** From the root of the repository on. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface FoundSchedule {
+  readonly name: string;
+  readonly story: string;
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  /** Takes the fix out. */
+  readonly without: readonly Edit[];
+}
+
+const write = (write: string, nth: number): { by: string; write: string; nth: number } => ({ by: "etcd", write, nth });
+const event = (event: string, nth: number): { by: string; event: string; nth: number } => ({ by: "etcd", event, nth });
+const claim = (rank: number): { resource: string; rank: number } => ({ resource: "persistentvolumeclaims", rank });
+const service = (rank: number): { resource: string; rank: number } => ({ resource: "services", rank });
+const pod = (rank: number): { resource: string; rank: number } => ({ resource: "pods", rank });
+
+const claimed = "POST default/persistentvolumeclaims/data-orders-*";
+const made = "POST default/pods/orders-*";
+const upgraded = "PATCH default/pods/orders-*";
+const told = "POST default/events/orders.*";
+const status = "PATCH default/etcdclusters/orders/status";
+
+/** Where the fixes are. */
+const actions = "operators/etcd/src/controller/actions.ts";
+const seen = "operators/etcd/src/controller/seen.ts";
+const striker = "packages/testing/src/faults/world-striker.ts";
+const runSchedule = "packages/testing/src/explore/run-schedule.ts";
+const quorumGroup = "packages/testing/src/etcd/quorum-group.ts";
+
+export const foundSchedules: readonly FoundSchedule[] = [
+  {
+    name: "a member is not restarted for an upgrade while another one is on its way out and the cache does not show it",
+    story: "a cluster is upgraded",
+    seed: 601_633,
+    faults: [
+      { kind: "E1", at: write(told, 3), child: pod(0) },
+      { kind: "C5", at: event("pods", 17), forMs: 20_000 },
+      { kind: "B5", at: write(upgraded, 2), status: 500, times: 3 },
+    ],
+    without: [{ file: actions, from: "fresh(Pod, name, cluster.metadata.namespace)", to: "member.pod" }],
+  },
+  {
+    name: "an upgrade that a busy server has put off is decided anew: another member may be down meanwhile",
+    story: "a cluster is upgraded",
+    seed: 900_265,
+    faults: [
+      { kind: "B5", at: write(upgraded, 2), status: 503, times: 2 },
+      { kind: "E9", at: write(upgraded, 3), rank: 1, backMs: 120_000 },
+    ],
+    without: [{ file: actions, from: ", once: true }", to: " }" }],
+  },
+  {
+    name: "a process that is to die on a node that is lost at the moment has died already: another one dies",
+    story: "a member is replaced",
+    seed: 1_290,
+    faults: [
+      { kind: "E9", at: write(status, 4), rank: 0, backMs: 120_000 },
+      { kind: "D3", at: write(told, 2), forMs: 5_000 },
+    ],
+    without: [
+      {
+        file: "operators/etcd/src/testing/etcd-worlds.ts",
+        from: "({ metadata }) => world.runs(metadata.name)",
+        to: "() => true",
+      },
+    ],
+  },
+  {
+    name: "a member is not restarted for an upgrade when another one has gone while the status before it had to wait",
+    story: "a cluster is upgraded",
+    seed: 607,
+    faults: [
+      { kind: "B5", at: write(status, 14), status: 429, times: 2 },
+      { kind: "E9", at: write(status, 14), rank: 0, backMs: 120_000 },
+    ],
+    without: [
+      { file: actions, from: 'if (podState(pod) !== "running") return `the pod of ${name} is stopping`;', to: "" },
+      { file: actions, from: "status === undefined ? `${name} does not answer any more` : undefined", to: "undefined" },
+    ],
+  },
+  {
+    name: "a member is not restarted for an upgrade when another one has gone while the operator stood still",
+    story: "a cluster is upgraded",
+    seed: 1_347,
+    faults: [
+      { kind: "E1", at: write(told, 3), child: pod(15) },
+      { kind: "D3", at: write(told, 3), forMs: 5_000 },
+    ],
+    without: [{ file: actions, from: "tookMs > answersMsMax", to: "tookMs > Infinity" }],
+  },
+  {
+    name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
+    story: "a cluster is upgraded",
+    seed: 2_921,
+    faults: [{ kind: "E1", at: write(told, 5), child: pod(13) }],
+    without: [{ file: striker, from: 'if (child.kind === "Pod") this.#surprise();', to: "" }],
+  },
+  {
+    name: "a founder that was started again on an empty volume before a quorum could say that it had joined is replaced",
+    story: "a cluster starts",
+    seed: 1_080,
+    faults: [
+      { kind: "B6", at: write(made, 3), forMs: 20_000 },
+      { kind: "E1", at: write(made, 12), child: claim(9) },
+      { kind: "E8", at: write(status, 7), rank: 18 },
+    ],
+    without: [{ file: seen, from: "(isGone || hasRefusedToRun(pod))", to: "isGone" }],
+  },
+  {
+    name: "a founder whose claim was deleted before its pod could start is replaced when the others are a quorum",
+    story: "a cluster starts",
+    seed: 3_008_560,
+    faults: [
+      { kind: "B3", at: write(told, 1), lateMs: 2_000 },
+      { kind: "C6", at: event("pods", 1), compacted: false },
+      { kind: "B5", at: write(claimed, 3), status: 500, times: 2 },
+      { kind: "C5", at: event("pods", 2), forMs: 20_000 },
+      { kind: "E1", at: write(claimed, 5), child: claim(17) },
+    ],
+    without: [{ file: seen, from: "(waitsForVolume(seen, member) || hasEnded(member))", to: "hasEnded(member)" }],
+  },
+  {
+    name: "an operator that stood still and then crashed again and again may take as long as both take together",
+    story: "a member is replaced",
+    seed: 3_001_597,
+    faults: [
+      { kind: "D3", at: write(made, 3), forMs: 60_000 },
+      { kind: "E1", at: write(status, 7), child: pod(6) },
+      { kind: "A6", at: write("etcd promote *", 1), every: 3, times: 10 },
+    ],
+    without: [
+      {
+        file: runSchedule,
+        from: "faults.reduce((sum, fault) => sum + delayBy(fault), 0)",
+        to: "Math.max(0, ...faults.map(durationOf))",
+      },
+    ],
+  },
+  {
+    name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
+    story: "a cluster shrinks",
+    seed: 40_565,
+    faults: [
+      { kind: "D4", at: write(told, 1), byMs: -3_600_000 },
+      { kind: "E1", at: write(told, 4), child: pod(0) },
+    ],
+    without: [
+      {
+        file: "operators/etcd/src/controller/observe.ts",
+        from: "failedForMs: forMs",
+        to: 'failedForMs: Math.abs(clock.now() - Date.parse(member.pod?.status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ""))',
+      },
+    ],
+  },
+  {
+    name: "a node that comes back after the last step is waited for",
+    story: "a cluster starts",
+    seed: 10_374,
+    faults: [
+      { kind: "C5", at: event("etcdclusters", 1), forMs: 20_000 },
+      { kind: "E9", at: write(status, 6), rank: 2, backMs: 120_000 },
+    ],
+    without: [{ file: runSchedule, from: "while (!isOver());", to: "while (false);" }],
+  },
+  {
+    name: "a person who takes the data of one member of two has to bring them back: no operator can",
+    story: "a cluster grows",
+    seed: 500_042,
+    faults: [
+      { kind: "E2", at: write(told, 1), child: service(1), own: false },
+      { kind: "E1", at: write(told, 2), child: claim(5) },
+      { kind: "E1", at: write(status, 7), child: pod(19) },
+    ],
+    without: [
+      {
+        file: "packages/testing/src/oracles/outcome-oracles.ts",
+        from: "isBeyondRepair(models, faults) ? undefined : unsettled",
+        to: "unsettled",
+      },
+    ],
+  },
+  {
+    name: "a removal beside a member that joined while there was no majority is not asked for without end",
+    story: "a member is replaced",
+    seed: 122_759,
+    faults: [
+      { kind: "E2", at: write(told, 2), child: pod(10), own: false },
+      { kind: "E2", at: write("etcd add http://orders-*.orders.default.svc:2380", 1), child: service(9), own: true },
+      { kind: "E1", at: write(status, 10), child: pod(7) },
+      { kind: "E9", at: write("etcd promote *", 1), rank: 1, backMs: 120_000 },
+    ],
+    without: [
+      { file: actions, from: "waitsForStart(error) ? startRetryMs : membershipRetryMs", to: "membershipRetryMs" },
+      {
+        file: "packages/testing/src/etcd/etcd-member.ts",
+        from: 'if (own?.name === "") this',
+        to: 'if (own?.name === "" && this.#group?.hasQuorum === true) this',
+      },
+      { file: quorumGroup, from: "if (this.hasQuorum) for", to: "for" },
+      { file: quorumGroup, from: "if (!this.hasQuorum) return;\n    for", to: "return peer.synced();\n    for" },
+    ],
+  },
+  {
+    name: "a member is replaced although somebody has given a port of a Service another number",
+    story: "a member is replaced",
+    seed: 141_002,
+    faults: [{ kind: "E2", at: write(made, 4), child: service(15), own: true, of: "spec" }],
+    without: [
+      {
+        file: actions,
+        from: "else await patch(present, restoration(present, wanted), { unchanged: true });",
+        to: "else await apply(wanted);",
+      },
+      {
+        file: "packages/runtime/src/controller/child-writer.ts",
+        from: "if (present === undefined || lists === undefined) throw refusal;",
+        to: "throw refusal;",
+      },
+    ],
+  },
+  {
+    name: "an upgrade that the server gets late, when a node has been lost meanwhile, is no fault of who sent it before",
+    story: "a cluster is upgraded",
+    seed: 171_140,
+    faults: [
+      { kind: "B5", at: write(upgraded, 1), status: 500, times: 2 },
+      { kind: "B3", at: write(upgraded, 2), lateMs: 2_000 },
+      { kind: "E9", at: write(upgraded, 3), rank: 1, backMs: 120_000 },
+    ],
+    without: [{ file: striker, from: "if (this.#surprisedMs >= sentMs) this.#surprise();", to: "" }],
+  },
+];

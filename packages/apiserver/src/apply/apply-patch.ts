@@ -187,6 +187,7 @@ function takeFromOthers(
   options: ApplyPatchOptions,
   { live, wanted, others, force }: Takeover,
 ): readonly ManagedEntry[] {
+  if (others.length === 0) return others;
   const compared = compareObjects(rootAtomOf(options.schema), live, wanted);
   const comparison = resetFrom(compared, options.resetFields);
   if (comparison === undefined) return others;

@@ -51,7 +51,8 @@ export async function applyObject(
       ...(subresource === "status" && definition.custom ? { only: statusAlone } : {}),
       ...resetFieldsOf(definition, subresource),
     });
-    return { object: fillDefaults(definition, typed(definition, object, patch)), managedFields };
+    const own = typed(definition, object, patch, live === undefined);
+    return { object: fillDefaults(definition, own), managedFields };
   };
   const create = (): Change => {
     // Who may only patch must not make objects by it.
@@ -100,11 +101,17 @@ export function parseApplied(
 
 /**
  * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits. Only such a patch can
- * make a difference. Built-in kinds are completed in place everywhere, so that they need a copy; custom ones share what is as it was.
+ * make a difference. Built-in kinds are completed in place everywhere, so that they need a copy, unless the object is new and was copied
+ * from the patch; custom ones share what is as it was.
  */
-function typed(definition: ResourceDefinition, object: UnstructuredObject, patch: UnstructuredObject): MutableObject {
+function typed(
+  definition: ResourceDefinition,
+  object: UnstructuredObject,
+  patch: UnstructuredObject,
+  isNew: boolean,
+): MutableObject {
   if (definition.custom) return object as MutableObject;
-  if (!hasUntyped(patch)) return cloneJson(object) as MutableObject;
+  if (!hasUntyped(patch)) return (isNew ? object : cloneJson(object)) as MutableObject;
   try {
     const { value } = decode(definition.schema, object, { unknown: "prune", wrongTypes: "throw" });
     return value as MutableObject;

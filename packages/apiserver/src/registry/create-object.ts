@@ -11,9 +11,9 @@ import { type MutableMeta, type MutableObject, setManagers } from "./mutable-obj
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
-import { showReady, storedForm } from "./resource-view.ts";
+import { settled, showReady } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionHolds, admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionHolds, admissionRequest, admitting, validating, writeContext } from "./write-kit.ts";
 import { parseWriteOptions, type WriteOptions } from "./write-options.ts";
 
 /** Attempts to find a free name for a generateName, as in upstream (RetryGenerateName). */
@@ -86,7 +86,8 @@ function* decideCreate(
   const prepared = yield* prepareCreate(context, served, options, object);
   // Last, as upstream: who is refused for another reason does not learn that the name is taken.
   if (current !== undefined) throw new NameTaken(definition, current);
-  return yield* storedForm(context.view(definition), prepared);
+  const stored = context.view(definition).toStored(prepared);
+  return stored instanceof Promise ? yield* settled(stored) : stored;
 }
 
 /** Everything that happens to a new object before it is stored, in the order of upstream. */
@@ -107,12 +108,14 @@ export function* prepareCreate(
   const name = object.metadata.name ?? "";
   const subject = { operation: "CREATE", name, object, old: undefined, dryRun: options.dryRun } as const;
   const admission = admissionRequest(context, served, subject);
-  yield* admit(context, admission);
+  const admit = admitting(context, admission);
+  for (let wait = admit(); wait !== undefined; wait = admit()) yield wait;
   dedupeOwnerReferences(object, warnings);
   strategy.prepareForCreate?.(object, write);
   if (strategy.tracksGeneration === true || definition.custom) object.metadata.generation = 1;
   validateObject(definition, object, undefined, write);
-  yield* validateAdmission(context, admission);
+  const validate = validating(context, admission);
+  for (let wait = validate(); wait !== undefined; wait = validate()) yield wait;
   return object;
 }
 

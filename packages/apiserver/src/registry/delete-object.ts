@@ -9,8 +9,8 @@ import { storageKey } from "./object-key.ts";
 import { listObjects } from "./read-objects.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import { showReady, shownForm, storedForm } from "./resource-view.ts";
-import { admissionRequest, admit, validateAdmission } from "./write-kit.ts";
+import { settled, showReady, shownForm } from "./resource-view.ts";
+import { admissionRequest, admitting, validating } from "./write-kit.ts";
 
 export interface DeleteAnswer {
   readonly code: 200 | 202;
@@ -119,17 +119,20 @@ function* decideDelete(
   made.isGone = false;
   made.isMarkedFirst = false;
   if (current === undefined) throw notFound(definition, name);
-  const old = yield* shownForm(view, current);
+  const old = view.mayAsk ? yield* shownForm(view, current) : view.show(current);
   checkPreconditions(definition, old, options);
   const subject = { operation: "DELETE", name, object: undefined, old, dryRun: options.dryRun } as const;
   const admission = { ...admissionRequest(context, served, subject), namespace };
-  yield* admit(context, admission);
-  yield* validateAdmission(context, admission);
+  const admit = admitting(context, admission);
+  for (let wait = admit(); wait !== undefined; wait = admit()) yield wait;
+  const validate = validating(context, admission);
+  for (let wait = validate(); wait !== undefined; wait = validate()) yield wait;
   const marked = markDeleted(context.host.clock, definition.strategy, old, options);
   made.isMarkedFirst = typeof marked === "object" && goesAtOnce(marked);
   made.isGone = marked === "delete" || made.isMarkedFirst;
   if (typeof marked === "string") return marked;
-  const next = yield* storedForm(view, marked);
+  const stored = view.toStored(marked);
+  const next = stored instanceof Promise ? yield* settled(stored) : stored;
   // Whoever deletes again and again would otherwise be told of it, and others' preconditions would fail.
   return deepEqual(next, current) ? "keep" : next;
 }

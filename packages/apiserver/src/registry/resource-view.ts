@@ -140,13 +140,15 @@ export function* shownForm(view: ResourceView, stored: UnstructuredObject): Wait
   return view.show(stored);
 }
 
-/** `toStored` in the steps of a write. */
-export function* storedForm(view: ResourceView, object: UnstructuredObject): Waits<UnstructuredObject> {
-  const stored = view.toStored(object);
-  if (!(stored instanceof Promise)) return stored;
-  const waiting = new Awaited(stored);
-  yield waiting.done;
-  return waiting.value ?? object;
+/** What a promise resolves to, in the steps of a write. */
+export function* settled<T extends object>(promise: Promise<T>): Waits<T> {
+  let value: T | undefined;
+  while (value === undefined) {
+    yield promise.then((found) => {
+      value = found;
+    });
+  }
+  return value;
 }
 
 /** `show` after `ready`, for readers. */
@@ -156,18 +158,4 @@ export function showReady(
 ): UnstructuredObject | Promise<UnstructuredObject> {
   const pending = view.ready([stored]);
   return pending === undefined ? view.show(stored) : pending.then(() => view.show(stored));
-}
-
-/** A promise whose value is there once it is done. */
-class Awaited<T> {
-  value: T | undefined;
-  readonly done: Promise<void>;
-
-  constructor(promise: Promise<T>) {
-    this.done = this.#keep(promise);
-  }
-
-  async #keep(promise: Promise<T>): Promise<void> {
-    this.value = await promise;
-  }
 }

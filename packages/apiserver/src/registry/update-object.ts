@@ -19,9 +19,9 @@ import { storageKey } from "./object-key.ts";
 import type { RegistryContext } from "./registry-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
-import { showReady, shownForm, storedForm } from "./resource-view.ts";
+import { settled, showReady, shownForm } from "./resource-view.ts";
 import { validateObject } from "./validate-object.ts";
-import { admissionHolds, admissionRequest, admit, validateAdmission, writeContext } from "./write-kit.ts";
+import { admissionHolds, admissionRequest, admitting, validating, writeContext } from "./write-kit.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /** What a request makes of the present object. */
@@ -80,7 +80,8 @@ export async function updateObject(
   );
   if (made.emptied !== undefined) return { object: made.emptied, created: false };
   if (stored === undefined) throw notFound(definition, name);
-  return { object: await showReady(view, stored), created: made.created };
+  const shown = showReady(view, stored);
+  return { object: shown instanceof Promise ? await shown : shown, created: made.created };
 }
 
 /** What the last decision was, beside its outcome. */
@@ -103,16 +104,18 @@ function* decideUpdate(
   if (current === undefined) {
     if (changer.create === undefined) throw notFound(definition, attributes.name);
     const { object, managedFields } = changer.create();
-    return yield* storedForm(view, yield* prepareCreate(context, served, options, object, managedFields));
+    const created = view.toStored(yield* prepareCreate(context, served, options, object, managedFields));
+    return created instanceof Promise ? yield* settled(created) : created;
   }
-  const old = yield* shownForm(view, current);
+  const old = view.mayAsk ? yield* shownForm(view, current) : view.show(current);
   const change = changer.change(old);
   const object = yield* prepareUpdate(context, served, options, old, change, changer.needsResourceVersion);
   if (isEmptied(definition, object, old)) {
     made.emptied = object;
     return "delete";
   }
-  const next = yield* storedForm(view, object);
+  const stored = view.toStored(object);
+  const next = stored instanceof Promise ? yield* settled(stored) : stored;
   return isUnchanged(next, current) ? "keep" : next;
 }
 
@@ -141,17 +144,17 @@ function* prepareUpdate(
     old: admitted?.show(old) ?? old,
     dryRun: options.dryRun,
   });
-  yield* admit(context, admission);
+  const admit = admitting(context, admission);
+  for (let wait = admit(); wait !== undefined; wait = admit()) yield wait;
   admitted?.take(object);
   dedupeOwnerReferences(object, warnings);
   definition.strategy.prepareForUpdate?.(object, old, write);
   // Who writes a status desires nothing.
   if (subresource !== "status") countGeneration(definition, object, old);
   validateUpdate(definition, object, old, write);
-  yield* validateAdmission(
-    context,
-    admitted === undefined ? admission : { ...admission, object: admitted.show(object) },
-  );
+  const changed = admitted === undefined ? admission : { ...admission, object: admitted.show(object) };
+  const validate = validating(context, changed);
+  for (let wait = validate(); wait !== undefined; wait = validate()) yield wait;
   return object;
 }
 

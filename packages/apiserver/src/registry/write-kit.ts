@@ -3,7 +3,6 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../admission/admission-plugin.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import type { RegistryContext } from "./registry-context.ts";
-import type { Waits } from "./decide-write.ts";
 import type { WriteContext } from "./resource-definition.ts";
 
 export function writeContext(context: RegistryContext, served: ServedRequest, dryRun: boolean): WriteContext {
@@ -34,16 +33,26 @@ export function admissionRequest(
   return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn, pass };
 }
 
-export function* admit({ admission }: RegistryContext, request: AdmissionRequest): Waits<void> {
+/** Asks on; returns what has to be waited for before it is called again, and undefined when all have been asked. */
+export type Asking = () => Promise<void> | undefined;
+
+/** Lets the plugins change the object. Hardly ever anybody has to be waited for, so there are no steps of its own to run through. */
+export function admitting({ admission }: RegistryContext, request: AdmissionRequest): Asking {
   const { pass } = request;
-  do {
-    pass.isRepeated = pass.isNeededAgain;
-    for (const plugin of admission) {
-      const pending = plugin.admit?.(request);
-      if (pending !== undefined) yield pending;
+  let next = 0;
+  return () => {
+    for (;;) {
+      while (next < admission.length) {
+        const pending = admission[next++]?.admit?.(request);
+        if (pending !== undefined) return pending;
+      }
+      if (pass.isRepeated || !pass.isNeededAgain) break;
+      pass.isRepeated = true;
+      next = 0;
     }
-  } while (pass.isNeededAgain && !pass.isRepeated);
-  for (const plugin of admission) plugin.allot?.(request);
+    for (const plugin of admission) plugin.allot?.(request);
+    return undefined;
+  };
 }
 
 /** Whether an object that was admitted before a wait may still be stored. */
@@ -51,9 +60,14 @@ export function admissionHolds(context: RegistryContext, request: AdmissionReque
   return context.admission.every((plugin) => plugin.holds?.(request) ?? true);
 }
 
-export function* validateAdmission(context: RegistryContext, request: AdmissionRequest): Waits<void> {
-  for (const plugin of context.admission) {
-    const pending = plugin.validate?.(request);
-    if (pending !== undefined) yield pending;
-  }
+/** Asks the plugins whether what they see may be. */
+export function validating({ admission }: RegistryContext, request: AdmissionRequest): Asking {
+  let next = 0;
+  return () => {
+    while (next < admission.length) {
+      const pending = admission[next++]?.validate?.(request);
+      if (pending !== undefined) return pending;
+    }
+    return undefined;
+  };
 }

@@ -24,7 +24,7 @@ import type { WriteOptions } from "./write-options.ts";
 
 const statusAlone: readonly string[] = ["status"];
 
-export async function applyObject(
+export function applyObject(
   context: RegistryContext,
   served: ServedRequest,
   options: WriteOptions,

@@ -27,7 +27,7 @@ const strategicPatchType = "application/strategic-merge-patch+json";
 export const applyPatchType = "application/apply-patch+yaml";
 
 /** PATCH of an object or of its status; the media type says how. */
-export async function patchObject(
+export function patchObject(
   context: RegistryContext,
   served: ServedRequest,
   mediaType: string,

@@ -8,7 +8,7 @@ import { type Change, type UpdateAnswer, updateObject } from "./update-object.ts
 import { parseWriteOptions } from "./write-options.ts";
 
 /** PUT of an object or of its status. */
-export async function putObject(
+export function putObject(
   context: RegistryContext,
   served: ServedRequest,
   body: unknown,

@@ -191,12 +191,12 @@ function takeFromOthers(
   const compared = compareObjects(rootAtomOf(options.schema), live, wanted);
   const comparison = resetFrom(compared, options.resetFields);
   if (comparison === undefined) return others;
-  const written = comparison.modified.union(comparison.added);
+  const { written, removed } = comparison;
   if (!force) {
     const conflicts = [...others].sort(byManager).flatMap((entry) => conflictsWith(entry, written));
     if (conflicts.length > 0) throw new ConflictsFound(conflicts);
   }
-  const taken = written.union(comparison.removed);
+  const taken = written.union(removed);
   return others
     .map((entry) => withFields(entry, entry.fields.difference(taken)))
     .filter((entry) => !entry.fields.isEmpty);

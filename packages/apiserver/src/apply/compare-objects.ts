@@ -13,18 +13,17 @@ import { groupItems } from "./list-items.ts";
 import type { TreeParts } from "./recent-tree.ts";
 
 export interface Comparison {
-  readonly added: FieldSet;
-  readonly modified: FieldSet;
+  /** Those that are new or have another value. */
+  readonly written: FieldSet;
   readonly removed: FieldSet;
 }
 
 type MutableTree = { [element: FieldPathElement]: FieldsTree };
 
-/** The three trees of a node, made when first written to. */
+/** The two trees of a node, made when first written to. */
 interface Diff {
-  added?: MutableTree;
-  modified?: MutableTree;
-  removed?: MutableTree;
+  written: MutableTree | undefined;
+  removed: MutableTree | undefined;
 }
 
 type Part = keyof Diff;
@@ -35,17 +34,16 @@ function put(diff: Diff, part: Part, element: FieldPathElement, node: FieldsTree
 
 /** Hangs the differences of a child below `element`. */
 function attach(diff: Diff, element: FieldPathElement, child: Diff): void {
-  if (child.added !== undefined) put(diff, "added", element, child.added);
-  if (child.modified !== undefined) put(diff, "modified", element, child.modified);
+  if (child.written !== undefined) put(diff, "written", element, child.written);
   if (child.removed !== undefined) put(diff, "removed", element, child.removed);
 }
 
-/** The fields added, changed and removed on the way from `before` to `after`; undefined when there are none. */
+/** The fields written and removed on the way from `before` to `after`; undefined when there are none. */
 export function compareObjects(atom: Atom, before: JsonObject, after: JsonObject): Comparison | undefined {
-  const diff: Diff = {};
+  const diff: Diff = { written: undefined, removed: undefined };
   if (atom.map !== undefined) compareMaps(diff, atom.map, before, after);
-  if (diff.added === undefined && diff.modified === undefined && diff.removed === undefined) return undefined;
-  return { added: setOf(diff.added), modified: setOf(diff.modified), removed: setOf(diff.removed) };
+  if (diff.written === undefined && diff.removed === undefined) return undefined;
+  return { written: setOf(diff.written), removed: setOf(diff.removed) };
 }
 
 function setOf(tree: MutableTree | undefined): FieldSet {
@@ -65,7 +63,7 @@ function compareMaps(diff: Diff, map: MapAtom, before: JsonObject, after: JsonOb
     const right = after[name];
     if (right === undefined || before[name] !== undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
-    put(diff, "added", element, wholeNode(atom, right));
+    put(diff, "written", element, wholeNode(atom, right));
   }
 }
 
@@ -74,12 +72,12 @@ const noFields: JsonObject = {};
 
 function compareValues(diff: Diff, element: FieldPathElement, atom: Atom, left: unknown, right: unknown): void {
   if (typeof left !== "object" && typeof right !== "object") {
-    if (left !== right) put(diff, "modified", element, fieldsLeaf);
+    if (left !== right) put(diff, "written", element, fieldsLeaf);
     return;
   }
-  const child: Diff = {};
+  const child: Diff = { written: undefined, removed: undefined };
   if (compareContainers(child, atom, left, right)) attach(diff, element, child);
-  else if (!deepEqual(left, right)) put(diff, "modified", element, fieldsLeaf);
+  else if (!deepEqual(left, right)) put(diff, "written", element, fieldsLeaf);
 }
 
 /** Compares two granular maps or associative lists item by item; false when the two are one leaf. */
@@ -124,14 +122,14 @@ function compareItems(
   after: readonly unknown[],
 ): void {
   if (before.length > 1 && after.length > 1) {
-    if (!deepEqual(before, after)) put(diff, "modified", element, fieldsLeaf);
+    if (!deepEqual(before, after)) put(diff, "written", element, fieldsLeaf);
   } else if (before.length > 1) {
-    if (after.length > 0) put(diff, "added", element, wholeNode(list.item, after[0]));
+    if (after.length > 0) put(diff, "written", element, wholeNode(list.item, after[0]));
     put(diff, "removed", element, fieldsLeaf);
   } else if (after.length > 1) {
     if (before.length > 0) put(diff, "removed", element, wholeNode(list.item, before[0]));
-    put(diff, "added", element, fieldsLeaf);
-  } else if (before.length === 0) put(diff, "added", element, wholeNode(list.item, after[0]));
+    put(diff, "written", element, fieldsLeaf);
+  } else if (before.length === 0) put(diff, "written", element, wholeNode(list.item, after[0]));
   else if (after.length === 0) put(diff, "removed", element, wholeNode(list.item, before[0]));
   else if (before[0] !== after[0]) compareValues(diff, element, list.item, before[0], after[0]);
 }

@@ -43,7 +43,7 @@ export function allowedByLastApplied({ schema, live, apiVersion }: Apply): Field
   const fields = fieldSetOfAtom(atom, last);
   const comparison = compareObjects(atom, last, withoutManagedFields(live));
   if (comparison === undefined) return fields;
-  return fields.difference(comparison.modified.union(comparison.added).union(comparison.removed));
+  return fields.difference(comparison.written.union(comparison.removed));
 }
 
 /** The object with the annotation renewed, when kubectl applies to an object that has one. */

@@ -80,8 +80,7 @@ export function updateEntries(options: TrackUpdateOptions, entries: readonly Man
     resetFields,
   );
   if (comparison === undefined) return entries;
-  const { added, modified, removed } = comparison;
-  const written = added.union(modified);
+  const { written, removed } = comparison;
   const taken = written.union(removed);
   const own = written.difference(neverOwned);
   const self = identityOf(options);
@@ -109,8 +108,7 @@ export function resetFrom(
 ): Comparison | undefined {
   if (comparison === undefined || resetFields === undefined) return comparison;
   return {
-    added: comparison.added.recursiveDifference(resetFields),
-    modified: comparison.modified.recursiveDifference(resetFields),
+    written: comparison.written.recursiveDifference(resetFields),
     removed: comparison.removed.recursiveDifference(resetFields),
   };
 }

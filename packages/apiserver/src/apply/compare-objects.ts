@@ -10,7 +10,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-import type { TreeParts } from "./recent-tree.ts";
+import { TreeDraft } from "./recent-tree.ts";
 
 export interface Comparison {
   /** Those that are new or have another value. */
@@ -26,16 +26,18 @@ interface Diff {
   removed: MutableTree | undefined;
 }
 
-type Part = keyof Diff;
+function write(diff: Diff, element: FieldPathElement, node: FieldsTree): void {
+  (diff.written ??= {})[element] = node;
+}
 
-function put(diff: Diff, part: Part, element: FieldPathElement, node: FieldsTree): void {
-  (diff[part] ??= {})[element] = node;
+function remove(diff: Diff, element: FieldPathElement, node: FieldsTree): void {
+  (diff.removed ??= {})[element] = node;
 }
 
 /** Hangs the differences of a child below `element`. */
 function attach(diff: Diff, element: FieldPathElement, child: Diff): void {
-  if (child.written !== undefined) put(diff, "written", element, child.written);
-  if (child.removed !== undefined) put(diff, "removed", element, child.removed);
+  if (child.written !== undefined) write(diff, element, child.written);
+  if (child.removed !== undefined) remove(diff, element, child.removed);
 }
 
 /** The fields written and removed on the way from `before` to `after`; undefined when there are none. */
@@ -56,14 +58,14 @@ function compareMaps(diff: Diff, map: MapAtom, before: JsonObject, after: JsonOb
     const right = after[name];
     if (left === right || left === undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
-    if (right === undefined) put(diff, "removed", element, wholeNode(atom, left));
+    if (right === undefined) remove(diff, element, wholeNode(atom, left));
     else compareValues(diff, element, atom, left, right);
   }
   for (const name in after) {
     const right = after[name];
     if (right === undefined || before[name] !== undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
-    put(diff, "written", element, wholeNode(atom, right));
+    write(diff, element, wholeNode(atom, right));
   }
 }
 
@@ -72,12 +74,12 @@ const noFields: JsonObject = {};
 
 function compareValues(diff: Diff, element: FieldPathElement, atom: Atom, left: unknown, right: unknown): void {
   if (typeof left !== "object" && typeof right !== "object") {
-    if (left !== right) put(diff, "written", element, fieldsLeaf);
+    if (left !== right) write(diff, element, fieldsLeaf);
     return;
   }
   const child: Diff = { written: undefined, removed: undefined };
   if (compareContainers(child, atom, left, right)) attach(diff, element, child);
-  else if (!deepEqual(left, right)) put(diff, "written", element, fieldsLeaf);
+  else if (!deepEqual(left, right)) write(diff, element, fieldsLeaf);
 }
 
 /** Compares two granular maps or associative lists item by item; false when the two are one leaf. */
@@ -122,15 +124,15 @@ function compareItems(
   after: readonly unknown[],
 ): void {
   if (before.length > 1 && after.length > 1) {
-    if (!deepEqual(before, after)) put(diff, "written", element, fieldsLeaf);
+    if (!deepEqual(before, after)) write(diff, element, fieldsLeaf);
   } else if (before.length > 1) {
-    if (after.length > 0) put(diff, "written", element, wholeNode(list.item, after[0]));
-    put(diff, "removed", element, fieldsLeaf);
+    if (after.length > 0) write(diff, element, wholeNode(list.item, after[0]));
+    remove(diff, element, fieldsLeaf);
   } else if (after.length > 1) {
-    if (before.length > 0) put(diff, "removed", element, wholeNode(list.item, before[0]));
-    put(diff, "written", element, fieldsLeaf);
-  } else if (before.length === 0) put(diff, "written", element, wholeNode(list.item, after[0]));
-  else if (after.length === 0) put(diff, "removed", element, wholeNode(list.item, before[0]));
+    if (before.length > 0) remove(diff, element, wholeNode(list.item, before[0]));
+    write(diff, element, fieldsLeaf);
+  } else if (before.length === 0) write(diff, element, wholeNode(list.item, after[0]));
+  else if (after.length === 0) remove(diff, element, wholeNode(list.item, before[0]));
   else if (before[0] !== after[0]) compareValues(diff, element, list.item, before[0], after[0]);
 }
 
@@ -139,22 +141,22 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (typeof value !== "object" || value === null) return fieldsLeaf;
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
-  const parts: TreeParts = [".", fieldsLeaf];
+  const draft = new TreeDraft(atom.map.trees, true);
   // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
     if (child === undefined) continue;
     const field = atom.map.field(name);
-    parts.push(field.element, wholeNode(field.atom ?? deducedAtom, child));
+    draft.add(field.element, wholeNode(field.atom ?? deducedAtom, child));
   }
-  return atom.map.trees.of(parts);
+  return draft.tree();
 }
 
 function wholeList(list: ListAtom, items: readonly unknown[]): FieldsTree {
   if (list.kind === "atomic" || items.length === 0) return fieldsLeaf;
-  const parts: TreeParts = [".", fieldsLeaf];
+  const draft = new TreeDraft(list.trees, true);
   for (const [element, group] of groupItems(list, items)) {
-    parts.push(element, group.length > 1 ? fieldsLeaf : wholeNode(list.item, group[0]));
+    draft.add(element, group.length > 1 ? fieldsLeaf : wholeNode(list.item, group[0]));
   }
-  return list.trees.of(parts);
+  return draft.tree();
 }

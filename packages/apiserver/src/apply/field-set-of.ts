@@ -9,7 +9,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-import type { TreeParts } from "./recent-tree.ts";
+import { TreeDraft } from "./recent-tree.ts";
 
 const unownedRootFields: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 const unownedMetadataFields: ReadonlySet<string> = new Set([
@@ -49,25 +49,24 @@ function nodeOf(atom: Atom, value: unknown, member: boolean): FieldsTree | undef
 function listNode(list: ListAtom, items: readonly unknown[], member: boolean): FieldsTree | undefined {
   if (list.kind === "atomic") return fieldsLeaf;
   if (items.length === 0) return member ? fieldsLeaf : undefined;
-  const parts: TreeParts = member ? [".", fieldsLeaf] : [];
+  const draft = new TreeDraft(list.trees, member);
   for (const [element, group] of groupItems(list, items)) {
-    parts.push(element, group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf));
+    draft.add(element, group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf));
   }
-  return list.trees.of(parts);
+  return draft.tree();
 }
 
 function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree | undefined {
   if (map.atomic) return fieldsLeaf;
-  const parts: TreeParts = member ? [".", fieldsLeaf] : [];
-  const { length } = parts;
+  const draft = new TreeDraft(map.trees, member);
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === undefined) continue;
     const { element, atom = {}, isDeclared } = map.field(name);
     const node = nodeOf(atom, value, !isDeclared || (isJsonObject(value) && !hasKeys(value)));
-    if (node !== undefined) parts.push(element, node);
+    if (node !== undefined) draft.add(element, node);
   }
-  if (parts.length > length) return map.trees.of(parts);
+  if (!draft.isEmpty) return draft.tree();
   return member ? fieldsLeaf : undefined;
 }
 

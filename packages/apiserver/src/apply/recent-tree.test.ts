@@ -1,47 +1,73 @@
-import { fieldsLeaf } from "@setpoint/apimachinery";
+import { type FieldPathElement, fieldsLeaf, type FieldsTree } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { RecentTree, type TreeParts } from "./recent-tree.ts";
+import { RecentTree, TreeDraft } from "./recent-tree.ts";
 
-const a: TreeParts = ["f:a", fieldsLeaf];
-const b: TreeParts = ["f:b", fieldsLeaf];
-const member: TreeParts = [".", fieldsLeaf];
+type Part = readonly [FieldPathElement, FieldsTree];
+
+const a: Part = ["f:a", fieldsLeaf];
+const b: Part = ["f:b", fieldsLeaf];
+const c: Part = ["f:c", fieldsLeaf];
+
+function make(trees: RecentTree, parts: readonly Part[], isMember = false): FieldsTree {
+  const draft = new TreeDraft(trees, isMember);
+  for (const [element, node] of parts) draft.add(element, node);
+  return draft.tree();
+}
 
 test("the same parts make the very same tree, which nobody can change", () => {
   const trees = new RecentTree();
-  const tree = trees.of([...a, ...b]);
-  expect(trees.of([...a, ...b])).toBe(tree);
+  const tree = make(trees, [a, b]);
+  expect(make(trees, [a, b])).toBe(tree);
   expect(JSON.stringify(tree)).toBe('{"f:a":{},"f:b":{}}');
   expect(Object.isFrozen(tree)).toBe(true);
 });
 
-test("other parts make another tree", () => {
+test("other parts make another tree: more, fewer, others, and the same in another order", () => {
   const trees = new RecentTree();
   const inner = { "f:c": fieldsLeaf };
-  const all: readonly TreeParts[] = [
-    [...a, ...b],
-    a,
-    [...b, ...a],
-    ["f:a", inner],
-    ["f:a", { ...inner }],
-    [...member, ...a, ...b],
-    [...member, ...a],
+  const all: readonly (readonly Part[])[] = [
+    [a, b],
+    [a, b, c],
+    [a, b],
+    [a],
+    [b, a],
+    [c, a],
+    [["f:a", inner]],
+    [["f:a", { ...inner }]],
+    [["f:a", inner], b],
   ];
-  const bare = ['{"f:a":{},"f:b":{}}', '{"f:a":{}}', '{"f:b":{},"f:a":{}}', '{"f:a":{"f:c":{}}}', '{"f:a":{"f:c":{}}}'];
-  const texts = [...bare, '{".":{},"f:a":{},"f:b":{}}', '{".":{},"f:a":{}}'];
-  const made = all.map((parts) => trees.of([...parts]));
+  const made = all.map((parts) => make(trees, parts));
+  const texts = all.map((parts) => JSON.stringify(Object.fromEntries(parts)));
   expect(made.map((tree) => JSON.stringify(tree))).toEqual(texts);
-  expect(made[4]?.["f:a"]).not.toBe(inner);
+  expect(made[7]?.["f:a"]).not.toBe(inner);
 });
 
 test("members and others of one place do not push each other out", () => {
   const trees = new RecentTree();
-  const [own, other] = [trees.of([...member, ...a]), trees.of([...a])];
-  expect(trees.of([...member, ...a])).toBe(own);
-  expect(trees.of([...a])).toBe(other);
+  const [own, other] = [make(trees, [a, b], true), make(trees, [a])];
+  expect(JSON.stringify(own)).toBe('{".":{},"f:a":{},"f:b":{}}');
+  expect(make(trees, [a, b], true)).toBe(own);
+  expect(make(trees, [a])).toBe(other);
+});
+
+test("a member without children is a member", () => {
+  const trees = new RecentTree();
+  expect(new TreeDraft(trees, true).isEmpty).toBe(true);
+  expect(make(trees, [], true)).toEqual({ ".": fieldsLeaf });
+});
+
+test("drafts of one place may be made within each other", () => {
+  const trees = new RecentTree();
+  make(trees, [a, b]);
+  const outer = new TreeDraft(trees, false);
+  outer.add(...a);
+  const inner = make(trees, [c]);
+  outer.add("f:b", inner);
+  expect(JSON.stringify(outer.tree())).toBe('{"f:a":{},"f:b":{"f:c":{}}}');
 });
 
 test("a tree of very many parts is not kept", () => {
   const trees = new RecentTree();
-  const parts = Array.from({ length: 300 }, (_, index): TreeParts => [`f:${index}`, fieldsLeaf]).flat();
-  expect(trees.of([...parts])).not.toBe(trees.of([...parts]));
+  const parts = Array.from({ length: 300 }, (_, index): Part => [`f:${index}`, fieldsLeaf]);
+  expect(make(trees, parts)).not.toBe(make(trees, parts));
 });

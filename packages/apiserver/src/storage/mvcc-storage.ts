@@ -16,6 +16,7 @@ import {
 import type { Clock, Logger } from "@setpoint/host";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
+import { byPrefix } from "./prefix-contents.ts";
 import { PrefixState } from "./prefix-state.ts";
 import type {
   Storage,
@@ -75,8 +76,8 @@ export class MvccStorage implements Storage {
     for (const { prefix, path, object } of options.journal?.entries ?? []) {
       if (object !== undefined) this.#prefix(prefix).load(path, deepFreeze(object));
     }
-    for (const { prefix, path, object } of options.contents?.entries ?? [])
-      this.#prefix(prefix).load(path, deepFreeze(object));
+    if (options.contents !== undefined)
+      for (const [prefix, held] of byPrefix(options.contents)) this.#prefixes.set(prefix, new PrefixState(held));
     // Revision 0 means "any" in the API, so an empty store starts at 1.
     this.#revision = Math.max(1, options.journal?.revision ?? options.contents?.revision ?? 1);
     this.#headRevision = this.#revision;
@@ -100,7 +101,7 @@ export class MvccStorage implements Storage {
   }
 
   get(key: StorageKey): UnstructuredObject | undefined {
-    return this.#prefixes.get(key.prefix)?.objects.get(key.path);
+    return this.#prefixes.get(key.prefix)?.get(key.path);
   }
 
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot {

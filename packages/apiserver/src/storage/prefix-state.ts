@@ -1,4 +1,5 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
+import type { PrefixContents } from "./prefix-contents.ts";
 import { SortedPaths } from "./sorted-paths.ts";
 import type { StorageEvent } from "./storage.ts";
 
@@ -9,30 +10,44 @@ export interface StorageWatcher {
 
 /** The visible state of one prefix: objects, their order, the events of its recent past and its watchers. */
 export class PrefixState {
-  readonly objects: Map<string, UnstructuredObject> = new Map();
   readonly watchers: Set<StorageWatcher> = new Set();
   /** Decided but not yet durable; `undefined` is a deletion. Empty in a storage that is not durable. */
   readonly head: Map<string, UnstructuredObject | undefined> = new Map();
-  readonly #paths = new SortedPaths();
+  #objects: ReadonlyMap<string, UnstructuredObject>;
+  /** The same, once nobody else holds them. */
+  #own: Map<string, UnstructuredObject> | undefined;
+  readonly #paths: SortedPaths;
   #events: StorageEvent[] = [];
   /** Events before this index were dropped; the array is cut when an eighth of it is dead, since those still hold objects. */
   #firstEvent = 0;
   #all: readonly UnstructuredObject[] | undefined;
 
+  /** The contents are others', too. */
+  constructor(contents?: PrefixContents) {
+    this.#objects = contents?.objects ?? new Map();
+    this.#paths = new SortedPaths(contents?.paths);
+    this.#all = contents?.all;
+  }
+
+  /** The visible state of a path. */
+  get(path: string): UnstructuredObject | undefined {
+    return this.#objects.get(path);
+  }
+
   /** The newest decided state of a path, durable or not. */
   atHead(path: string): UnstructuredObject | undefined {
-    return this.head.size > 0 && this.head.has(path) ? this.head.get(path) : this.objects.get(path);
+    return this.head.size > 0 && this.head.has(path) ? this.head.get(path) : this.#objects.get(path);
   }
 
   load(path: string, object: UnstructuredObject): void {
-    this.objects.set(path, object);
+    this.#writable().set(path, object);
     this.#paths.add(path);
   }
 
   /** Paths and objects, in the order of the paths. */
   entries(): readonly (readonly [string, UnstructuredObject])[] {
     return this.#paths.all().flatMap((path) => {
-      const object = this.objects.get(path);
+      const object = this.#objects.get(path);
       return object === undefined ? [] : [[path, object] as const];
     });
   }
@@ -41,10 +56,10 @@ export class PrefixState {
   publish(event: StorageEvent): void {
     this.#all = undefined;
     if (event.kind === "delete") {
-      this.objects.delete(event.path);
+      this.#writable().delete(event.path);
       this.#paths.remove(event.path);
     } else {
-      this.objects.set(event.path, event.object);
+      this.#writable().set(event.path, event.object);
       if (event.previous === undefined) this.#paths.add(event.path);
     }
     this.#events.push(event);
@@ -66,7 +81,7 @@ export class PrefixState {
     for (const path of undone.keys()) if (path.startsWith(pathPrefix)) paths.add(path);
     const objects: UnstructuredObject[] = [];
     for (const path of [...paths].sort((a, b) => (a < b ? -1 : 1))) {
-      const object = undone.has(path) ? undone.get(path) : this.objects.get(path);
+      const object = undone.has(path) ? undone.get(path) : this.#objects.get(path);
       if (object !== undefined) objects.push(object);
     }
     return objects;
@@ -87,6 +102,12 @@ export class PrefixState {
     this.#firstEvent = 0;
   }
 
+  #writable(): Map<string, UnstructuredObject> {
+    this.#own ??= new Map(this.#objects);
+    this.#objects = this.#own;
+    return this.#own;
+  }
+
   #undoneSince(revision: number): Map<string, UnstructuredObject | undefined> {
     const undone = new Map<string, UnstructuredObject | undefined>();
     for (const event of this.eventsAfter(revision).toReversed()) undone.set(event.path, event.previous);
@@ -96,7 +117,7 @@ export class PrefixState {
   #objectsAt(paths: readonly string[]): readonly UnstructuredObject[] {
     const objects: UnstructuredObject[] = [];
     for (const path of paths) {
-      const object = this.objects.get(path);
+      const object = this.#objects.get(path);
       if (object !== undefined) objects.push(object);
     }
     return objects;

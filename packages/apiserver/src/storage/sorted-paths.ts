@@ -15,9 +15,14 @@ export function lowerBound(sorted: readonly string[], value: string): number {
  * order is restored by one merge when somebody asks, so that a run of writes between two lists costs no sorting.
  */
 export class SortedPaths {
-  #sorted: string[] = [];
+  #sorted: string[];
   readonly #added = new Set<string>();
   readonly #removed = new Set<string>();
+
+  /** Those that it begins with are in order. */
+  constructor(sorted: readonly string[] = []) {
+    this.#sorted = [...sorted];
+  }
 
   add(path: string): void {
     if (this.#removed.size > 0 && this.#removed.delete(path)) return;

@@ -1,0 +1,34 @@
+/**
+ * What storages start from, as they hold it. Storages of one process that start from the same contents, as thousands of simulated worlds
+ * do, share it, prefix by prefix, until they write.
+ */
+import { deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { StorageContents } from "./storage.ts";
+
+/** The objects of one prefix. */
+export interface PrefixContents {
+  readonly objects: ReadonlyMap<string, UnstructuredObject>;
+  /** In order. */
+  readonly paths: readonly string[];
+  /** The objects, in the order of their paths. */
+  readonly all: readonly UnstructuredObject[];
+}
+
+const known = new WeakMap<StorageContents, ReadonlyMap<string, PrefixContents>>();
+
+/** The contents by prefix. */
+export function byPrefix(contents: StorageContents): ReadonlyMap<string, PrefixContents> {
+  let found = known.get(contents);
+  if (found === undefined) known.set(contents, (found = split(contents)));
+  return found;
+}
+
+function split({ entries }: StorageContents): ReadonlyMap<string, PrefixContents> {
+  const prefixes = new Map<string, PrefixContents>();
+  for (const [prefix, held] of Map.groupBy(entries, (each) => each.prefix)) {
+    const objects = new Map(held.map(({ path, object }) => [path, deepFreeze(object)]));
+    const sorted = [...objects].sort(([a], [b]) => (a < b ? -1 : 1));
+    prefixes.set(prefix, { objects, paths: sorted.map(([path]) => path), all: sorted.map(([, object]) => object) });
+  }
+  return prefixes;
+}

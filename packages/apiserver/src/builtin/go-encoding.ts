@@ -40,6 +40,8 @@ interface StructPlan {
   /** Those that do not stay absent, outside of a status and within one. */
   readonly filled: readonly FieldPlan[];
   readonly filledInStatus: readonly FieldPlan[];
+  /** Quantities are rewritten, whatever they say; of other scalars nothing but a zero is looked at. */
+  readonly hasQuantities: boolean;
 }
 
 const plans = new Map<string, StructPlan>();
@@ -82,7 +84,8 @@ function planOf(component: string): StructPlan {
     const filledIn = (inStatus: boolean): readonly FieldPlan[] =>
       fields.filter((field) => zeroOf(field, inStatus || isStatus(field)) !== undefined);
     const byName = new Map(fields.map((field) => [field.name, field]));
-    plan = { fields: byName, filled: filledIn(false), filledInStatus: filledIn(true) };
+    const hasQuantities = fields.some(({ shape }) => shape === "quantity");
+    plan = { fields: byName, filled: filledIn(false), filledInStatus: filledIn(true), hasQuantities };
     plans.set(component, plan);
   }
   return plan;
@@ -119,11 +122,13 @@ function elementOf(plan: Omit<FieldPlan, "element">): FieldPlan {
 
 /** Rewrites an object of this component in place as a round trip through its Go struct would. */
 export function encodeAsGo(component: string, object: JsonObject, inStatus = false): void {
-  const { fields, filled, filledInStatus } = planOf(component);
+  const { fields, filled, filledInStatus, hasQuantities } = planOf(component);
   // Structs have many more fields than objects set, so the object is walked, and not its type.
   for (const name of Object.keys(object)) {
+    const value = object[name];
+    if (Boolean(value) && typeof value !== "object" && !hasQuantities) continue;
     const field = fields.get(name);
-    if (field !== undefined) encodeField(field, object, inStatus || isStatus(field));
+    if (field !== undefined) encodeField(field, object, value, inStatus || isStatus(field));
   }
   for (const field of inStatus ? filledInStatus : filled) {
     if (object[field.name] === undefined) object[field.name] = zeroOf(field, inStatus || isStatus(field));
@@ -134,8 +139,7 @@ function isStatus({ name }: FieldPlan): boolean {
   return name === "status";
 }
 
-function encodeField(field: FieldPlan, object: JsonObject, inStatus: boolean): void {
-  const value = object[field.name];
+function encodeField(field: FieldPlan, object: JsonObject, value: unknown, inStatus: boolean): void {
   if (value === undefined || value === null) return fillAbsent(field, object, inStatus);
   if (isZero(field, value)) {
     delete object[field.name];
@@ -196,7 +200,8 @@ function encodeElements(field: FieldPlan, shape: Shape, elements: JsonObject | u
   const { element } = field;
   if (element === undefined) return;
   if (Array.isArray(elements)) {
-    for (const [index, value] of elements.entries()) {
+    for (let index = 0; index < elements.length; index++) {
+      const value: unknown = elements[index];
       const encoded = encodeValue(shape, element, value, inStatus);
       if (encoded !== value) elements[index] = encoded;
     }

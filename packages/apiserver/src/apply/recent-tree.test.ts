@@ -56,6 +56,24 @@ test("a member without children is a member", () => {
   expect(make(trees, [], true)).toEqual({ ".": fieldsLeaf });
 });
 
+test("trees that take turns are known, whichever part tells them from each other", () => {
+  const trees = new RecentTree();
+  const all: readonly (readonly Part[])[] = [[a, b, c], [a, c], [a], [b, c]];
+  const made = all.map((parts) => make(trees, parts));
+  for (const [index, parts] of all.entries()) expect(make(trees, parts)).toBe(made[index]);
+  for (const [index, parts] of [...all.entries()].toReversed()) expect(make(trees, parts)).toBe(made[index]);
+  // They begin as others do, and are none of them.
+  expect(JSON.stringify(make(trees, [b, c, a]))).toBe('{"f:b":{},"f:c":{},"f:a":{}}');
+  expect(JSON.stringify(make(trees, [c]))).toBe('{"f:c":{}}');
+});
+
+test("no more than the newest trees are known", () => {
+  const trees = new RecentTree();
+  const first = make(trees, [a]);
+  for (let index = 0; index < 8; index++) make(trees, [[`f:${index}`, fieldsLeaf]]);
+  expect(make(trees, [a])).not.toBe(first);
+});
+
 test("drafts of one place may be made within each other", () => {
   const trees = new RecentTree();
   make(trees, [a, b]);

@@ -11,31 +11,33 @@ interface Made {
   readonly tree: FieldsTree;
 }
 
-const nothing: Made = { parts: [], tree: fieldsLeaf };
+/** How many trees of one place are known: the items of a list, or the objects of a few kinds, take turns. */
+const treesMax = 8;
 
 /**
- * The newest trees of one place of a schema. Objects of a kind mostly have the same fields, so the next tree is mostly the last one
+ * The newest trees of one place of a schema. Objects of a kind mostly have the same fields, so the next tree is mostly one of the last
  * again: then nothing is made, nothing is left to freeze, and whoever compares two sets is done with what they share at one look.
  */
 export class RecentTree {
-  /** That of a node which is a member itself, and has `.` before its children. */
-  member: Made = nothing;
-  other: Made = nothing;
+  /** Those of nodes which are members themselves, and have `.` before their children; the newest first. */
+  readonly members: Made[] = [];
+  readonly others: Made[] = [];
 }
 
-/** A tree on its way: as long as its parts are those of the newest one, they are only counted. */
+/** A tree on its way: as long as its parts are those of a tree that is known, they are only counted. */
 export class TreeDraft {
-  readonly #trees: RecentTree;
+  readonly #known: Made[];
   readonly #isMember: boolean;
-  readonly #last: Made;
+  /** The known tree that begins as this one does. */
+  #like: Made | undefined;
   #length = 0;
-  /** All parts, once one of them was another. */
+  /** All parts, once no known tree begins with them. */
   #parts: TreeParts | undefined;
 
   constructor(trees: RecentTree, isMember: boolean) {
-    this.#trees = trees;
+    this.#known = isMember ? trees.members : trees.others;
     this.#isMember = isMember;
-    this.#last = isMember ? trees.member : trees.other;
+    this.#like = this.#known[0];
   }
 
   get isEmpty(): boolean {
@@ -43,27 +45,47 @@ export class TreeDraft {
   }
 
   add(element: FieldPathElement, node: FieldsTree): void {
-    const { parts } = this.#last;
     const at = this.#length;
     this.#length = at + 2;
     if (this.#parts === undefined) {
-      if (at < parts.length && parts[at] === element && parts[at + 1] === node) return;
-      this.#parts = parts.slice(0, at);
+      if (this.#like !== undefined && goesOn(this.#like.parts, at, element, node)) return;
+      const other = this.#known.find(({ parts }) => goesOn(parts, at, element, node) && this.#begins(parts, at));
+      if (other !== undefined) {
+        this.#like = other;
+        return;
+      }
+      this.#parts = this.#like?.parts.slice(0, at) ?? [];
     }
     this.#parts.push(element, node);
   }
 
   /** The tree of what was added. */
   tree(): FieldsTree {
-    const { parts, tree } = this.#last;
-    if (this.#parts === undefined && this.#length === parts.length && tree !== fieldsLeaf) return tree;
-    const own = this.#parts ?? parts.slice(0, this.#length);
-    const made = { parts: own, tree: treeOf(own, this.#isMember) };
-    if (own.length > partsMax) return made.tree;
-    if (this.#isMember) this.#trees.member = made;
-    else this.#trees.other = made;
+    const known = this.#parts === undefined ? this.#ofLength() : undefined;
+    if (known !== undefined) return known.tree;
+    const parts = this.#parts ?? this.#like?.parts.slice(0, this.#length) ?? [];
+    const made = { parts, tree: treeOf(parts, this.#isMember) };
+    if (parts.length > partsMax) return made.tree;
+    if (this.#known.length === treesMax) this.#known.pop();
+    this.#known.unshift(made);
     return made.tree;
   }
+
+  #ofLength(): Made | undefined {
+    const length = this.#length;
+    if (this.#like?.parts.length === length) return this.#like;
+    return this.#known.find(({ parts }) => parts.length === length && this.#begins(parts, length));
+  }
+
+  /** Whether the first parts of a known tree are those of this one. */
+  #begins(parts: Readonly<TreeParts>, length: number): boolean {
+    for (let index = 0; index < length; index++) if (parts[index] !== this.#like?.parts[index]) return false;
+    return true;
+  }
+}
+
+function goesOn(parts: Readonly<TreeParts>, at: number, element: FieldPathElement, node: FieldsTree): boolean {
+  return at < parts.length && parts[at] === element && parts[at + 1] === node;
 }
 
 function treeOf(parts: Readonly<TreeParts>, isMember: boolean): FieldsTree {

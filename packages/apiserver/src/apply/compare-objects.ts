@@ -10,7 +10,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-import { TreeDraft } from "./recent-tree.ts";
+import { type RecentTree, TreeDraft } from "./recent-tree.ts";
 
 export interface Comparison {
   /** Those that are new or have another value. */
@@ -18,89 +18,104 @@ export interface Comparison {
   readonly removed: FieldSet;
 }
 
-type MutableTree = { [element: FieldPathElement]: FieldsTree };
+/** What differs in one map or list. */
+class Difference {
+  readonly #trees: RecentTree;
+  #written: TreeDraft | undefined;
+  #removed: TreeDraft | undefined;
 
-/** The two trees of a node, made when first written to. */
-interface Diff {
-  written: MutableTree | undefined;
-  removed: MutableTree | undefined;
-}
+  /** The trees are those of its place in the schema. */
+  constructor(trees: RecentTree) {
+    this.#trees = trees;
+  }
 
-function write(diff: Diff, element: FieldPathElement, node: FieldsTree): void {
-  (diff.written ??= {})[element] = node;
-}
+  get written(): FieldsTree | undefined {
+    return this.#written?.tree();
+  }
 
-function remove(diff: Diff, element: FieldPathElement, node: FieldsTree): void {
-  (diff.removed ??= {})[element] = node;
-}
+  get removed(): FieldsTree | undefined {
+    return this.#removed?.tree();
+  }
 
-/** Hangs the differences of a child below `element`. */
-function attach(diff: Diff, element: FieldPathElement, child: Diff): void {
-  if (child.written !== undefined) write(diff, element, child.written);
-  if (child.removed !== undefined) remove(diff, element, child.removed);
+  write(element: FieldPathElement, node: FieldsTree): void {
+    this.#written ??= new TreeDraft(this.#trees, "change");
+    this.#written.add(element, node);
+  }
+
+  remove(element: FieldPathElement, node: FieldsTree): void {
+    this.#removed ??= new TreeDraft(this.#trees, "change");
+    this.#removed.add(element, node);
+  }
+
+  /** Hangs the differences of a child below `element`. */
+  attach(element: FieldPathElement, { written, removed }: Difference): void {
+    if (written !== undefined) this.write(element, written);
+    if (removed !== undefined) this.remove(element, removed);
+  }
 }
 
 /** The fields written and removed on the way from `before` to `after`; undefined when there are none. */
 export function compareObjects(atom: Atom, before: JsonObject, after: JsonObject): Comparison | undefined {
-  const diff: Diff = { written: undefined, removed: undefined };
-  if (atom.map !== undefined) compareMaps(diff, atom.map, before, after);
-  if (diff.written === undefined && diff.removed === undefined) return undefined;
-  return { written: setOf(diff.written), removed: setOf(diff.removed) };
+  if (atom.map === undefined) return undefined;
+  const { written, removed } = compareMaps(atom.map, before, after);
+  return written === undefined && removed === undefined
+    ? undefined
+    : { written: setOf(written), removed: setOf(removed) };
 }
 
-function setOf(tree: MutableTree | undefined): FieldSet {
+function setOf(tree: FieldsTree | undefined): FieldSet {
   return tree === undefined ? FieldSet.empty : FieldSet.ofTree(tree);
 }
 
-function compareMaps(diff: Diff, map: MapAtom, before: JsonObject, after: JsonObject): void {
+function compareMaps(map: MapAtom, before: JsonObject, after: JsonObject): Difference {
+  const diff = new Difference(map.trees);
   for (const name in before) {
     const left = before[name];
     const right = after[name];
     if (left === right || left === undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
-    if (right === undefined) remove(diff, element, wholeNode(atom, left));
+    if (right === undefined) diff.remove(element, wholeNode(atom, left));
     else compareValues(diff, element, atom, left, right);
   }
   for (const name in after) {
     const right = after[name];
     if (right === undefined || before[name] !== undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
-    write(diff, element, wholeNode(atom, right));
+    diff.write(element, wholeNode(atom, right));
   }
+  return diff;
 }
 
 const noItems: readonly unknown[] = [];
 const noFields: JsonObject = {};
 
-function compareValues(diff: Diff, element: FieldPathElement, atom: Atom, left: unknown, right: unknown): void {
+function compareValues(diff: Difference, element: FieldPathElement, atom: Atom, left: unknown, right: unknown): void {
   if (typeof left !== "object" && typeof right !== "object") {
-    if (left !== right) write(diff, element, fieldsLeaf);
+    if (left !== right) diff.write(element, fieldsLeaf);
     return;
   }
-  const child: Diff = { written: undefined, removed: undefined };
-  if (compareContainers(child, atom, left, right)) attach(diff, element, child);
-  else if (!deepEqual(left, right)) write(diff, element, fieldsLeaf);
+  const child = compareContainers(atom, left, right);
+  if (child !== undefined) diff.attach(element, child);
+  else if (!deepEqual(left, right)) diff.write(element, fieldsLeaf);
 }
 
-/** Compares two granular maps or associative lists item by item; false when the two are one leaf. */
-function compareContainers(diff: Diff, atom: Atom, left: unknown, right: unknown): boolean {
+/** Compares two granular maps or associative lists item by item; undefined when the two are one leaf. */
+function compareContainers(atom: Atom, left: unknown, right: unknown): Difference | undefined {
   const own = valueKindOf(left);
   const other = valueKindOf(right);
   const kind = own === "null" ? other : own;
-  if (other !== kind && other !== "null") return false;
+  if (other !== kind && other !== "null") return undefined;
   if (kind === "map" && atom.map !== undefined && !atom.map.atomic) {
     const before = isJsonObject(left) ? left : noFields;
     const after = isJsonObject(right) ? right : noFields;
-    if (isEmpty(before) && isEmpty(after)) return false;
-    compareMaps(diff, atom.map, before, after);
-    return true;
+    if (isEmpty(before) && isEmpty(after)) return undefined;
+    return compareMaps(atom.map, before, after);
   }
-  if (kind !== "list" || atom.list === undefined || atom.list.kind === "atomic") return false;
+  if (kind !== "list" || atom.list === undefined || atom.list.kind === "atomic") return undefined;
   const before = Array.isArray(left) ? left : noItems;
   const after = Array.isArray(right) ? right : noItems;
-  if (before.length === 0 && after.length === 0) return false;
-  compareLists(diff, atom.list, before, after);
-  return true;
+  if (before.length === 0 && after.length === 0) return undefined;
+  return compareLists(atom.list, before, after);
 }
 
 function isEmpty(object: JsonObject): boolean {
@@ -108,31 +123,33 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-function compareLists(diff: Diff, list: ListAtom, before: readonly unknown[], after: readonly unknown[]): void {
+function compareLists(list: ListAtom, before: readonly unknown[], after: readonly unknown[]): Difference {
+  const diff = new Difference(list.trees);
   const left = groupItems(list, before);
   const right = groupItems(list, after);
   for (const [element, items] of left) compareItems(diff, list, element, items, right.get(element) ?? noItems);
   for (const [element, items] of right) if (!left.has(element)) compareItems(diff, list, element, noItems, items);
+  return diff;
 }
 
 /** Items that one element names; more than one are duplicates, which are one leaf together. */
 function compareItems(
-  diff: Diff,
+  diff: Difference,
   list: ListAtom,
   element: FieldPathElement,
   before: readonly unknown[],
   after: readonly unknown[],
 ): void {
   if (before.length > 1 && after.length > 1) {
-    if (!deepEqual(before, after)) write(diff, element, fieldsLeaf);
+    if (!deepEqual(before, after)) diff.write(element, fieldsLeaf);
   } else if (before.length > 1) {
-    if (after.length > 0) write(diff, element, wholeNode(list.item, after[0]));
-    remove(diff, element, fieldsLeaf);
+    if (after.length > 0) diff.write(element, wholeNode(list.item, after[0]));
+    diff.remove(element, fieldsLeaf);
   } else if (after.length > 1) {
-    if (before.length > 0) remove(diff, element, wholeNode(list.item, before[0]));
-    write(diff, element, fieldsLeaf);
-  } else if (before.length === 0) write(diff, element, wholeNode(list.item, after[0]));
-  else if (after.length === 0) remove(diff, element, wholeNode(list.item, before[0]));
+    if (before.length > 0) diff.remove(element, wholeNode(list.item, before[0]));
+    diff.write(element, fieldsLeaf);
+  } else if (before.length === 0) diff.write(element, wholeNode(list.item, after[0]));
+  else if (after.length === 0) diff.remove(element, wholeNode(list.item, before[0]));
   else if (before[0] !== after[0]) compareValues(diff, element, list.item, before[0], after[0]);
 }
 
@@ -141,7 +158,7 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (typeof value !== "object" || value === null) return fieldsLeaf;
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
-  const draft = new TreeDraft(atom.map.trees, true);
+  const draft = new TreeDraft(atom.map.trees, "member");
   // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
@@ -154,7 +171,7 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
 
 function wholeList(list: ListAtom, items: readonly unknown[]): FieldsTree {
   if (list.kind === "atomic" || items.length === 0) return fieldsLeaf;
-  const draft = new TreeDraft(list.trees, true);
+  const draft = new TreeDraft(list.trees, "member");
   for (const [element, group] of groupItems(list, items)) {
     draft.add(element, group.length > 1 ? fieldsLeaf : wholeNode(list.item, group[0]));
   }

@@ -9,7 +9,7 @@ const b: Part = ["f:b", fieldsLeaf];
 const c: Part = ["f:c", fieldsLeaf];
 
 function make(trees: RecentTree, parts: readonly Part[], isMember = false): FieldsTree {
-  const draft = new TreeDraft(trees, isMember);
+  const draft = new TreeDraft(trees, isMember ? "member" : "other");
   for (const [element, node] of parts) draft.add(element, node);
   return draft.tree();
 }
@@ -52,7 +52,7 @@ test("members and others of one place do not push each other out", () => {
 
 test("a member without children is a member", () => {
   const trees = new RecentTree();
-  expect(new TreeDraft(trees, true).isEmpty).toBe(true);
+  expect(new TreeDraft(trees, "member").isEmpty).toBe(true);
   expect(make(trees, [], true)).toEqual({ ".": fieldsLeaf });
 });
 
@@ -77,7 +77,7 @@ test("no more than the newest trees are known", () => {
 test("drafts of one place may be made within each other", () => {
   const trees = new RecentTree();
   make(trees, [a, b]);
-  const outer = new TreeDraft(trees, false);
+  const outer = new TreeDraft(trees, "other");
   outer.add(...a);
   const inner = make(trees, [c]);
   outer.add("f:b", inner);

@@ -19,9 +19,11 @@ const treesMax = 8;
  * again: then nothing is made, nothing is left to freeze, and whoever compares two sets is done with what they share at one look.
  */
 export class RecentTree {
-  /** Those of nodes which are members themselves, and have `.` before their children; the newest first. */
-  readonly members: Made[] = [];
-  readonly others: Made[] = [];
+  /** Those of nodes which are members themselves, and have `.` before their children; the newest first, here and below. */
+  readonly member: Made[] = [];
+  readonly other: Made[] = [];
+  /** Those of what was written or removed below a node. */
+  readonly change: Made[] = [];
 }
 
 /** A tree on its way: as long as its parts are those of a tree that is known, they are only counted. */
@@ -34,9 +36,9 @@ export class TreeDraft {
   /** All parts, once no known tree begins with them. */
   #parts: TreeParts | undefined;
 
-  constructor(trees: RecentTree, isMember: boolean) {
-    this.#known = isMember ? trees.members : trees.others;
-    this.#isMember = isMember;
+  constructor(trees: RecentTree, form: "member" | "other" | "change") {
+    this.#known = trees[form];
+    this.#isMember = form === "member";
     this.#like = this.#known[0];
   }
 

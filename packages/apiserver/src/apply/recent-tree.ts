@@ -14,21 +14,39 @@ interface Made {
 /** How many trees of one place are known: the items of a list, or the objects of a few kinds, take turns. */
 const treesMax = 8;
 
+/** The newest trees of one form. */
+class Newest {
+  readonly made: Made[] = [];
+  /** Where the newest is. */
+  #last = -1;
+
+  get newest(): Made | undefined {
+    return this.#last === -1 ? undefined : this.made[this.#last];
+  }
+
+  /** In place of the oldest, when there are enough. */
+  add(made: Made): void {
+    this.#last = (this.#last + 1) % treesMax;
+    if (this.#last === this.made.length) this.made.push(made);
+    else this.made[this.#last] = made;
+  }
+}
+
 /**
  * The newest trees of one place of a schema. Objects of a kind mostly have the same fields, so the next tree is mostly one of the last
  * again: then nothing is made, nothing is left to freeze, and whoever compares two sets is done with what they share at one look.
  */
 export class RecentTree {
-  /** Those of nodes which are members themselves, and have `.` before their children; the newest first, here and below. */
-  readonly member: Made[] = [];
-  readonly other: Made[] = [];
+  /** Those of nodes which are members themselves, and have `.` before their children. */
+  readonly member: Newest = new Newest();
+  readonly other: Newest = new Newest();
   /** Those of what was written or removed below a node. */
-  readonly change: Made[] = [];
+  readonly change: Newest = new Newest();
 }
 
 /** A tree on its way: as long as its parts are those of a tree that is known, they are only counted. */
 export class TreeDraft {
-  readonly #known: Made[];
+  readonly #known: Newest;
   readonly #isMember: boolean;
   /** The known tree that begins as this one does. */
   #like: Made | undefined;
@@ -39,7 +57,7 @@ export class TreeDraft {
   constructor(trees: RecentTree, form: "member" | "other" | "change") {
     this.#known = trees[form];
     this.#isMember = form === "member";
-    this.#like = this.#known[0];
+    this.#like = this.#known.newest;
   }
 
   get isEmpty(): boolean {
@@ -51,7 +69,7 @@ export class TreeDraft {
     this.#length = at + 2;
     if (this.#parts === undefined) {
       if (this.#like !== undefined && goesOn(this.#like.parts, at, element, node)) return;
-      const other = this.#known.find(({ parts }) => goesOn(parts, at, element, node) && this.#begins(parts, at));
+      const other = this.#otherLike(at, element, node);
       if (other !== undefined) {
         this.#like = other;
         return;
@@ -68,19 +86,25 @@ export class TreeDraft {
     const parts = this.#parts ?? this.#like?.parts.slice(0, this.#length) ?? [];
     const made = { parts, tree: treeOf(parts, this.#isMember) };
     if (parts.length > partsMax) return made.tree;
-    if (this.#known.length === treesMax) this.#known.pop();
-    this.#known.unshift(made);
+    this.#known.add(made);
     return made.tree;
   }
 
   #ofLength(): Made | undefined {
     const length = this.#length;
     if (this.#like?.parts.length === length) return this.#like;
-    return this.#known.find(({ parts }) => parts.length === length && this.#begins(parts, length));
+    for (const made of this.#known.made) if (made.parts.length === length && this.#begins(made, length)) return made;
+    return undefined;
+  }
+
+  #otherLike(at: number, element: FieldPathElement, node: FieldsTree): Made | undefined {
+    for (const made of this.#known.made)
+      if (goesOn(made.parts, at, element, node) && this.#begins(made, at)) return made;
+    return undefined;
   }
 
   /** Whether the first parts of a known tree are those of this one. */
-  #begins(parts: Readonly<TreeParts>, length: number): boolean {
+  #begins({ parts }: Made, length: number): boolean {
     for (let index = 0; index < length; index++) if (parts[index] !== this.#like?.parts[index]) return false;
     return true;
   }

@@ -5,8 +5,8 @@ import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
 import { TypedError } from "./typed-error.ts";
 
-/** Where the walk is; the same array all the way, since faults are few. */
-type Path = FieldPathElement[];
+/** Where the walk is; the same array all the way, and indexes of atomic lists as numbers, since faults are few. */
+type Path = (FieldPathElement | number)[];
 
 /** All faults as `.path: text`; none when the object fits. */
 export function validateApplied(atom: Atom, object: JsonObject): readonly string[] {
@@ -21,7 +21,11 @@ export function formatFaults(faults: readonly string[]): string {
 }
 
 function fault(faults: string[], path: Path, text: string): void {
-  faults.push(path.length === 0 ? text : `${formatFieldPath(path)}: ${text}`);
+  if (path.length === 0) faults.push(text);
+  else {
+    const elements = path.map((step) => (typeof step === "number" ? `i:${step}` : step));
+    faults.push(`${formatFieldPath(elements)}: ${text}`);
+  }
 }
 
 function validateValue(faults: string[], { map, list, scalar }: Atom, value: unknown, path: Path): void {
@@ -66,12 +70,13 @@ function formatGoVerbose(value: unknown): string {
 
 function validateMap(faults: string[], map: MapAtom, object: JsonObject, path: Path): void {
   for (const name of Object.keys(object)) {
-    if (object[name] === undefined) continue;
+    const value = object[name];
+    if (value === undefined) continue;
     const { element, atom } = map.field(name);
     path.push(element);
     // Upstream stops at the first undeclared field, whichever its random order meets first; we name all.
     if (atom === undefined) fault(faults, path, "field not declared in schema");
-    else validateValue(faults, atom, object[name], path);
+    else validateValue(faults, atom, value, path);
     path.pop();
   }
 }
@@ -91,9 +96,9 @@ function validateList(faults: string[], list: ListAtom, items: readonly unknown[
 }
 
 function validateAtomicList(faults: string[], { item }: ListAtom, items: readonly unknown[], path: Path): void {
-  for (const [index, value] of items.entries()) {
-    path.push(`i:${index}`);
-    validateValue(faults, item, value, path);
+  for (let index = 0; index < items.length; index++) {
+    path.push(index);
+    validateValue(faults, item, items[index], path);
     path.pop();
   }
 }

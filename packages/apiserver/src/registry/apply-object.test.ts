@@ -111,3 +111,27 @@ test("who applies to a scale conflicts with who applied the replicas, takes them
   const wrong = await apply(`${path}/scale`, "scaler", body);
   expect([wrong.code, wrong.message]).toEqual([400, "invalid object type: apps/v1, Kind=Deployment"]);
 });
+
+const deployment = (args: readonly unknown[]) => {
+  const template = {
+    metadata: { labels: { app: "a" } },
+    spec: { containers: [{ name: "a", image: "a", args }] },
+  };
+  const spec = { selector: { matchLabels: { app: "a" } }, template };
+  return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a" }, spec };
+};
+
+test("what is applied stays as it is, although the new object is completed", async () => {
+  const { apply } = await start();
+  const body = deployment(["one"]);
+  const made = await apply(`${deployments}/a`, "me", body);
+  expect([made.code, made.spec.replicas]).toEqual([201, 1]);
+  expect(body).toEqual(deployment(["one"]));
+  expect(Object.isFrozen(body.spec.template.spec.containers[0])).toBe(false);
+});
+
+test("a fault in an atomic list is named by its place", async () => {
+  const { apply } = await start();
+  const refused = await apply(`${deployments}/a`, "me", deployment(["one", 2]));
+  expect(refused.message).toContain('.spec.template.spec.containers[name="a"].args[1]: expected string, got');
+});

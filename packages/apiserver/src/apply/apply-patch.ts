@@ -41,9 +41,9 @@ export interface ApplyPatchOptions {
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
   /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
-  readonly resetFields?: FieldSet;
+  readonly resetFields?: FieldSet | undefined;
   /** The fields beside apiVersion, kind and metadata that the caller wants back; absent: all of them. */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
 }
 
 export interface AppliedObject {

@@ -31,7 +31,7 @@ export interface TrackUpdateOptions {
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
   /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
-  readonly resetFields?: FieldSet;
+  readonly resetFields?: FieldSet | undefined;
 }
 
 /**

@@ -48,8 +48,8 @@ export function applyObject(
       subresource,
       time: timestamp(context.host.clock),
       // Of a custom object the rest is put back as it is stored.
-      ...(subresource === "status" && definition.custom ? { only: statusAlone } : {}),
-      ...resetFieldsOf(definition, subresource),
+      only: subresource === "status" && definition.custom ? statusAlone : undefined,
+      resetFields: resetFieldsOf(definition, subresource),
     });
     const own = typed(definition, object, patch, live === undefined);
     return { object: fillDefaults(definition, own), managedFields };

@@ -139,7 +139,7 @@ function trackCreate(
     apiVersion: apiVersionOf(definition),
     subresource: attributes.subresource,
     time: timestamp(context.host.clock),
-    ...resetFieldsOf(definition, attributes.subresource),
+    resetFields: resetFieldsOf(definition, attributes.subresource),
   });
   setManagers(object.metadata, managers);
 }

@@ -7,13 +7,10 @@ const specAndLabels = FieldSet.of(["f:spec"], ["f:metadata", "f:labels"]);
 const specAndMetadata = FieldSet.of(["f:spec"], ["f:metadata"]);
 
 /** The fields that an endpoint does not write, and that nobody can own through it. */
-export function resetFieldsOf(
-  definition: ResourceDefinition,
-  subresource: string,
-): { readonly resetFields?: FieldSet } {
+export function resetFieldsOf(definition: ResourceDefinition, subresource: string): FieldSet | undefined {
   if (subresource === "status") {
-    if (definition.custom) return { resetFields: specAndMetadata };
-    return { resetFields: definition.strategy.statusKeepsLabels === true ? specAndLabels : spec };
+    if (definition.custom) return specAndMetadata;
+    return definition.strategy.statusKeepsLabels === true ? specAndLabels : spec;
   }
-  return definition.subresources.some(({ name }) => name === "status") ? { resetFields: status } : {};
+  return definition.subresources.some(({ name }) => name === "status") ? status : undefined;
 }

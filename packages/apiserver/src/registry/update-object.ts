@@ -267,10 +267,19 @@ function managersAfter(
   if (known !== undefined) return known;
   const { subresource } = attributes;
   const time = timestamp(context.host.clock);
-  const reset = resetFieldsOf(definition, subresource);
+  const resetFields = resetFieldsOf(definition, subresource);
   const apiVersion = apiVersionOf(definition);
   const { schema } = definition;
-  return trackUpdate({ schema, live, object, manager: options.fieldManager, apiVersion, subresource, time, ...reset });
+  return trackUpdate({
+    schema,
+    live,
+    object,
+    manager: options.fieldManager,
+    apiVersion,
+    subresource,
+    time,
+    resetFields,
+  });
 }
 
 function countGeneration(definition: ResourceDefinition, object: MutableObject, old: UnstructuredObject): void {

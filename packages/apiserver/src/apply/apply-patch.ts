@@ -7,7 +7,9 @@ import {
   FieldSet,
   type JsonObject,
   type ManagedFieldsEntry,
+  type ObjectMeta,
   parseApiVersion,
+  setOwn,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -155,12 +157,18 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
 
 function partOf(object: UnstructuredObject & JsonObject, only: readonly string[] | undefined): UnstructuredObject {
   const { apiVersion, kind } = object;
-  const { managedFields: _, ...metadata } = object.metadata;
   const part: Record<string, unknown> = only === undefined ? copyObject(object) : { apiVersion, kind };
-  part["metadata"] = metadata;
+  part["metadata"] = withoutManagers(object.metadata as ObjectMeta & JsonObject);
   for (const field of only ?? []) if (object[field] !== undefined) part[field] = object[field];
   // What it takes its type from is an object with apiVersion, kind and metadata.
   return part as UnstructuredObject & JsonObject;
+}
+
+/** Key by key: what leaves out a field is slower than that where objects have many shapes. */
+function withoutManagers(metadata: JsonObject): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  for (const field of Object.keys(metadata)) if (field !== "managedFields") setOwn(rest, field, metadata[field]);
+  return rest;
 }
 
 function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<ManagedEntry, "time" | "fields"> {

@@ -80,21 +80,24 @@ function patchedPart(
   const { metadata: ofMetadata = {} } = patch;
   if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields"))
     return { part: old };
-  const { managedFields: _, ...metadata } = old.metadata;
-  const { apiVersion, kind, status } = old;
-  if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field)))
+  if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field))) {
+    const { managedFields: _, ...metadata } = old.metadata;
     return { part: { ...old, metadata } };
-  const ofEndpoint = status === undefined ? { apiVersion, kind } : { apiVersion, kind, status };
+  }
+  const { apiVersion, kind, status } = old;
+  const metadata: Readonly<Record<string, unknown>> = old.metadata as MutableMeta;
   const named: Record<string, unknown> = {};
   const others: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(metadata))
-    (Object.hasOwn(ofMetadata, field) ? named : others)[field] = value;
-  return { part: { ...ofEndpoint, metadata: named }, others };
+  for (const field of Object.keys(metadata)) {
+    if (field !== "managedFields") (Object.hasOwn(ofMetadata, field) ? named : others)[field] = metadata[field];
+  }
+  const part = { apiVersion, kind, metadata: named };
+  return { part: status === undefined ? part : { ...part, status }, others };
 }
 
-/** Metadata of which only the fields that a patch names were decoded. */
+/** Metadata of which only the fields that a patch names were decoded; the others are taken over. */
 function withNamed(others: MutableMeta, decoded: MutableMeta, patch: unknown): MutableMeta {
-  const metadata: Record<string, unknown> = { ...others };
+  const metadata: Record<string, unknown> = others;
   const { metadata: ofMetadata } = isJsonObject(patch) ? patch : {};
   const fields: Record<string, unknown> = decoded;
   if (isJsonObject(ofMetadata))

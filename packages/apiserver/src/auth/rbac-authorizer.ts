@@ -4,7 +4,14 @@ import type { ObjectReader } from "../admission/admission-plugin.ts";
 import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type PolicyRule, ruleAllows } from "./policy-rule.ts";
-import { compileBindings, type Grant, grantOf, rbacGroup, type SubjectIndex } from "./role-bindings.ts";
+import {
+  type BoundSubject,
+  compileBindings,
+  type Grant,
+  grantOf,
+  rbacGroup,
+  type SubjectIndex,
+} from "./role-bindings.ts";
 
 export interface RbacAuthorizerOptions {
   readonly reader: ObjectReader;
@@ -52,10 +59,12 @@ export class RbacAuthorizer implements Authorizer {
     const { user, namespace } = attributes;
     if (user.groups.includes(mastersGroup)) return allowed;
     const missing: string[] = [];
-    for (const grant of this.#grants(user, namespace)) {
+    const decision = this.#ask(user, namespace, (grant) => {
       for (const rule of grant.rules) if (ruleAllows(rule, attributes)) return grant.decision ?? allowed;
       missing.push(...grant.missing);
-    }
+      return undefined;
+    });
+    if (decision !== undefined) return decision;
     if (missing.length === 0) return { allowed: false };
     const list = missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`;
     return { allowed: false, reason: `RBAC: ${list}` };
@@ -63,7 +72,11 @@ export class RbacAuthorizer implements Authorizer {
 
   /** Everything that the user may do in a namespace ("" for the cluster). */
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
-    const grants = [...this.#grants(user, namespace)].flatMap((grant) => grant.rules);
+    const grants: PolicyRule[] = [];
+    this.#ask(user, namespace, ({ rules }) => {
+      grants.push(...rules);
+      return undefined;
+    });
     if (!user.groups.includes(mastersGroup)) return grants;
     const all = { resourceNames: [], verbs: ["*"] };
     return [
@@ -73,10 +86,13 @@ export class RbacAuthorizer implements Authorizer {
     ];
   }
 
-  *#grants(user: UserInfo, namespace: string): Generator<Grant> {
-    yield* grantsOf(this.#index(""), user);
-    if (namespace !== "") yield* grantsOf(this.#index(namespace), user);
-    if (user.groups.includes(nodesGroup)) yield this.#grantOfNodes();
+  /** Asks about everything that the user is granted, one after the other, until there is an answer. */
+  #ask<T>(user: UserInfo, namespace: string, about: (grant: Grant) => T | undefined): T | undefined {
+    return (
+      askOf(this.#index(""), user, about) ??
+      (namespace === "" ? undefined : askOf(this.#index(namespace), user, about)) ??
+      (user.groups.includes(nodesGroup) ? about(this.#grantOfNodes()) : undefined)
+    );
   }
 
   #grantOfNodes(): Grant {
@@ -99,7 +115,28 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-function* grantsOf({ users, groups }: SubjectIndex, user: UserInfo): Generator<Grant> {
-  for (const { grant } of users.get(user.username) ?? []) yield grant;
-  for (const group of user.groups) for (const { grant } of groups.get(group) ?? []) yield grant;
+function askOf<T>(
+  { users, groups }: SubjectIndex,
+  user: UserInfo,
+  about: (grant: Grant) => T | undefined,
+): T | undefined {
+  const answer = askOne(users.get(user.username), about);
+  if (answer !== undefined) return answer;
+  for (const group of user.groups) {
+    const ofGroup = askOne(groups.get(group), about);
+    if (ofGroup !== undefined) return ofGroup;
+  }
+  return undefined;
+}
+
+function askOne<T>(
+  subjects: readonly BoundSubject[] | undefined,
+  about: (grant: Grant) => T | undefined,
+): T | undefined {
+  if (subjects === undefined) return undefined;
+  for (const { grant } of subjects) {
+    const answer = about(grant);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }

@@ -42,9 +42,7 @@ function maySetFinalizers(
   owner: OwnerReference,
 ): boolean {
   const { group, version } = parseApiVersion(owner.apiVersion);
-  const definition = registry.definitions.find(
-    (each) => each.group === group && each.version === version && each.kind === owner.kind,
-  );
+  const definition = registry.findKind(group, version, owner.kind);
   // Nobody can be kept from deleting an owner of a kind that is not served.
   if (definition === undefined) return true;
   const target = { group, version, resource: definition.resource, subresource: "finalizers", name: owner.name };

@@ -29,6 +29,18 @@ test("Registry.findStored() finds the storage version of a resource, or the firs
   expect(registry.findStored("example.com", "widgets")).toBe(alpha);
 });
 
+test("Registry.findKind() finds what the definitions have first, built-in or not", () => {
+  const registry = new Registry(builtinResources());
+  registry.setCustom("widgets.example.com", [alpha, { ...alpha, resource: "others" }, { ...pods, resource: "mypods" }]);
+  for (const { group, version, kind } of registry.definitions) {
+    const first = registry.definitions.find(
+      (each) => each.group === group && each.version === version && each.kind === kind,
+    );
+    expect(registry.findKind(group, version, kind)).toBe(first);
+  }
+  expect(registry.findKind("example.com", "v2", "Pod")).toBeUndefined();
+});
+
 test("withCrdStrategy() returns the same table for the same one, so that servers share what is derived from it", () => {
   expect(withCrdStrategy(builtinResources())).toBe(withCrdStrategy(builtinResources()));
 });

@@ -36,6 +36,11 @@ export class Registry {
     return this.#customIndex.byVersion.get(key) ?? this.#builtinIndex.byVersion.get(key);
   }
 
+  findKind(group: string, version: string, kind: string): ResourceDefinition | undefined {
+    const key = versionKey(group, version, kind);
+    return this.#builtinIndex.byKind.get(key) ?? this.#customIndex.byKind.get(key);
+  }
+
   /** The definition that stands for the resource, whatever version is asked for: that of its storage version. */
   findStored(group: string, resource: string): ResourceDefinition | undefined {
     const key = storedKey(group, resource);

@@ -197,10 +197,11 @@ export class MvccStorage implements Storage {
     decision: UnstructuredObject | "delete",
   ): StorageEvent {
     const revision = ++this.#headRevision;
-    const previous = current === undefined ? {} : { previous: current };
-    if (decision !== "delete") return { kind: "put", revision, path, object: stamped(decision, revision), ...previous };
-    const last: UnstructuredObject = current ?? { apiVersion: "", kind: "", metadata: {} };
-    return { kind: "delete", revision, path, object: stamped(last, revision), ...previous };
+    const kind = decision === "delete" ? "delete" : "put";
+    const state = decision === "delete" ? (current ?? { apiVersion: "", kind: "", metadata: {} }) : decision;
+    const object = stamped(state, revision);
+    const event = { kind, revision, path, object } as const;
+    return current === undefined ? event : { ...event, previous: current };
   }
 
   #afterCommit(

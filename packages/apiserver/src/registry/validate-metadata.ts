@@ -92,21 +92,22 @@ function validateAnnotations({ annotations = {} }: MutableMeta, errors: FieldErr
   }
 }
 
+/** Requests may lack what the type has. */
+function isEmpty(text: string | undefined): boolean {
+  return (text ?? "") === "";
+}
+
 function validateOwners({ ownerReferences = [] }: MutableMeta, errors: FieldError[]): void {
   let controllers = 0;
   // Upstream does not say which of them.
   const field = "metadata.ownerReferences";
   for (const reference of ownerReferences) {
-    const problems: readonly (readonly [string, string, string])[] = [
-      ["apiVersion", reference.apiVersion, "version must not be empty"],
-      ["kind", reference.kind, "must not be empty"],
-      ["name", reference.name, "must not be empty"],
-      ["uid", reference.uid, "must not be empty"],
-    ];
-    for (const [name, value, problem] of problems) {
-      if ((value ?? "") === "") errors.push(invalidValue(`${field}.${name}`, "", problem));
-    }
-    if (reference.apiVersion === "v1" && reference.kind === "Event") {
+    const { apiVersion, kind, name, uid } = reference;
+    if (isEmpty(apiVersion)) errors.push(invalidValue(`${field}.apiVersion`, "", "version must not be empty"));
+    if (isEmpty(kind)) errors.push(invalidValue(`${field}.kind`, "", "must not be empty"));
+    if (isEmpty(name)) errors.push(invalidValue(`${field}.name`, "", "must not be empty"));
+    if (isEmpty(uid)) errors.push(invalidValue(`${field}.uid`, "", "must not be empty"));
+    if (apiVersion === "v1" && kind === "Event") {
       errors.push(invalidValue(field, "v1, Kind=Event", "/v1, Kind=Event is disallowed from being an owner"));
     }
     if (reference.controller === true) controllers++;

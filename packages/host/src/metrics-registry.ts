@@ -4,37 +4,33 @@ import type { Counter, Gauge, Histogram, MetricLabels, Metrics } from "./metrics
 /** Series of one metric; beyond it new label values are not counted, so that a mistake cannot eat the memory. */
 const seriesMax = 10_000;
 
-interface Metric {
+interface Metric extends Counter, Gauge, Histogram {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
-  readonly instrument: Counter & Gauge & Histogram;
   lines(): readonly string[];
   /** Drops the series whose labels, as text, are to be forgotten. */
   forget(isGone: (labels: string) => boolean): void;
 }
 
-const noop: Counter & Gauge & Histogram = { add() {}, set() {}, observe() {} };
-
 export function createMetrics(): Metrics {
   const metrics = new Map<string, { readonly help: string; readonly metric: Metric }>();
   const collectors = new Set<() => void>();
-  const register = (name: string, help: string, create: () => Metric): Metric => {
-    const known = metrics.get(name);
-    if (known !== undefined) return known.metric;
-    const metric = create();
-    metrics.set(name, { help, metric });
+  const texts = new LabelTexts();
+  const register = (metric: Metric, help: string): Metric => {
+    metrics.set(metric.name, { help, metric });
     return metric;
   };
   return {
-    counter: (name, help) => register(name, help, () => numberMetric(name, "counter")).instrument,
-    gauge: (name, help) => register(name, help, () => numberMetric(name, "gauge")).instrument,
-    histogram: (name, help, buckets) => register(name, help, () => histogramMetric(name, buckets)).instrument,
+    counter: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "counter", texts), help),
+    gauge: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "gauge", texts), help),
+    histogram: (name, help, buckets) =>
+      metrics.get(name)?.metric ?? register(new DistributionMetric(name, buckets, texts), help),
     onExpose(collect) {
       collectors.add(collect);
       return () => void collectors.delete(collect);
     },
     forget(labels) {
-      const pairs = Object.entries(labels).map(([name, value]) => `,${labelText({ [name]: value })},`);
+      const pairs = Object.entries(labels).map(([name, value]) => `,${writeLabels({ [name]: value })},`);
       const isGone = (text: string): boolean => pairs.every((pair) => `,${text},`.includes(pair));
       for (const { metric } of metrics.values()) metric.forget(isGone);
     },
@@ -51,27 +47,42 @@ function page(metric: Metric, help: string): string {
   return `${[...head, ...metric.lines()].join("\n")}\n`;
 }
 
-function numberMetric(name: string, type: "counter" | "gauge"): Metric {
-  const series = new Map<string, { value: number }>();
-  const seriesOf = (labels: MetricLabels | undefined): { value: number } | undefined =>
-    findOrAdd(series, labelText(labels), () => ({ value: 0 }));
-  return {
-    name,
-    type,
-    instrument: {
-      ...noop,
-      add(value = 1, labels) {
-        const found = seriesOf(labels);
-        if (found !== undefined) found.value += value;
-      },
-      set(value, labels) {
-        const found = seriesOf(labels);
-        if (found !== undefined) found.value = value;
-      },
-    },
-    lines: () => [...series].map(([key, { value }]) => `${name}${braces(key)} ${numberText(value)}`),
-    forget: (isGone) => forgetKeys(series, isGone),
-  };
+class NumberMetric implements Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge";
+  readonly #texts: LabelTexts;
+  readonly #series = new Map<string, { value: number }>();
+
+  constructor(name: string, type: "counter" | "gauge", texts: LabelTexts) {
+    this.name = name;
+    this.type = type;
+    this.#texts = texts;
+  }
+
+  add(value = 1, labels?: MetricLabels): void {
+    const found = this.#seriesOf(labels);
+    if (found !== undefined) found.value += value;
+  }
+
+  set(value: number, labels?: MetricLabels): void {
+    const found = this.#seriesOf(labels);
+    if (found !== undefined) found.value = value;
+  }
+
+  /** Of a histogram with the same name, which comes too late. */
+  observe(): void {}
+
+  lines(): readonly string[] {
+    return [...this.#series].map(([key, { value }]) => `${this.name}${braces(key)} ${numberText(value)}`);
+  }
+
+  forget(isGone: (labels: string) => boolean): void {
+    forgetKeys(this.#series, isGone);
+  }
+
+  #seriesOf(labels: MetricLabels | undefined): { value: number } | undefined {
+    return findOrAdd(this.#series, this.#texts.of(labels), () => ({ value: 0 }));
+  }
 }
 
 /** Undefined for a series that is not there when there are too many already. */
@@ -89,24 +100,41 @@ interface Distribution {
   count: number;
 }
 
-function histogramMetric(name: string, buckets: readonly number[]): Metric {
-  const series = new Map<string, Distribution>();
-  const observe = (value: number, labels?: MetricLabels): void => {
+class DistributionMetric implements Metric {
+  readonly name: string;
+  readonly type = "histogram";
+  readonly #buckets: readonly number[];
+  readonly #texts: LabelTexts;
+  readonly #series = new Map<string, Distribution>();
+
+  constructor(name: string, buckets: readonly number[], texts: LabelTexts) {
+    this.name = name;
+    this.#buckets = buckets;
+    this.#texts = texts;
+  }
+
+  observe(value: number, labels?: MetricLabels): void {
+    const buckets = this.#buckets;
     const create = (): Distribution => ({ counts: buckets.map(() => 0), sum: 0, count: 0 });
-    const found = findOrAdd(series, labelText(labels), create);
+    const found = findOrAdd(this.#series, this.#texts.of(labels), create);
     if (found === undefined) return;
     const bucket = buckets.findIndex((bound) => value <= bound);
     if (bucket >= 0) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
     found.sum += value;
     found.count++;
-  };
-  return {
-    name,
-    type: "histogram",
-    instrument: { ...noop, observe },
-    lines: () => [...series].flatMap(([key, distribution]) => distributionLines(name, key, buckets, distribution)),
-    forget: (isGone) => forgetKeys(series, isGone),
-  };
+  }
+
+  /** Of a counter or a gauge with the same name, which comes too late. */
+  add(): void {}
+  set(): void {}
+
+  lines(): readonly string[] {
+    return [...this.#series].flatMap(([key, each]) => distributionLines(this.name, key, this.#buckets, each));
+  }
+
+  forget(isGone: (labels: string) => boolean): void {
+    forgetKeys(this.#series, isGone);
+  }
 }
 
 function forgetKeys(series: Map<string, unknown>, isGone: (key: string) => boolean): void {
@@ -136,25 +164,29 @@ function braces(key: string): string {
   return key === "" ? "" : `{${key}}`;
 }
 
-/** Texts of label objects that were seen before: whoever counts often passes the same object again. */
-const labelTexts = new WeakMap<MetricLabels, string>();
 const noLabels: MetricLabels = {};
 
-function labelText(labels: MetricLabels = noLabels): string {
-  let text = labelTexts.get(labels);
-  if (text === undefined) labelTexts.set(labels, (text = writeLabels(labels)));
-  return text;
+/** Texts of label objects that were seen before: whoever counts often passes the same object again. */
+class LabelTexts {
+  readonly #known = new WeakMap<MetricLabels, string>();
+
+  of(labels: MetricLabels = noLabels): string {
+    let text = this.#known.get(labels);
+    if (text === undefined) this.#known.set(labels, (text = writeLabels(labels)));
+    return text;
+  }
 }
 
 /** Labels in the order of their names, so that equal sets are equal texts. */
 function writeLabels(labels: MetricLabels): string {
-  return Object.keys(labels)
-    .sort()
-    .map(
-      (name) =>
-        `${name}="${(labels[name] ?? "").replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`,
-    )
-    .join(",");
+  const names = Object.keys(labels);
+  if (names.length > 1) names.sort();
+  return names.map((name) => `${name}="${escaped(labels[name] ?? "")}"`).join(",");
+}
+
+function escaped(value: string): string {
+  if (!/[\\\n"]/.test(value)) return value;
+  return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 
 function numberText(value: number): string {

@@ -6,9 +6,9 @@ import { EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 /** Calls go out through the operator's process, so that faults strike changes of the membership like any write. */
 export function simulatedGateway(model: EtcdModel, process: OperatorProcess): EtcdGateway {
   const read = <T>(what: string, send: () => Promise<T>): Promise<T> =>
-    process.call(`etcd ${what}`, "look", () => translated(send));
+    process.call(`etcd ${what}`, "look", () => send().catch(translated));
   const write = (what: string, send: () => Promise<void>): Promise<void> =>
-    process.call(`etcd ${what}`, "write", () => translated(send));
+    process.call(`etcd ${what}`, "write", () => send().catch(translated));
   return {
     members: (endpoint) =>
       read("members", async () => {
@@ -31,10 +31,6 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
   };
 }
 
-async function translated<T>(send: () => Promise<T>): Promise<T> {
-  try {
-    return await send();
-  } catch (error) {
-    throw error instanceof EtcdRefusal ? stackless(() => new EtcdError(error.message)) : error;
-  }
+function translated(error: unknown): never {
+  throw error instanceof EtcdRefusal ? stackless(() => new EtcdError(error.message)) : error;
 }

@@ -39,8 +39,14 @@ export class EtcdData {
     return [...this.members.values()].filter((member) => !member.isLearner);
   }
 
+  isVoter(id: string): boolean {
+    return this.members.get(id)?.isLearner === false;
+  }
+
   get quorum(): number {
-    return Math.floor(this.voters.length / 2) + 1;
+    let voterCount = 0;
+    for (const { isLearner } of this.members.values()) if (!isLearner) voterCount++;
+    return Math.floor(voterCount / 2) + 1;
   }
 
   /** Whether a vote for a candidate with this log may be given by one with the `other`. */

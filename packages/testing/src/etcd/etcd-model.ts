@@ -115,13 +115,13 @@ export class EtcdModel implements ProgramModel {
   }
 
   async status(endpoint: string): Promise<SimulatedMemberStatus> {
-    const member = await this.#at(endpoint);
-    const { data, version } = member;
+    await this.#travel();
+    const { data, version, group } = this.#at(endpoint);
     return {
       memberId: data.memberId,
       clusterId: data.clusterId,
       version,
-      leaderId: member.group?.knownLeaderId ?? "",
+      leaderId: group?.knownLeaderId ?? "",
       learner: data.members.get(data.memberId)?.isLearner ?? false,
       raftIndex: data.index,
       revision: data.revision,
@@ -133,13 +133,15 @@ export class EtcdModel implements ProgramModel {
   async memberList(
     endpoint: string,
   ): Promise<{ readonly clusterId: string; readonly members: readonly MemberRecord[] }> {
-    const member = await this.#at(endpoint);
+    await this.#travel();
+    const member = this.#at(endpoint);
     const { data } = leading(member);
     return { clusterId: data.clusterId, members: [...data.members.values()] };
   }
 
   async addLearner(endpoint: string, peerUrl: string): Promise<void> {
-    const member = await this.#at(endpoint);
+    await this.#travel();
+    const member = this.#at(endpoint);
     const { data, group } = leading(member);
     const now = this.#hostOrThrow().clock.monotonic();
     if (data.voters.some(({ id }) => !isConnected(group, member, id, now)))
@@ -152,7 +154,8 @@ export class EtcdModel implements ProgramModel {
   }
 
   async promote(endpoint: string, id: string): Promise<void> {
-    const { data, group } = leading(await this.#at(endpoint));
+    await this.#travel();
+    const { data, group } = leading(this.#at(endpoint));
     const record = recordOf(data, id);
     if (!record.isLearner) throw refusal("etcdserver: can only promote a learner member");
     if (startedVoters(data) + 1 < data.quorum)
@@ -164,14 +167,16 @@ export class EtcdModel implements ProgramModel {
   }
 
   async remove(endpoint: string, id: string): Promise<void> {
-    const member = await this.#at(endpoint);
+    await this.#travel();
+    const member = this.#at(endpoint);
     const { data, group } = leading(member);
     if (!recordOf(data, id).isLearner) this.#mayRemove(member, data, group, id);
     group.propose({ kind: "remove", id });
   }
 
   async moveLeader(endpoint: string, targetId: string): Promise<void> {
-    const member = await this.#at(endpoint);
+    await this.#travel();
+    const member = this.#at(endpoint);
     const { data, group } = leading(member);
     if (group.leader !== member) throw refusal("etcdserver: not leader");
     const target = group.peer(targetId);
@@ -181,7 +186,8 @@ export class EtcdModel implements ProgramModel {
 
   /** Resolves when the write is agreed on, and this is known to the client. */
   async put(endpoint: string, key: string, value: string): Promise<void> {
-    const member = await this.#at(endpoint);
+    await this.#travel();
+    const member = this.#at(endpoint);
     leading(member).group.propose({ kind: "put", key, value });
     await this.#travel();
     if (!member.isServing) throw new Error(`the connection to ${endpoint} broke`);
@@ -189,7 +195,8 @@ export class EtcdModel implements ProgramModel {
 
   /** What a linearizable read of all keys shows. */
   async keys(endpoint: string): Promise<ReadonlyMap<string, string>> {
-    return new Map(leading(await this.#at(endpoint)).data.keys);
+    await this.#travel();
+    return new Map(leading(this.#at(endpoint)).data.keys);
   }
 
   #mayRemove(asked: EtcdMember, data: EtcdData, group: QuorumGroup, id: string): void {
@@ -205,8 +212,7 @@ export class EtcdModel implements ProgramModel {
   }
 
   /** The member that answers at an endpoint; nobody else speaks there. */
-  async #at(endpoint: string): Promise<EtcdMember> {
-    await this.#travel();
+  #at(endpoint: string): EtcdMember {
     const member = this.#processes.get(hostOf(endpoint));
     if (member?.isServing !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
     return member;

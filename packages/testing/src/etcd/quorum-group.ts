@@ -61,13 +61,17 @@ export class QuorumGroup {
   }
 
   peer(id: string): Peer | undefined {
-    return this.peers.find(({ data }) => data.memberId === id);
+    for (const peer of this.#peers) if (peer.data.memberId === id) return peer;
+    return undefined;
   }
 
   /** Whether the leader can agree on anything with those that are connected. */
   get hasQuorum(): boolean {
     const data = this.#leader?.data;
-    return data !== undefined && this.#votersOf(data).filter((peer) => this.#inSync.has(peer)).length >= data.quorum;
+    if (data === undefined) return false;
+    let count = 0;
+    for (const { data: of } of this.#inSync) if (data.isVoter(of.memberId)) count++;
+    return count >= data.quorum;
   }
 
   join(peer: Peer): void {
@@ -105,7 +109,7 @@ export class QuorumGroup {
   }
 
   #votersOf(config: EtcdData): readonly Peer[] {
-    return this.peers.filter(({ data }) => config.members.get(data.memberId)?.isLearner === false);
+    return this.peers.filter(({ data }) => config.isVoter(data.memberId));
   }
 
   #dismiss(id: string): void {
@@ -135,7 +139,7 @@ export class QuorumGroup {
 
   #canWin(candidate: Peer): boolean {
     const { data } = candidate;
-    if (data.members.get(data.memberId)?.isLearner !== false) return false;
+    if (!data.isVoter(data.memberId)) return false;
     return this.#votersOf(data).filter((voter) => data.isUpToDate(voter.data)).length >= data.quorum;
   }
 

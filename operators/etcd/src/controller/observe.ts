@@ -22,7 +22,9 @@ export async function observe(
   { gateway, silence }: Senses,
 ): Promise<Seen> {
   const pods = byMember(context.owned(Pod), (name) => name);
-  const volumes = await withFresh(byMember(volumesOf(cluster, context), memberOfVolume), pods, cluster, context);
+  const shown = byMember(volumesOf(cluster, context), memberOfVolume);
+  const unseen = unseenVolumes(shown, pods, cluster);
+  const volumes = unseen.length === 0 ? shown : await withFresh(shown, unseen, cluster, context);
   const statuses = await askMembers(pods, gateway, context.signal);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
@@ -110,20 +112,28 @@ function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly Pe
   return claims.filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
 }
 
+/** Members whose pod waits, and of which the cache shows no claim. */
+function unseenVolumes(
+  volumes: ReadonlyMap<string, PersistentVolumeClaim>,
+  pods: ReadonlyMap<string, Pod>,
+  { spec }: EtcdCluster,
+): readonly string[] {
+  if (spec.volumeClaimTemplate === undefined) return [];
+  return [...pods.keys()].filter((name) => !volumes.has(name) && podState(pods.get(name)) === "starting");
+}
+
 /**
  * A claim that a waiting pod needs and the cache does not show is asked for: whether its member is given up depends on it, and the
  * cache of claims may lie behind that of pods.
  */
 async function withFresh(
   volumes: ReadonlyMap<string, PersistentVolumeClaim>,
-  pods: ReadonlyMap<string, Pod>,
-  { spec, metadata: { namespace } }: EtcdCluster,
+  unseen: readonly string[],
+  { metadata: { namespace } }: EtcdCluster,
   context: ReconcileContext,
 ): Promise<ReadonlyMap<string, PersistentVolumeClaim>> {
-  if (spec.volumeClaimTemplate === undefined) return volumes;
   const all = new Map(volumes);
-  for (const [name, pod] of pods) {
-    if (all.has(name) || podState(pod) !== "starting") continue;
+  for (const name of unseen) {
     const volume = await context.fresh(PersistentVolumeClaim, volumeName(name), namespace);
     if (volume !== undefined) all.set(name, volume);
   }
@@ -153,13 +163,14 @@ async function askMembers(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MemberStatus>> {
   const answers = new Map<string, MemberStatus>();
-  const ask = async ([name, pod]: readonly [string, Pod]): Promise<void> => {
+  const asked: Promise<unknown>[] = [];
+  for (const [name, pod] of pods) {
     const endpoint = podState(pod) === "running" ? memberEndpoint(pod) : undefined;
-    if (endpoint === undefined) return;
-    const status = await gateway.status(endpoint, signal).catch(() => undefined);
-    if (status !== undefined) answers.set(name, status);
-  };
-  await Promise.all([...pods].map(ask));
+    if (endpoint === undefined) continue;
+    const answered = (status: MemberStatus): unknown => answers.set(name, status);
+    asked.push(gateway.status(endpoint, signal).then(answered, () => {}));
+  }
+  if (asked.length > 0) await Promise.all(asked);
   signal.throwIfAborted();
   return answers;
 }

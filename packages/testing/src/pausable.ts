@@ -8,17 +8,20 @@ export interface Pausable {
   readonly resumed: Promise<void> | undefined;
 }
 
+type Frame = IteratorResult<WatchFrame>;
+
 /** Not a generator, which makes three times as many promises for each event. */
 export function pausableFrames(frames: AsyncIterable<WatchFrame>, clock: Pausable): AsyncIterable<WatchFrame> {
+  const later = async (frame: Frame): Promise<Frame> => {
+    while (clock.isPaused) await clock.resumed;
+    return frame;
+  };
+  const held = (frame: Frame): Frame | Promise<Frame> => (clock.isPaused && frame.done !== true ? later(frame) : frame);
   return {
     [Symbol.asyncIterator]() {
       const inner = frames[Symbol.asyncIterator]();
       return {
-        async next() {
-          const result = await inner.next();
-          while (clock.isPaused && result.done !== true) await clock.resumed;
-          return result;
-        },
+        next: () => inner.next().then(held),
         return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
       };
     },

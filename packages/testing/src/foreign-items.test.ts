@@ -1,10 +1,11 @@
 /** Lists of children to which somebody has added items, beside which the server refuses those that the operator applies. */
-import { Service } from "@setpoint/api";
+import { Deployment, Service } from "@setpoint/api";
 import type { ApplyOptions } from "@setpoint/runtime";
 import { controller, defineOperator } from "setpoint";
 import { expect, test } from "vitest";
 import { Candy } from "./candy-operator.fixture.ts";
-
+import { story } from "./explore/story.ts";
+import { replaySchedule } from "./laws/reconciler-laws.ts";
 import { conditionOf } from "./settled.ts";
 import { simulate } from "./simulate.ts";
 
@@ -33,4 +34,25 @@ test.each<readonly [string, ApplyOptions, number, RegExp | undefined]>([
   if (refusal === undefined) expect(stalled?.status).not.toBe("True");
   else expect(stalled).toMatchObject({ status: "True", message: expect.stringMatching(refusal) });
   await world.expectQuiet();
+});
+
+test("a port of a container that somebody adds stays, and is not held against the operator", async () => {
+  const labels = { app: "shop" };
+  const containers = [{ name: "shop", image: "shop:1", ports: [{ containerPort: 80 }] }];
+  const template = { metadata: { labels }, spec: { containers } };
+  const shop = controller(Candy, {
+    owns: [Deployment],
+    async reconcile(_candy, { apply, status }) {
+      await apply(Deployment({ name: "shop", spec: { selector: { matchLabels: labels }, template } }));
+      await status({ wrappers: 1 });
+    },
+  });
+  const worlds = [story("is made", Candy({ name: "lolly", spec: { flavors: [] } }))];
+  const at = { by: "shop", write: "PATCH default/candies/lolly/status", nth: 1 };
+  const faults = [{ kind: "E2", at, child: { resource: "deployments", rank: 1 }, own: true, of: "spec" }];
+  const subject = defineOperator({ name: "shop", controllers: [shop] });
+  const report = await replaySchedule(subject, { worlds }, JSON.stringify({ seed: 1, story: "is made", faults }));
+  expect(report.struck.map(({ fault }) => fault)).toEqual(faults);
+  expect(report.passages.some(({ who, what }) => who === "somebody" && what.endsWith("/deployments/shop"))).toBe(true);
+  expect(report.broken).toEqual([]);
 });

@@ -94,6 +94,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     end,
     reference: options.reference,
     quietHours: options.quietMs / hourMs,
+    hasForeignItems: watched.striker.hasForeignItems,
   });
   return {
     schedule,

@@ -39,14 +39,19 @@ const managers = new Set(["web-operator"]);
 const [admin, http] = service.spec.ports;
 
 test("each value that the operator has set is changed in its turn, and no other one", () => {
-  const edits = [0, 1, 2, 3].map((rank) => specEdit(service, managers, rank));
+  const edits = [0, 1, 2, 3].map((rank) => specEdit(service, managers, rank)?.patch);
   expect(edits).toEqual([
     { spec: { ports: [admin, { ...http, port: 81 }] } },
     { spec: { ports: [admin, { ...http, targetPort: 8081 }] } },
     { spec: { publishNotReadyAddresses: false } },
     { spec: { selector: { app: "web-edited" } } },
   ]);
-  expect(specEdit(service, managers, 4)).toEqual(edits[1]);
+  expect(specEdit(service, managers, 4)?.patch).toEqual(edits[1]);
+});
+
+test("an item of a list that gets another key is another item", () => {
+  const added = [0, 1, 2, 3].map((rank) => specEdit(service, managers, rank)?.addsItem);
+  expect(added).toEqual([true, false, false, false]);
 });
 
 test("there is nothing to change in an object of which nobody says that it is the operator's", () => {

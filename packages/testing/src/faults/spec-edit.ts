@@ -7,41 +7,66 @@ type Step = string | number;
 const ofFreeTexts: ReadonlySet<string> = new Set(["data", "stringData", "selector"]);
 const notEdited: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
-/**
- * A merge patch that changes one value of `child` which one of `managers` owns: a number by one, a boolean to the other, a free text to
- * another; `rank` chooses which, and goes round. Lists are written as a whole, as people do. Undefined when there is no such value.
- */
-export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank: number): JsonObject | undefined {
-  const paths = new Map<string, readonly Step[]>();
-  for (const { manager = "", subresource = "", fieldsV1 } of child.metadata.managedFields ?? []) {
-    if (!managers.has(manager) || subresource !== "" || !isJsonObject(fieldsV1)) continue;
-    for (const path of ownedValues(fieldsV1, child, []))
-      if (!notEdited.has(String(path[0]))) paths.set(JSON.stringify(path), path);
-  }
-  const sorted = [...paths.keys()].sort();
-  // One further in each round: the rank has chosen the child, too, and both numbers may have a divisor in common.
-  const round = Math.floor(rank / sorted.length);
-  const chosen = paths.get(sorted[(rank + round) % sorted.length] ?? "");
-  // An object of the cluster is one of JSON.
-  return chosen === undefined ? undefined : (patched(child, chosen) as JsonObject);
+/** A value that can be changed. */
+interface Editable {
+  readonly path: readonly Step[];
+  /** It is a part of what an item of a list is known by (the port of a Service). */
+  readonly isKey: boolean;
 }
 
-/** The paths of the values of `value` that are named by a set of fields, and that can be changed to another one. */
-function* ownedValues(fields: JsonObject, value: unknown, path: readonly Step[]): Generator<readonly Step[]> {
+export interface SpecEdit {
+  /** A merge patch. */
+  readonly patch: JsonObject;
+  /** By its new key the item is another one, which belongs to whoever wrote it: an apply puts ours back beside it. */
+  readonly addsItem: boolean;
+}
+
+/**
+ * Changes one value of `child` which one of `managers` owns: a number by one, a boolean to the other, a free text to another; `rank`
+ * chooses which, and goes round. Lists are written as a whole, as people do. Undefined when there is no such value.
+ */
+export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank: number): SpecEdit | undefined {
+  const found = new Map<string, Editable>();
+  for (const { manager = "", subresource = "", fieldsV1 } of child.metadata.managedFields ?? []) {
+    if (!managers.has(manager) || subresource !== "" || !isJsonObject(fieldsV1)) continue;
+    for (const each of ownedValues(fieldsV1, child, []))
+      if (!notEdited.has(String(each.path[0]))) found.set(JSON.stringify(each.path), each);
+  }
+  const sorted = [...found.keys()].sort();
+  // One further in each round: the rank has chosen the child, too, and both numbers may have a divisor in common.
+  const round = Math.floor(rank / sorted.length);
+  const chosen = found.get(sorted[(rank + round) % sorted.length] ?? "");
+  // An object of the cluster is one of JSON.
+  return chosen && { patch: patched(child, chosen.path) as JsonObject, addsItem: chosen.isKey };
+}
+
+/** The values of `value` that are named by a set of fields, and that can be changed to another one; `keys` are those of a list's item. */
+function* ownedValues(
+  fields: JsonObject,
+  value: unknown,
+  path: readonly Step[],
+  { keys, isKey }: { readonly keys: readonly string[]; readonly isKey: boolean } = { keys: [], isKey: false },
+): Generator<Editable> {
   const children = Object.entries(fields).filter(([name]) => name !== ".");
-  if (children.length === 0 && otherValue(value, path) !== undefined) yield path;
+  if (children.length === 0 && otherValue(value, path) !== undefined) yield { path, isKey };
   for (const [name, below] of children) {
     const step = stepOf(name, value);
     if (step === undefined || !isJsonObject(below)) continue;
-    yield* ownedValues(below, (value as Readonly<Record<Step, unknown>>)[step], [...path, step]);
+    const place = { keys: keysOf(name).map(([key]) => key), isKey: keys.includes(String(step)) };
+    yield* ownedValues(below, (value as Readonly<Record<Step, unknown>>)[step], [...path, step], place);
   }
+}
+
+/** What an item of FieldsV1 (`k:{"port":80}`) is known by. */
+function keysOf(name: string): readonly (readonly [string, unknown])[] {
+  return name.startsWith("k:") ? Object.entries(JSON.parse(name.slice(2)) as JsonObject) : [];
 }
 
 /** Where a field of FieldsV1 (`f:ports`, `k:{"port":80}`) is in a value. */
 function stepOf(name: string, value: unknown): Step | undefined {
   if (name.startsWith("f:") && isJsonObject(value)) return name.slice(2);
-  if (!name.startsWith("k:") || !Array.isArray(value)) return undefined;
-  const key = Object.entries(JSON.parse(name.slice(2)) as JsonObject);
+  const key = keysOf(name);
+  if (key.length === 0 || !Array.isArray(value)) return undefined;
   const index = value.findIndex((item) => isJsonObject(item) && key.every(([field, wanted]) => item[field] === wanted));
   return index < 0 ? undefined : index;
 }

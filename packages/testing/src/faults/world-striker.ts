@@ -35,6 +35,7 @@ export class WorldStriker implements Striker {
   readonly #options: StrikerOptions;
   #busy = 0;
   #surprisedMs = -Infinity;
+  #hasForeignItems = false;
 
   readonly #kinds: readonly KindRef<KubeObject>[];
   readonly #owned: readonly KindRef<KubeObject>[];
@@ -50,6 +51,11 @@ export class WorldStriker implements Striker {
   /** Whether something that was begun is still being done. */
   get isBusy(): boolean {
     return this.#busy > 0;
+  }
+
+  /** Whether a person has added an item to a list of a child, which an apply leaves there. */
+  get hasForeignItems(): boolean {
+    return this.#hasForeignItems;
   }
 
   strike(fault: StepFault): void {
@@ -123,7 +129,9 @@ export class WorldStriker implements Striker {
     if (of === "spec") {
       const edit = specEdit(child, this.#managers, choice.rank);
       // What cannot be edited the server refuses, and nothing has happened.
-      if (edit !== undefined) await this.#options.client.patch(kind, keyOf(child), edit).catch(unlessRefused);
+      if (edit === undefined) return;
+      const edited = await this.#options.client.patch(kind, keyOf(child), edit.patch).catch(unlessRefused);
+      this.#hasForeignItems ||= edit.addsItem && edited !== undefined;
       return;
     }
     const labels = Object.keys(child.metadata.labels ?? {}).sort();

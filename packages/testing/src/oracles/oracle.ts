@@ -39,6 +39,8 @@ export interface RunEnd {
   /** What was asked or written in the time of rest; empty when all was quiet. */
   readonly loud: readonly string[];
   readonly quietHours: number;
+  /** Whether a person has added an item to a list of a child (E2 of a key): an apply leaves it there, and what is made from the child has it. */
+  readonly hasForeignItems: boolean;
   readonly end: Ending;
   /** The same of the run without faults; absent when this is it. */
   readonly reference: Reference | undefined;

@@ -29,8 +29,9 @@ export const sameEnd: Oracle = {
   name: "same end as without faults",
   judge: () => ({
     ended(end) {
-      const { reference, unsettled } = end;
-      if (reference === undefined || unsettled !== undefined || end.faults.some(leavesMarks)) return undefined;
+      const { reference, unsettled, hasForeignItems } = end;
+      if (reference === undefined || unsettled !== undefined) return undefined;
+      if (hasForeignItems || end.faults.some(leavesMarks)) return undefined;
       const found = differences(end.end.state, reference.state, reference.chance);
       return found.length === 0 ? undefined : found.join("\n");
     },

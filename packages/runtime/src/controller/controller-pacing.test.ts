@@ -1,3 +1,4 @@
+import { ApiError, failure } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import {
   controller,
@@ -35,6 +36,22 @@ test("a TemporaryError is tried again after exactly its delay, however often it 
   await world.run(30_000);
   const [first = 0] = runsMs;
   expect(runsMs.map((atMs) => atMs - first)).toEqual([0, 7_000, 14_000, 21_000, 28_000]);
+});
+
+test("a conflict is looked at again soon, however long other failures before it have put the key off", async () => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const conflict = new ApiError(failure(409, "Conflict", "it has been modified"));
+  const { runsMs, definition } = noting(world, {
+    reconcile: () => Promise.reject(runsMs.length > 16 ? conflict : new Error("the bank is closed")),
+  });
+  world.start([definition]);
+  await world.run(1_000_000);
+  const pausesMs = runsMs.slice(1).map((atMs, index) => atMs - (runsMs[index] ?? 0));
+  expect(Math.max(...pausesMs.slice(0, 16))).toBeGreaterThan(80_000);
+  const afterConflicts = pausesMs.slice(16, 40);
+  expect(Math.max(...afterConflicts)).toBeLessThanOrEqual(5_000);
+  expect(Math.min(...afterConflicts)).toBeGreaterThanOrEqual(2_500);
 });
 
 /** Ten seconds of a candy that asks to be looked at again every second: how often it ran, beside one whose runs end as told. */

@@ -16,6 +16,9 @@ export interface RunEndsOptions {
   readonly random: Random;
 }
 
+/** Who met a conflict looks again soon, however long the server has refused it before: it answers, and somebody else is at work. */
+const conflictDelayMsMax = 5_000;
+
 export class RunEnds {
   readonly #options: RunEndsOptions;
 
@@ -50,7 +53,7 @@ export class RunEnds {
     }
     const wantedMs = temporaryDelayMsOf(error);
     if (wantedMs !== undefined) queue.addAfter(key, wantedMs);
-    const delayMs = wantedMs ?? queue.addRateLimited(key);
+    const delayMs = wantedMs ?? queue.addRateLimited(key, isConflict(error) ? conflictDelayMsMax : undefined);
     const fields = { error, retryDelayMs: Math.round(delayMs) };
     // Somebody else was faster, or the network lost an answer: daily life, and the next run looks again.
     if (isConflict(error) || isOutcomeUnknown(error) || wantedMs !== undefined)

@@ -42,6 +42,14 @@ test("the back-off of a key grows to a limit and starts anew when it is forgotte
   expect(queue.addRateLimited("a/x")).toBeLessThanOrEqual(5);
 });
 
+test("a back-off that may not be long is the key's own until then, and leaves that as it is", () => {
+  const { queue } = createQueue();
+  const delays = Array.from({ length: 20 }, () => queue.addRateLimited("a/x", 1_000));
+  expect(delays[0]).toBeLessThanOrEqual(5);
+  expect(Math.max(...delays)).toBeLessThanOrEqual(1_000);
+  expect(queue.addRateLimited("a/x")).toBeGreaterThanOrEqual(500_000);
+});
+
 test("a key's back-off doubles, and at most half of it is left to chance", () => {
   const { queue } = createQueue();
   for (let failures = 0; failures < 20; failures++) {

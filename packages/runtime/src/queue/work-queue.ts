@@ -159,13 +159,13 @@ export class WorkQueue {
     else this.#delayUntil(slot, this.#clock.monotonic() + delayMs, level);
   }
 
-  /** Adds after the key's back-off, which grows with each call until `forget`; returns the delay. */
-  addRateLimited(key: string): number {
+  /** Adds after the key's back-off, which grows with each call until `forget`, but not after more than `delayMsMax`; returns the delay. */
+  addRateLimited(key: string, delayMsMax: number = retryDelayMsMax): number {
     const { failures } = this.#keys;
     const slot = this.#slotOf(key);
     const before = failures.get(slot);
     failures.set(slot, before + 1);
-    const fullMs = Math.min(retryDelayMsFirst * 2 ** before, retryDelayMsMax);
+    const fullMs = Math.min(retryDelayMsFirst * 2 ** before, delayMsMax, retryDelayMsMax);
     // Half of it is jitter, so that keys that failed together do not come back together.
     const delayMs = fullMs * (0.5 + this.#random.next() / 2);
     this.#metrics.retries++;

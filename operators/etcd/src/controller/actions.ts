@@ -26,7 +26,17 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     // One after another: when one is refused, no other is under way, and the rest is planned anew.
     async startFounders({ members, initialCluster }, context, seen) {
       await applyServices(context, seen);
-      for (const member of members) await startMember({ member, initialCluster, state: "new" }, context, seen);
+      const [first, ...others] = members;
+      const start = (member: string): Promise<void> =>
+        startMember({ member, initialCluster, state: "new" }, context, seen);
+      if (first !== undefined) await start(first);
+      try {
+        for (const member of others) await start(member);
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        // The first could be made: the quota that keeps this one is a new one, with a back-off of its own that the next run begins.
+        return context.requeueAfter(0, error.message);
+      }
     },
 
     async changeOwner({ member }, { patch }, seen) {
@@ -191,6 +201,11 @@ async function riskOf(
   ]);
   if (podState(pod) !== "running") return `the pod of ${name} is stopping`;
   return status === undefined ? `${name} does not answer any more` : undefined;
+}
+
+/** What a quota refuses. */
+function isForbidden(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === 403;
 }
 
 function find(seen: Seen, name: string): SeenMember {

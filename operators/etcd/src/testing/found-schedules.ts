@@ -242,4 +242,31 @@ export const foundSchedules: readonly FoundSchedule[] = [
     ],
     without: [{ file: striker, from: "if (this.#surprisedMs >= sentMs) this.#surprise();", to: "" }],
   },
+  {
+    name: "founders that a quota refuses are tried again soon after another one could be made",
+    story: "a cluster starts",
+    seed: 191_258,
+    faults: [
+      { kind: "B6", at: write(made, 1), forMs: 20_000 },
+      { kind: "B6", at: write(claimed, 3), forMs: 20_000 },
+    ],
+    without: [{ file: actions, from: "if (!isForbidden(error)) throw error;", to: "throw error;" }],
+  },
+  {
+    name: "conflicts after a quota has refused for long are not waited for as long as that",
+    story: "a cluster starts",
+    seed: 196_988,
+    faults: [
+      { kind: "B6", at: write(made, 1), forMs: 20_000 },
+      { kind: "B4", at: write(made, 2), times: 3 },
+      { kind: "B4", at: write(made, 3), times: 3 },
+    ],
+    without: [
+      {
+        file: "packages/runtime/src/controller/run-ends.ts",
+        from: "isConflict(error) ? conflictDelayMsMax : undefined",
+        to: "undefined",
+      },
+    ],
+  },
 ];

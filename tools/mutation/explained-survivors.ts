@@ -26,6 +26,8 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "this.#keys.size >= this.#sweepSize → this.#keys.size > this.#sweepSize": sweeping,
     "this.#keys.size >= this.#sweepSize → this.#keys.size < this.#sweepSize": sweeping,
     "this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#keys.size… → (nothing)": sweeping,
+    "number === 0 ? undefined : this.#levels[number - 1] → this.#levels[number - 1]":
+      "for the type alone: an array has nothing at -1",
     "this.#delays.remove(slot); → (nothing)":
       "in #wake: making a key ready takes it out too, and arms the timer once more for it",
   }),

@@ -28,11 +28,11 @@ export function compareEtcdVersions(a: string, b: string): number {
  * neither a step back over a minor nor a leap over one; a step back within a minor is refused too, because nobody tests it.
  */
 export function upgradeRefusal(from: string, to: string): string | undefined {
+  const current = parseEtcdVersion(from);
   const wanted = parseEtcdVersion(to);
   if (wanted === undefined) return `"${to}" is not a version of the form 3.5.16`;
   if (!supportedMinors.includes(`${wanted.major}.${wanted.minor}`))
     return `version ${to} is not supported, only ${supportedMinors.map((minor) => `${minor}.x`).join(" and ")}`;
-  const current = from === to ? wanted : parseEtcdVersion(from);
   if (current === undefined) return undefined;
   if (compareEtcdVersions(from, to) > 0) return `members run ${from}, and etcd cannot be downgraded to ${to}`;
   if (wanted.major !== current.major || wanted.minor > current.minor + 1)

@@ -72,10 +72,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
 
 /** What the user wants, and what Services and people find the pod by. */
 export function memberLabels(cluster: EtcdCluster, member: string): Readonly<Record<string, string>> {
-  const wanted: Record<string, string> = { ...cluster.spec.pod?.labels };
-  wanted[labels.cluster] = cluster.metadata.name ?? "";
-  wanted[labels.member] = member;
-  return wanted;
+  return { ...cluster.spec.pod?.labels, [labels.cluster]: cluster.metadata.name ?? "", [labels.member]: member };
 }
 
 export function memberImage(cluster: EtcdCluster, version: string): string {

@@ -59,12 +59,10 @@ export class RbacAuthorizer implements Authorizer {
     const { user, namespace } = attributes;
     if (user.groups.includes(mastersGroup)) return allowed;
     const missing: string[] = [];
-    const decision = this.#ask(user, namespace, (grant) => {
+    for (const { grant } of this.#bound(user, namespace)) {
       for (const rule of grant.rules) if (ruleAllows(rule, attributes)) return grant.decision ?? allowed;
       missing.push(...grant.missing);
-      return undefined;
-    });
-    if (decision !== undefined) return decision;
+    }
     if (missing.length === 0) return { allowed: false };
     const list = missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`;
     return { allowed: false, reason: `RBAC: ${list}` };
@@ -72,11 +70,7 @@ export class RbacAuthorizer implements Authorizer {
 
   /** Everything that the user may do in a namespace ("" for the cluster). */
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
-    const grants: PolicyRule[] = [];
-    this.#ask(user, namespace, ({ rules }) => {
-      grants.push(...rules);
-      return undefined;
-    });
+    const grants = this.#bound(user, namespace).flatMap(({ grant }) => grant.rules);
     if (!user.groups.includes(mastersGroup)) return grants;
     const all = { resourceNames: [], verbs: ["*"] };
     return [
@@ -86,13 +80,13 @@ export class RbacAuthorizer implements Authorizer {
     ];
   }
 
-  /** Asks about everything that the user is granted, one after the other, until there is an answer. */
-  #ask<T>(user: UserInfo, namespace: string, about: (grant: Grant) => T | undefined): T | undefined {
-    return (
-      askOf(this.#index(""), user, about) ??
-      (namespace === "" ? undefined : askOf(this.#index(namespace), user, about)) ??
-      (user.groups.includes(nodesGroup) ? about(this.#grantOfNodes()) : undefined)
-    );
+  /** What the user is granted by, in the order in which it is asked; each makes its grant when that is read. */
+  #bound(user: UserInfo, namespace: string): readonly Bound[] {
+    const bound: Bound[] = [];
+    addBound(bound, this.#index(""), user);
+    if (namespace !== "") addBound(bound, this.#index(namespace), user);
+    if (user.groups.includes(nodesGroup)) bound.push({ grant: this.#grantOfNodes() });
+    return bound;
   }
 
   #grantOfNodes(): Grant {
@@ -115,28 +109,9 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-function askOf<T>(
-  { users, groups }: SubjectIndex,
-  user: UserInfo,
-  about: (grant: Grant) => T | undefined,
-): T | undefined {
-  const answer = askOne(users.get(user.username), about);
-  if (answer !== undefined) return answer;
-  for (const group of user.groups) {
-    const ofGroup = askOne(groups.get(group), about);
-    if (ofGroup !== undefined) return ofGroup;
-  }
-  return undefined;
-}
+type Bound = Pick<BoundSubject, "grant">;
 
-function askOne<T>(
-  subjects: readonly BoundSubject[] | undefined,
-  about: (grant: Grant) => T | undefined,
-): T | undefined {
-  if (subjects === undefined) return undefined;
-  for (const { grant } of subjects) {
-    const answer = about(grant);
-    if (answer !== undefined) return answer;
-  }
-  return undefined;
+function addBound(bound: Bound[], { users, groups }: SubjectIndex, user: UserInfo): void {
+  bound.push(...(users.get(user.username) ?? []));
+  for (const group of user.groups) bound.push(...(groups.get(group) ?? []));
 }

@@ -45,7 +45,9 @@ export default defineConfig({
       ),
       // Explorations use all cores themselves and have a time of their own, so they run one after the other.
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
-      project("e2e", ["e2e/**/*.test.ts"], 300_000),
+      project("e2e", ["e2e/**/*.test.ts", "!e2e/attack/**"], 300_000),
+      // Attacks measure latency and memory of a server, so they run one after the other.
+      project("attack", ["e2e/attack/**/*.test.ts"], 300_000, false),
     ],
   },
 });

@@ -74,5 +74,6 @@ for (const check of checks) runCheck(check);
 runTests(["unit", "sim"]);
 runTests(["laws"]);
 runTests(["e2e"]);
+runTests(["attack"]);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

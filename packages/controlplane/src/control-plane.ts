@@ -11,7 +11,7 @@ import { systemHost } from "@setpoint/host/system";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
-import { nodeAgentsGroup, prepareForNodes } from "./node-agents.ts";
+import { kubeletClientUser, nodeAgentsGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
 
 export interface ControlPlaneOptions {
@@ -132,10 +132,8 @@ async function listen(
     commonName: "kube-apiserver",
     hosts: [...names, "127.0.0.1", address, firstAddress(options.serviceCidr ?? "127.96.0.0/12")],
   });
-  const toNodes = authority.issueClient({
-    commonName: "kube-apiserver-kubelet-client",
-    organizations: ["system:masters"],
-  });
+  // Without a group: the agents ask whether this user may, and a binding to system:kubelet-api-admin says so.
+  const toNodes = authority.issueClient({ commonName: kubeletClientUser, organizations: [] });
   const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
   const proxy = createNodeProxy({
     reader: server.reader,

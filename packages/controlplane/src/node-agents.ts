@@ -6,7 +6,11 @@ import type { Host } from "@setpoint/host";
 
 /** The group of agents' certificates beside `system:nodes`. */
 export const nodeAgentsGroup = "setpoint:node-agents";
+/** As whom the API server calls node agents; RBAC grants it the agents' API and nothing else. */
+export const kubeletClientUser = "kube-apiserver-kubelet-client";
 const name = "setpoint:node-agent";
+const kubeletAdmin = "kube-apiserver-kubelet-admin";
+const apiGroup = "rbac.authorization.k8s.io";
 const fieldManager = "setpoint";
 
 const read = ["get", "list", "watch"];
@@ -19,12 +23,17 @@ const rules = [
   { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: [...read, "patch"] },
 ];
 
-/** Applies the agents' role and the default StorageClass, whose volumes are folders of a node. */
+/** Applies the agents' role, the API server's right to call them, and the default StorageClass, whose volumes are folders of a node. */
 export async function prepareForNodes(transport: Transport, host: Host): Promise<void> {
   const client = createClient(transport, host);
   const options = { fieldManager, force: true };
-  const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: nodeAgentsGroup }];
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
+  const subjects = [{ apiGroup, kind: "Group", name: nodeAgentsGroup }];
+  const roleRef = { apiGroup, kind: "ClusterRole", name };
+  const kubeletBinding = ClusterRoleBinding({
+    name: kubeletAdmin,
+    roleRef: { apiGroup, kind: "ClusterRole", name: "system:kubelet-api-admin" },
+    subjects: [{ apiGroup, kind: "User", name: kubeletClientUser }],
+  });
   const storageClass = StorageClass({
     name: "folder",
     annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
@@ -35,6 +44,7 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
   await Promise.all([
     client.apply(ClusterRole, ClusterRole({ name, rules }), options),
     client.apply(ClusterRoleBinding, ClusterRoleBinding({ name, roleRef, subjects }), options),
+    client.apply(ClusterRoleBinding, kubeletBinding, options),
     client.apply(StorageClass, storageClass, options),
   ]);
 }

@@ -123,6 +123,8 @@ export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
 export type { Priority } from "./queue/priority.ts";
 export type { RateLimit, WorkQueueOptions } from "./queue/work-queue.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
+export type { WorkersOptions } from "./controller/workers.ts";
+export { Workers } from "./controller/workers.ts";
 export { LeaderElector } from "./leader/leader-elector.ts";
 
 // webhooks

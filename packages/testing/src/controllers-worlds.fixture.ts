@@ -1,5 +1,6 @@
 /** What is explored of Kubernetes' own controllers. Only tests import this. */
-import { Deployment, Namespace, Service } from "@setpoint/api";
+import { ConfigMap, Deployment, Namespace, Service } from "@setpoint/api";
+import { isNotFound } from "@setpoint/apimachinery";
 import {
   claimProtection,
   deployments,
@@ -9,7 +10,17 @@ import {
   scheduler,
   serviceAccounts,
 } from "@setpoint/controllers";
-import { allOracles, type LawOptions, patch, remove, type Setting, story, type StoryInit } from "./index.ts";
+import {
+  allOracles,
+  happens,
+  type LawOptions,
+  patch,
+  remove,
+  type Setting,
+  story,
+  type StoryInit,
+  type World,
+} from "./index.ts";
 import { defineOperator, type Operator } from "setpoint";
 
 const labels = { app: "web" };
@@ -24,6 +35,25 @@ const web = Deployment({
 const front = Service({ name: "web", spec: { selector: labels, ports: [{ port: 80 }] } });
 
 export const worlds: readonly StoryInit[] = [
+  story(
+    "objects that own each other are deleted in the foreground",
+    ConfigMap({ name: "chicken" }),
+    ConfigMap({ name: "egg" }),
+    happens("each owns the other", async (world) => {
+      await own(world, "chicken", "egg");
+      await own(world, "egg", "chicken");
+    }),
+    happens("delete both in the foreground", async (world) => {
+      for (const name of ["chicken", "egg"])
+        await world.wait(
+          world.client
+            .delete(ConfigMap, { name, namespace: "default" }, { propagationPolicy: "Foreground" })
+            .catch((error: unknown) => {
+              if (!isNotFound(error)) throw error;
+            }),
+        );
+    }),
+  ),
   story(
     "a Deployment behind a Service",
     front,
@@ -41,6 +71,12 @@ export const worlds: readonly StoryInit[] = [
     remove(Namespace, { name: "team" }),
   ),
 ];
+
+async function own(world: World, owner: string, dependent: string): Promise<void> {
+  const { uid } = (await world.get(ConfigMap, owner)).metadata;
+  const reference = { apiVersion: "v1", kind: "ConfigMap", name: owner, uid, blockOwnerDeletion: true };
+  await world.patch(ConfigMap, dependent, { metadata: { ownerReferences: [reference] } });
+}
 
 /** The garbage collector is part of the world: what it does is not struck. */
 export function subject(): Setting {

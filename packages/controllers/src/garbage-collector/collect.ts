@@ -34,13 +34,14 @@ async function orphanDependents(node: GraphNode, context: CollectContext): Promi
 }
 
 async function deleteDependentsFirst(node: GraphNode, context: CollectContext): Promise<void> {
+  const { graph } = context;
   const { uid } = node.object.metadata;
-  const dependents = context.graph.dependentsOf(uid);
-  const blocking = dependents.filter(({ object }) =>
-    ownersOf(object).some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true),
-  );
+  const blocking = graph.blockingDependentsOf(uid);
   if (blocking.length === 0) return removeFinalizer(node, foregroundFinalizer, context);
-  for (const dependent of dependents) context.enqueue(dependent.object.metadata.uid);
+  if (graph.reachesItself(uid, ({ object }) => isWaiting(object))) return unblockOwners(node, context);
+  // One that is being deleted reports its own end; enqueueing it would only bring it back here.
+  for (const { object } of blocking)
+    if (object.metadata.deletionTimestamp === undefined) context.enqueue(object.metadata.uid);
 }
 
 type OwnerState = "solid" | "dangling" | "waiting";
@@ -128,6 +129,14 @@ async function removeOwners(
   { client }: CollectContext,
 ): Promise<void> {
   const ownerReferences = ownersOf(node.object).filter((owner) => !isRemoved(owner));
+  await unlessGone(client.patch(node.kind, keyOf(node), patchOf(node, { ownerReferences })));
+}
+
+/** Members of a circle wait for each other: none of them blocks its owners any longer, so all of them can go. */
+async function unblockOwners(node: GraphNode, { client }: CollectContext): Promise<void> {
+  const ownerReferences = ownersOf(node.object).map((owner) =>
+    owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner,
+  );
   await unlessGone(client.patch(node.kind, keyOf(node), patchOf(node, { ownerReferences })));
 }
 

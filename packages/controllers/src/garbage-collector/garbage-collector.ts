@@ -1,14 +1,19 @@
 import { CustomResourceDefinition } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, DiscoveredResource, KindRef, RestMapper, Stored } from "@setpoint/client";
-import type { Host, Timer } from "@setpoint/host";
-import { Informer, type InformerFactory, WorkQueue } from "@setpoint/runtime";
+import { type Host, sleep, type Timer } from "@setpoint/host";
+import { Informer, type InformerFactory, Workers, WorkQueue } from "@setpoint/runtime";
 import { collect, isHeld } from "./collect.ts";
 import { OwnerGraph, ownersOf } from "./owner-graph.ts";
 
 /** Kinds come in bursts (a chart installs ten at once): look once after the last. */
 const rediscoverAfterMs = 50;
-const workers = 8;
+const concurrency = 8;
+/**
+ * How long it waits for the first lists of all kinds, as upstream's initialSyncTimeout. One kind that cannot be listed (its conversion
+ * webhook is down) must not keep it from all others; before an object is deleted the server is asked for its owners anyway.
+ */
+const firstListsMsMax = 30_000;
 /** They never own anything, and there are many. */
 const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
 
@@ -37,7 +42,7 @@ export class GarbageCollector implements AsyncDisposable {
   readonly #queue: WorkQueue;
   readonly #watched = new Map<string, Watched>();
   readonly #stopper = new AbortController();
-  readonly #working = new Set<Promise<void>>();
+  readonly #workers: Workers;
   readonly #looksAt: (kind: KindRef) => boolean;
   readonly #shared: InformerFactory | undefined;
   #mapper: RestMapper | undefined;
@@ -55,13 +60,16 @@ export class GarbageCollector implements AsyncDisposable {
       metrics: host.metrics,
       name: "garbagecollector",
     });
-    this.#queue.onReady(() => this.#work());
+    this.#workers = new Workers({
+      ...{ clock: host.clock, queue: this.#queue, concurrency },
+      work: (uid, free) => this.#collect(uid).finally(free),
+    });
   }
 
-  /** Resolves when all present kinds are watched. */
+  /** Resolves when all present kinds are watched, or cannot be for some time, and it works. */
   async start(): Promise<void> {
     const { informer } = this.#watch(CustomResourceDefinition);
-    await informer.synced;
+    await this.#untilSynced([informer]);
     // Of those that are there now the look below comes after they were seen.
     let isNews = false;
     const changed = (): void => {
@@ -70,17 +78,34 @@ export class GarbageCollector implements AsyncDisposable {
     informer.addHandler({ onAdd: changed, onUpdate: changed, onDelete: changed });
     isNews = true;
     await this.#discover();
-    await Promise.all([...this.#watched.values()].map(({ informer }) => informer.synced));
+    await this.#untilSynced([...this.#watched.values()].map((each) => each.informer));
+    this.#workers.start();
+  }
+
+  async #untilSynced(informers: readonly Informer[]): Promise<void> {
+    const waiting = new AbortController();
+    const signal = AbortSignal.any([this.#stopper.signal, waiting.signal]);
+    const isLate = sleep(this.#host.clock, firstListsMsMax, signal).then(
+      () => true,
+      () => false,
+    );
+    const areSynced = Promise.all(informers.map(({ synced }) => synced)).then(() => false);
+    if (await Promise.race([areSynced, isLate])) {
+      const kinds = informers.filter(({ isSynced }) => !isSynced).map(({ kind }) => kind.plural);
+      this.#host.log.warn("Not all kinds could be listed; goes on without them", { kinds });
+    }
+    waiting.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#rediscover?.cancel();
     this.#stopper.abort(new Error("the garbage collector has been stopped"));
+    this.#workers.stop();
     this.#queue.close();
     for (const { stop } of this.#watched.values()) stop();
     await Promise.all([
       this.#discovering,
-      ...this.#working,
+      this.#workers.allEnded(),
       ...[...this.#watched.values()].map(({ running }) => running),
     ]);
   }
@@ -133,7 +158,7 @@ export class GarbageCollector implements AsyncDisposable {
   }
 
   #seen(kind: KindRef, object: Stored<KubeObject>): void {
-    this.#graph.set(kind, object);
+    for (const owner of this.#graph.set(kind, object)) this.#queue.add(owner);
     // Owners that go or wait later tell their dependents themselves.
     if (object.metadata.deletionTimestamp !== undefined || !isHeld(object, this.#graph))
       this.#queue.add(object.metadata.uid);
@@ -148,18 +173,6 @@ export class GarbageCollector implements AsyncDisposable {
     this.#graph.delete(object.metadata.uid);
     for (const dependent of dependents) this.#queue.add(dependent.object.metadata.uid);
     for (const owner of ownersOf(object)) this.#queue.add(owner.uid);
-  }
-
-  #work(): void {
-    while (this.#working.size < workers && !this.#stopper.signal.aborted) {
-      const uid = this.#queue.take();
-      if (uid === undefined) return;
-      const working = this.#collect(uid).finally(() => {
-        this.#working.delete(working);
-        this.#work();
-      });
-      this.#working.add(working);
-    }
   }
 
   async #collect(uid: string): Promise<void> {

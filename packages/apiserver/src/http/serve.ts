@@ -149,6 +149,7 @@ class Listener implements ListeningServer {
 
   #onSocket(socket: TLSSocket): void {
     socket.setNoDelay(true);
+    if (socket.alpnProtocol !== "h2") readThroughStream(socket);
     // Those of HTTP/2 belong to a session, which has its own.
     this.#sockets.set(socket, socket.alpnProtocol === "h2" ? undefined : clientCertificate(socket));
     socket.once("close", () => this.#sockets.delete(socket));
@@ -200,6 +201,20 @@ class Listener implements ListeningServer {
     }
     void upgrade({ message, socket, head, certificate: this.#sockets.get(socket as TLSSocket) });
   }
+}
+
+/**
+ * Takes what comes from the socket's stream. By default Node lets the parser read the TLS handle below it: that parser is paused while
+ * an answer waits to be written, gets the decrypted records that were under way all the same, and ends the connection with HPE_PAUSED.
+ * A listener for data undoes that for good, also when it is removed.
+ */
+function readThroughStream(socket: TLSSocket): void {
+  socket.on("data", ignoreData);
+  socket.off("data", ignoreData);
+}
+
+function ignoreData(): void {
+  // Its presence is the point.
 }
 
 function portOf(server: Http2SecureServer): number {

@@ -102,10 +102,19 @@ interface Pretence {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
+/** A key that is not percent-encoded well stands for itself, as upstream has it. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
 function readPretence({ headers }: Credentials): Pretence {
   const extra: Record<string, readonly string[]> = {};
   for (const name in headers) {
-    if (name.startsWith(extraPrefix)) extra[decodeURIComponent(name.slice(extraPrefix.length))] = all(headers[name]);
+    if (name.startsWith(extraPrefix)) extra[unescaped(name.slice(extraPrefix.length))] = all(headers[name]);
   }
   return {
     username: first(headers["impersonate-user"]) ?? "",

@@ -1,4 +1,4 @@
-import type { UserInfo } from "@setpoint/apimachinery";
+import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
@@ -33,7 +33,7 @@ function world() {
     });
     return answer?.kind === "object" ? answer.object : undefined;
   };
-  return { ask, tokens };
+  return { ask, tokens, reader, clock };
 }
 
 const account = { namespace: "default", name: "x" };
@@ -53,6 +53,55 @@ test("a requested token is one that a review accepts", async () => {
   expect(await ask("POST authentication.k8s.io/v1/tokenreviews", { token: "bad" })).toMatchObject({
     status: { user: {}, error: "invalid bearer token" },
   });
+});
+
+function pod(serviceAccountName: string, more: object = {}): UnstructuredObject {
+  const metadata = { name: "web", namespace: "default", uid: "p1", ...more };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { serviceAccountName, nodeName: "node-1" } };
+}
+const boundObjectRef = { kind: "Pod", apiVersion: "v1", name: "web", uid: "p1" };
+
+test("a token is never bound to the pod of another account", async () => {
+  const { ask, reader } = world();
+  reader.put("", "pods", pod("other"));
+  await expect(ask(tokenRequest, { boundObjectRef }, account)).rejects.toThrow(
+    'cannot bind token for serviceaccount "x" to pod running with different serviceaccount name.',
+  );
+});
+
+test("a token of a pod names its node, and ends a minute after the pod does, whatever keeps the pod", async () => {
+  const { ask, reader, tokens, clock } = world();
+  reader.put("", "pods", pod("x"));
+  reader.put("", "nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "node-1", uid: "n1" } });
+  const answer = await ask(tokenRequest, { boundObjectRef }, account);
+  const { token } = (answer as { readonly status: { readonly token: string } }).status;
+  expect(tokens.authenticate(token)?.user.extra).toMatchObject({
+    "authentication.kubernetes.io/pod-name": ["web"],
+    "authentication.kubernetes.io/node-name": ["node-1"],
+    "authentication.kubernetes.io/node-uid": ["n1"],
+  });
+  const deletionTimestamp = new Date(clock.now()).toISOString();
+  reader.put("", "pods", pod("x", { deletionTimestamp, finalizers: ["example.com/stay"] }));
+  expect(tokens.authenticate(token)).toBeDefined();
+  await clock.run(61_000);
+  expect(tokens.authenticate(token)).toBeUndefined();
+});
+
+const agent: UserInfo = { username: "system:node:node-1", groups: ["system:nodes", "system:authenticated"] };
+
+test.each([
+  [{}, "node requested token not bound to a pod"],
+  [{ boundObjectRef: { ...boundObjectRef, uid: "" } }, "node requested token with a pod binding without a uid"],
+  [{ boundObjectRef, audiences: ["vault"] }, 'audience "vault" not found in pod spec volume'],
+])("a node agent gets tokens of its pods alone (%#)", async (spec, message) => {
+  const { ask, reader } = world();
+  reader.put("", "pods", pod("x"));
+  await expect(ask(tokenRequest, spec, { ...account, user: agent })).rejects.toThrow(message);
+  await ask(tokenRequest, { boundObjectRef }, { ...account, user: agent });
+  const other = { ...agent, username: "system:node:node-2" };
+  await expect(ask(tokenRequest, { boundObjectRef }, { ...account, user: other })).rejects.toThrow(
+    'serviceaccounts "x" is forbidden: node requested token bound to a pod scheduled on a different node',
+  );
 });
 
 test.each([

@@ -30,6 +30,12 @@ const nodeRole = { kind: "ClusterRole", name: "system:node" };
 
 const allowed: AuthorizationDecision = { allowed: true };
 
+/** Everything: what members of `system:masters` hold. */
+export const allRules: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
+];
+
 export class RbacAuthorizer implements Authorizer {
   readonly #reader: ObjectReader;
   readonly #watches: readonly { cancel(): void }[];
@@ -71,13 +77,7 @@ export class RbacAuthorizer implements Authorizer {
   /** Everything that the user may do in a namespace ("" for the cluster). */
   rulesFor(user: UserInfo, namespace: string): readonly PolicyRule[] {
     const grants = this.#bound(user, namespace).flatMap(({ grant }) => grant.rules);
-    if (!user.groups.includes(mastersGroup)) return grants;
-    const all = { resourceNames: [], verbs: ["*"] };
-    return [
-      { ...all, apiGroups: ["*"], resources: ["*"], nonResourceURLs: [] },
-      { ...all, apiGroups: [], resources: [], nonResourceURLs: ["*"] },
-      ...grants,
-    ];
+    return user.groups.includes(mastersGroup) ? [...allRules, ...grants] : grants;
   }
 
   /** What the user is granted by, in the order in which it is asked; each makes its grant when that is read. */

@@ -1,39 +1,61 @@
-/** Nobody hands out rights that they do not have: the check on writes of roles and bindings. */
-import type { UnstructuredObject } from "@setpoint/apimachinery";
+/**
+ * Nobody hands out rights that they do not have: the check on writes of roles and bindings. It looks at the whole object after
+ * the write, whatever the write changed: a label may put a role into another one, so labels count like rules.
+ */
+import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import { readLabelSelectors } from "./aggregation.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 import { type PolicyRule, readRules, ruleLines, uncoveredRules } from "./policy-rule.ts";
-import { mastersGroup, type RbacAuthorizer } from "./rbac-authorizer.ts";
-import { grantOf, rbacGroup, readRoleRef, type RoleRef, rulesOfClusterRole } from "./role-bindings.ts";
+import { allRules, mastersGroup, type RbacAuthorizer } from "./rbac-authorizer.ts";
+import { grantOf, rbacGroup, readRoleRef, type RoleRef } from "./role-bindings.ts";
 
-/** Admission for roles (verb `escalate` frees of it) and bindings (verb `bind`). */
+/** Admission for roles (the verb `escalate` passes) and bindings (the verb `bind` passes). */
 export function createRbacEscalationPlugin(authorizer: RbacAuthorizer): AdmissionPlugin {
   return {
     name: "RBACEscalation",
     validate(request) {
-      const { definition, object, operation, subresource, user } = request;
+      const { definition, object, old, operation, subresource, user } = request;
       if (definition.group !== rbacGroup || object === undefined || subresource !== "") return;
       if (operation !== "CREATE" && operation !== "UPDATE") return;
       if (user.groups.includes(mastersGroup)) return;
+      if (old !== undefined && changesOnlyCollection(object, old)) return;
       if (definition.resource.endsWith("bindings")) checkBinding(authorizer, request, object);
       else checkRole(authorizer, request, object);
     },
   };
 }
 
+/** The garbage collector sets these without having any right that the role gives; they give none. */
+const collectionFields = ["ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation"] as const;
+
+function changesOnlyCollection(object: UnstructuredObject, old: UnstructuredObject): boolean {
+  return deepEqual(withoutCollection(object), withoutCollection(old));
+}
+
+function withoutCollection(object: UnstructuredObject): UnstructuredObject {
+  const metadata: Record<string, unknown> = { ...object.metadata };
+  for (const field of collectionFields) delete metadata[field];
+  return { ...object, metadata };
+}
+
 function checkRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object: UnstructuredObject): void {
-  const same = (field: string): boolean => JSON.stringify(object[field]) === JSON.stringify(request.old?.[field]);
-  if (request.old !== undefined && same("rules") && same("aggregationRule")) return;
-  const { definition } = request;
-  if (may(authorizer, request, "escalate", definition.resource, object.metadata.name ?? "")) return;
-  const own = readRules(object);
-  const aggregated = definition.resource === "clusterroles" ? rulesOfClusterRole(request.reader, object) : own;
-  refuseUncovered(authorizer, request, [...own, ...aggregated]);
+  const { definition, old, operation } = request;
+  // A creation is authorized before its name is known: `escalate` on one name does not allow it.
+  const name = operation === "CREATE" ? "" : (object.metadata.name ?? "");
+  if (may(authorizer, request, "escalate", definition.resource, name)) return;
+  refuseUncovered(authorizer, request, readRules(object));
+  if (!aggregates(object) && !aggregates(old)) return;
+  // Its selectors pick roles that exist and roles to come, so nothing less than everything covers it.
+  if (uncoveredRules(authorizer.rulesFor(request.user, request.namespace), allRules).length > 0)
+    throw refusal(request, "must have cluster-admin privileges to use the aggregationRule");
+}
+
+function aggregates(role: UnstructuredObject | undefined): boolean {
+  return role !== undefined && readLabelSelectors(role).length > 0;
 }
 
 function checkBinding(authorizer: RbacAuthorizer, request: AdmissionRequest, object: UnstructuredObject): void {
-  const same = (field: string): boolean => JSON.stringify(object[field]) === JSON.stringify(request.old?.[field]);
-  if (request.old !== undefined && same("roleRef") && same("subjects")) return;
   const ref: RoleRef = readRoleRef(object);
   const resource = ref.kind === "ClusterRole" ? "clusterroles" : "roles";
   if (may(authorizer, request, "bind", resource, ref.name)) return;

@@ -55,6 +55,8 @@ export interface TokenIssue {
   readonly audiences?: readonly string[];
   readonly expirationSeconds: number;
   readonly bound?: BoundObject;
+  /** The node of the pod that the token is bound to, which the token then names too. */
+  readonly node?: { readonly name: string; readonly uid: string };
 }
 
 export interface VerifiedToken {
@@ -64,6 +66,8 @@ export interface VerifiedToken {
 
 /** Signatures that were checked are remembered, so that a client's requests cost no elliptic curves. */
 const verifiedTokensMax = 4_096;
+/** A pod may use its tokens while it ends; its deletionTimestamp already includes its grace period. */
+const deletedLeewayMs = 60_000;
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -100,7 +104,7 @@ export class ServiceAccountTokens {
 
   issue(issue: TokenIssue): { readonly token: string; readonly expiresAtMs: number } {
     const now = Math.floor(this.#options.clock.now() / 1000);
-    const { namespace, name, uid, bound } = issue;
+    const { namespace, name, uid, bound, node } = issue;
     const claims: TokenClaims = {
       aud: issue.audiences ?? this.audiences,
       exp: now + issue.expirationSeconds,
@@ -110,6 +114,7 @@ export class ServiceAccountTokens {
       "kubernetes.io": {
         namespace,
         ...(bound === undefined ? {} : { [bound.kind.toLowerCase()]: { name: bound.name, uid: bound.uid } }),
+        ...(node === undefined ? {} : { node }),
         serviceaccount: { name, uid },
       },
       nbf: now,
@@ -156,11 +161,18 @@ export class ServiceAccountTokens {
     return claims.iss === this.issuer && claims.nbf <= now && now < claims.exp;
   }
 
+  /** A finalizer may keep a deleted object for ever, but not the tokens that are bound to it. */
+  #isLongDeleted(deletionTimestamp: string | undefined): boolean {
+    return (
+      deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + deletedLeewayMs < this.#options.clock.now()
+    );
+  }
+
   #isBoundToLiving(claims: TokenClaims): boolean {
     const { namespace, serviceaccount, pod, secret, node } = claims["kubernetes.io"];
     const lives = (resource: string, scope: string, ref: { readonly name: string; readonly uid: string }): boolean => {
       const { metadata } = this.#options.reader.get("", resource, scope, ref.name) ?? {};
-      return metadata?.uid === ref.uid;
+      return metadata?.uid === ref.uid && !this.#isLongDeleted(metadata.deletionTimestamp);
     };
     return (
       lives("serviceaccounts", namespace, serviceaccount) &&

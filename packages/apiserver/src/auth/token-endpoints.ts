@@ -11,7 +11,8 @@ import { type Clock, timestamp, timestampAt } from "@setpoint/host";
 import type { ObjectReader } from "../admission/admission-plugin.ts";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
-import type { BoundObject, ServiceAccountTokens } from "./service-account-tokens.ts";
+import { restrictNodeToken } from "./node-token-restriction.ts";
+import type { BoundObject, ServiceAccountTokens, TokenIssue } from "./service-account-tokens.ts";
 
 export interface TokenEndpointsOptions {
   readonly clock: Clock;
@@ -51,6 +52,9 @@ function requestToken({ clock, reader, tokens }: TokenEndpointsOptions, request:
   const audiences = asked.length === 0 ? tokens.audiences : asked;
   const expirationSeconds = expirationOf(spec);
   const bound = boundObject(reader, namespace, spec["boundObjectRef"]);
+  const pod = bound?.kind === "Pod" ? reader.get("", "pods", namespace, bound.name) : undefined;
+  if (pod !== undefined) checkAccountOf(pod, name);
+  restrictNodeToken(request.attributes.user, { reader, namespace, name, spec, audiences: asked });
   const uid = account.metadata.uid ?? "";
   const issued = tokens.issue({
     namespace,
@@ -59,6 +63,7 @@ function requestToken({ clock, reader, tokens }: TokenEndpointsOptions, request:
     audiences,
     expirationSeconds,
     ...(bound === undefined ? {} : { bound }),
+    ...nodeOf(reader, pod),
   });
   const expirationTimestamp = timestampAt(issued.expiresAtMs);
   return answer(201, {
@@ -98,6 +103,20 @@ function boundObject(reader: ObjectReader, namespace: string, ref: unknown): Bou
   const actual = object.metadata.uid ?? "";
   if (asText(uid) !== "" && uid !== actual) throw uidConflict(resource, asText(name), asText(uid), actual);
   return { kind, name: asText(name), uid: actual };
+}
+
+/** Otherwise an account that may create its own tokens would get ones that say that they are another pod's. */
+function checkAccountOf(pod: UnstructuredObject, name: string): void {
+  if (asText(asRecord(pod["spec"])["serviceAccountName"]) === name) return;
+  const quoted = JSON.stringify(name);
+  const message = `cannot bind token for serviceaccount ${quoted} to pod running with different serviceaccount name.`;
+  throw new ApiError(failure(400, "BadRequest", message));
+}
+
+function nodeOf(reader: ObjectReader, pod: UnstructuredObject | undefined): Pick<TokenIssue, "node"> {
+  const name = asText(asRecord(pod?.["spec"])["nodeName"]);
+  if (name === "") return {};
+  return { node: { name, uid: reader.get("", "nodes", "", name)?.metadata.uid ?? "" } };
 }
 
 function uidConflict(resource: string, name: string, uid: string, actual: string): ApiError {

@@ -1,6 +1,7 @@
 /** Turns a CustomResourceDefinition into what the registry serves: one definition for each served version. */
 import { ApiError, apiVersionOf, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type RuleCompiler, type RuleEvaluator, type StructuralSchema, validateSchema } from "@setpoint/schema";
+import { builtinResources } from "../builtin/builtin-resources.ts";
 import { compareVersions } from "../discovery/version-order.ts";
 import type { WebhookClientConfig } from "../webhook/webhook-caller.ts";
 import type {
@@ -20,9 +21,14 @@ const subresourceVerbs: readonly string[] = ["get", "patch", "update"];
 
 const everything: StructuralSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
-/** Where the objects of a CRD are stored. */
+/**
+ * Where the objects of a CRD are stored. A CRD may name itself like a built-in resource in another version: then its objects are
+ * kept apart, so that neither it nor its deletion reaches the built-in ones.
+ */
 export function instancePrefix({ spec }: Crd): string {
-  return `/${spec.group}/${spec.names.plural}`;
+  const prefix = `/${spec.group}/${spec.names.plural}`;
+  const isBuiltin = builtinResources().some((each) => each.storagePrefix === prefix);
+  return isBuiltin ? `/customresources${prefix}` : prefix;
 }
 
 export interface CustomDefinitionOptions {

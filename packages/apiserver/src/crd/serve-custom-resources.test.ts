@@ -120,3 +120,28 @@ interface RuledCrd {
     }[];
   };
 }
+
+test("a CRD named like a built-in resource neither takes its place nor deletes its objects", async () => {
+  const { send } = startServer();
+  const group = "rbac.authorization.k8s.io";
+  const roles = `/apis/${group}/v1/clusterroles`;
+  expect((await send("POST", roles, { metadata: { name: "cluster-admin" }, rules: [] })).code).toBe(201);
+  const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+  const versions = ["v1", "v9"].map((name) => ({ name, served: true, storage: name === "v9", schema }));
+  const names = { plural: "clusterroles", singular: "clusterrole", kind: "ClusterRole", listKind: "ClusterRoleList" };
+  const annotations = { "api-approved.kubernetes.io": "unapproved, experimental" };
+  const made = await send("POST", crds, {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `clusterroles.${group}`, annotations },
+    spec: { group, scope: "Cluster", names, versions },
+  });
+  expect(made.code).toBe(201);
+  await settle();
+  const unchecked = { metadata: { name: "odd" }, rules: [{ verbs: [] }] };
+  expect((await send("POST", roles, unchecked)).code).toBe(422);
+  expect((await send("GET", `/apis/${group}/v9/clusterroles/cluster-admin`)).code).toBe(404);
+  expect((await send("DELETE", `${crds}/clusterroles.${group}`)).code).toBe(200);
+  await settle();
+  expect((await send("GET", `${roles}/cluster-admin`)).code).toBe(200);
+});

@@ -33,7 +33,8 @@ export class Registry {
 
   find(group: string, version: string, resource: string): ResourceDefinition | undefined {
     const key = versionKey(group, version, resource);
-    return this.#customIndex.byVersion.get(key) ?? this.#builtinIndex.byVersion.get(key);
+    // No CRD takes the place of a built-in resource, whatever it names itself.
+    return this.#builtinIndex.byVersion.get(key) ?? this.#customIndex.byVersion.get(key);
   }
 
   findKind(group: string, version: string, kind: string): ResourceDefinition | undefined {
@@ -44,7 +45,7 @@ export class Registry {
   /** The definition that stands for the resource, whatever version is asked for: that of its storage version. */
   findStored(group: string, resource: string): ResourceDefinition | undefined {
     const key = storedKey(group, resource);
-    return this.#customIndex.stored.get(key) ?? this.#builtinIndex.stored.get(key);
+    return this.#builtinIndex.stored.get(key) ?? this.#customIndex.stored.get(key);
   }
 
   /** Whether anything at all is served under this group and version. */

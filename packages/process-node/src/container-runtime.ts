@@ -7,6 +7,53 @@ export interface Mount {
   /** Absolute path in the container. */
   readonly target: string;
   readonly readOnly?: boolean;
+  /** Beneath `source`; resolved without following a link, because containers may write there. */
+  readonly subPath?: string;
+  /** The source keeps its ids on disk for whatever pod comes next, as a persistent volume does; see `sandbox/oci-mounts.ts`. */
+  readonly ownIds?: boolean;
+}
+
+/** What a container may do beyond being a process of its pod; `pod/container-security.ts` reads it from the pod. */
+export interface ContainerSecurity {
+  /** `CAP_…`: the bounding set, and what a container of user 0 starts with. */
+  readonly capabilities: readonly string[];
+  readonly noNewPrivileges: boolean;
+  /** "default" is `sandbox/seccomp/default-profile.ts`. */
+  readonly seccomp: "default" | "unconfined";
+  readonly supplementalGroups: readonly number[];
+}
+
+/** Limits that a cgroup enforces where the host has one; see `sandbox/oci-resources.ts`. */
+export interface ContainerLimits {
+  readonly cpuMillis?: number;
+  readonly cpuRequestMillis?: number;
+  readonly memoryBytes?: number;
+  readonly processes?: number;
+}
+
+/** A range of ids of a user namespace and where it lies on the host. */
+export interface IdRange {
+  readonly container: number;
+  readonly host: number;
+  readonly size: number;
+}
+
+export interface PodSandboxSpec {
+  readonly podUid: string;
+  readonly hostname: string;
+  /** Without it the pod keeps the node's network namespace, as on the loopback network. */
+  readonly networkNamespace: boolean;
+  /** The user of the pod's containers, for a host that gives the node no more than one id. */
+  readonly user: number;
+}
+
+/** The namespaces that the containers of a pod share, held by a process that does nothing else. */
+export interface PodSandbox {
+  readonly podUid: string;
+  readonly holderPid: number;
+  readonly uids: IdRange;
+  readonly gids: IdRange;
+  readonly networkNamespace: boolean;
 }
 
 export interface ContainerSpec {
@@ -26,6 +73,8 @@ export interface ContainerSpec {
   readonly runAsGroup?: number;
   /** Nothing but volumes can be written. */
   readonly readOnlyRoot?: boolean;
+  readonly security?: ContainerSecurity;
+  readonly limits?: ContainerLimits;
   readonly onOutput: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 }
 

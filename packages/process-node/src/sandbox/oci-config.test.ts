@@ -1,0 +1,112 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { ContainerSpec, Mount } from "../container-runtime.ts";
+import { isMountedAsFolder, ociBundle, type OciBundle } from "./oci-config.ts";
+import { ociProcess } from "./oci-process.ts";
+import { writeSkeleton } from "./root-layout.ts";
+
+const ids = { container: 0, host: 1_900_000_000, size: 65_536 };
+const sandbox = { podUid: "uid", holderPid: 42, uids: ids, gids: ids, networkNamespace: true };
+
+function world() {
+  const directory = mkdtempSync(join(tmpdir(), "process-node-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const root = join(directory, "image");
+  mkdirSync(join(root, "usr/bin"), { recursive: true });
+  mkdirSync(join(root, "etc"));
+  writeFileSync(join(root, "etc/passwd"), "");
+  symlinkSync("usr/bin", join(root, "bin"));
+  const bundle = (extra: Partial<ContainerSpec>, shiftIds = true): OciBundle =>
+    ociBundle(spec(root, extra), {
+      sandbox,
+      stageDirectory: "/stage",
+      files: {},
+      shiftIds,
+      architecture: "x64",
+      isFolder: isMountedAsFolder,
+    });
+  return { directory, root, bundle };
+}
+
+function spec(root: string, extra: Partial<ContainerSpec>): ContainerSpec {
+  const onOutput = (): void => {};
+  const base = { id: "uid/main/0", rootDirectory: root, command: ["sh"], env: {}, hostname: "web-0", files: {} };
+  return { ...base, mounts: [], onOutput, ...extra };
+}
+
+test("a container is in the namespaces of its pod, with processes and mounts of its own", () => {
+  const { linux } = world().bundle({}).config;
+  const paths = Object.fromEntries(linux.namespaces.map(({ type, path }) => [type, path]));
+  expect(paths).toEqual({
+    mount: undefined,
+    pid: undefined,
+    cgroup: undefined,
+    user: "/proc/42/ns/user",
+    ipc: "/proc/42/ns/ipc",
+    uts: "/proc/42/ns/uts",
+    network: "/proc/42/ns/net",
+  });
+  expect(linux.readonlyPaths).toContain("/proc/sys");
+  expect(linux.maskedPaths).toContain("/proc/kcore");
+  expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
+});
+
+test("mount points lie in the skeleton before anything is mounted, and links of the image stay links", () => {
+  const { directory, root, bundle } = world();
+  symlinkSync("/etc", join(root, "data"));
+  const { layout } = bundle({ mounts: [{ source: directory, target: "/data/deep/volume" }] });
+  const skeleton = join(directory, "skeleton");
+  mkdirSync(skeleton);
+  writeSkeleton(layout, skeleton);
+  expect(readlinkSync(join(skeleton, "data"))).toBe("/etc");
+  expect(lstatSync(join(skeleton, "etc/deep/volume")).isDirectory()).toBe(true);
+  expect(lstatSync(join(skeleton, "etc/passwd")).isFile()).toBe(true);
+  expect(existsSync(join(root, "etc/deep"))).toBe(false);
+});
+
+test.for(["/proc/sys", "/proc", "/sys/fs/cgroup", "/", "/x/../proc", "/link/sys"])(
+  "nothing is mounted at %s",
+  (target) => {
+    const { directory, root, bundle } = world();
+    symlinkSync("/proc", join(root, "link"));
+    expect(() => bundle({ mounts: [{ source: directory, target }] })).toThrow(`Cannot mount at "${target}"`);
+  },
+);
+
+test("a subPath is mounted from the stage, where links are not followed", () => {
+  const { directory, bundle } = world();
+  const mount: Mount = { source: directory, target: "/data", subPath: "a/b", ownIds: true };
+  const { config, staged } = bundle({ mounts: [mount] });
+  expect(staged).toEqual([{ volume: directory, path: "a/b", name: "sub-0" }]);
+  const made = config.mounts.find(({ destination }) => destination === "/data");
+  expect(made).toMatchObject({ source: "/stage/sub-0", options: expect.arrayContaining(["rw", "nodev", "idmap"]) });
+});
+
+test("a further process has the user, rights and environment of the container", () => {
+  const it = spec("/", {
+    env: { A: "1" },
+    runAsUser: 1000,
+    runAsGroup: 2000,
+    security: { capabilities: [], noNewPrivileges: true, seccomp: "default", supplementalGroups: [3000] },
+  });
+  expect(ociProcess(it, ["id"])).toEqual({
+    terminal: false,
+    user: { uid: 1000, gid: 2000, additionalGids: [3000] },
+    args: ["id"],
+    env: ["A=1"],
+    cwd: "/",
+    capabilities: { bounding: [], effective: [], permitted: [] },
+    noNewPrivileges: true,
+  });
+});

@@ -1,0 +1,173 @@
+/** From a container and its pod's sandbox to the configuration that an OCI runtime starts. */
+import { lstatSync } from "node:fs";
+import { join } from "node:path/posix";
+import type { ContainerSpec, IdRange, Mount, PodSandbox } from "../container-runtime.ts";
+import { nodeError } from "../errors.ts";
+import { defaultCapabilities } from "./capabilities.ts";
+import { imageMounts, kernelMounts, type OciMount, volumeMount } from "./oci-mounts.ts";
+import { type OciProcess, ociProcess } from "./oci-process.ts";
+import { type OciResources, ociResources } from "./oci-resources.ts";
+import { type RootLayout, rootLayout } from "./root-layout.ts";
+import { resolveInRoot } from "./root-path.ts";
+import { defaultSeccompProfile, type SeccompProfile } from "./seccomp/default-profile.ts";
+import { stagedPath, type StagedPath, stagedRoot } from "./stage.ts";
+
+export interface OciConfig {
+  readonly ociVersion: string;
+  readonly process: OciProcess;
+  readonly root: { readonly path: string; readonly readonly: boolean };
+  readonly mounts: readonly OciMount[];
+  readonly linux: {
+    readonly namespaces: readonly { readonly type: string; readonly path?: string }[];
+    readonly uidMappings: readonly OciIdMapping[];
+    readonly gidMappings: readonly OciIdMapping[];
+    readonly maskedPaths: readonly string[];
+    readonly readonlyPaths: readonly string[];
+    readonly seccomp?: SeccompProfile;
+    readonly resources?: OciResources;
+    readonly cgroupsPath?: string;
+  };
+}
+
+interface OciIdMapping {
+  readonly containerID: number;
+  readonly hostID: number;
+  readonly size: number;
+}
+
+export interface OciPlace {
+  readonly sandbox: PodSandbox;
+  /** Where the root and subPaths are staged; see `stage.ts`. */
+  readonly stageDirectory: string;
+  /** Where the text files of `spec.files` lie on the host, by target. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Whether mounts can be shifted into the pod's id range: root may, an ordinary user has no need. */
+  readonly shiftIds: boolean;
+  /** As Node names it. */
+  readonly architecture: string;
+  /** Whether what lies there is mounted as a folder; see `isMountedAsFolder`. */
+  isFolder(path: string): boolean;
+}
+
+/** Everything that a start needs: the configuration, the skeleton of the root and the paths to stage. */
+export interface OciBundle {
+  readonly config: OciConfig;
+  readonly layout: RootLayout;
+  readonly staged: readonly StagedPath[];
+}
+
+/** What the kernel tells about the host or lets root change of it. */
+const maskedPaths = [
+  "/proc/acpi",
+  "/proc/asound",
+  "/proc/interrupts",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/kmsg",
+  "/proc/latency_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+];
+const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+
+/** The kernel's own folders: a volume there would hide what protects the host, or be hidden by it. */
+const kernelFolders = ["/proc", "/sys"];
+
+interface PlacedMount {
+  readonly mount: Mount;
+  readonly target: string;
+  readonly source: string;
+  readonly staged?: StagedPath;
+}
+
+/** Throws ERR_CONTAINER_CONFIG for mounts that cannot be made. */
+export function ociBundle(spec: ContainerSpec, place: OciPlace): OciBundle {
+  const mounts = placedMounts(spec, place);
+  const layout = rootLayout(
+    spec.rootDirectory,
+    mounts
+      .filter(({ target }) => !target.startsWith("/dev/") && target !== "/dev")
+      .map(({ target, source, mount }) => ({ path: target, isFolder: isFolder(place, mount, source) })),
+  );
+  return {
+    layout,
+    staged: mounts.flatMap(({ staged }) => (staged === undefined ? [] : [staged])),
+    config: ociConfig(spec, place, [
+      ...imageMounts(spec.rootDirectory, layout.binds, place.shiftIds),
+      ...kernelMounts(spec.readOnlyRoot === true),
+      ...mounts.map(({ mount, target, source }) => volumeMount(mount, target, source, place.shiftIds)),
+    ]),
+  };
+}
+
+function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMount[]): OciConfig {
+  const { sandbox } = place;
+  const { capabilities = defaultCapabilities, seccomp = "default" } = spec.security ?? {};
+  return {
+    ociVersion: "1.0.2",
+    process: ociProcess(spec, spec.command),
+    root: { path: stagedRoot(place.stageDirectory), readonly: spec.readOnlyRoot === true },
+    mounts,
+    linux: {
+      namespaces: containerNamespaces(sandbox),
+      uidMappings: [mapping(sandbox.uids)],
+      gidMappings: [mapping(sandbox.gids)],
+      maskedPaths,
+      readonlyPaths,
+      ...(seccomp === "default" ? { seccomp: defaultSeccompProfile(capabilities, place.architecture) } : {}),
+      ...(spec.limits === undefined ? {} : { resources: ociResources(spec.limits) }),
+    },
+  };
+}
+
+/** Processes and mounts are the container's own; the rest it shares with its pod. */
+function containerNamespaces({ holderPid, networkNamespace }: PodSandbox): OciConfig["linux"]["namespaces"] {
+  const shared = (type: string, name: string) => ({ type, path: `/proc/${holderPid}/ns/${name}` });
+  return [
+    { type: "mount" },
+    { type: "pid" },
+    { type: "cgroup" },
+    shared("user", "user"),
+    shared("ipc", "ipc"),
+    shared("uts", "uts"),
+    ...(networkNamespace ? [shared("network", "net")] : []),
+  ];
+}
+
+/** Volumes and own files with canonical targets, parents first, so that a volume inside a volume is not hidden. */
+function placedMounts(spec: ContainerSpec, place: OciPlace): PlacedMount[] {
+  const files = Object.entries(place.files).map(([target, source]): Mount => ({ source, target, readOnly: true }));
+  // A volume at the place of such a file wins.
+  const byTarget = new Map<string, PlacedMount>();
+  for (const [index, mount] of [...files, ...spec.mounts].entries()) {
+    const target = resolveInRoot(spec.rootDirectory, mount.target);
+    refuseTarget(mount.target, target);
+    const staged =
+      mount.subPath === undefined ? undefined : { volume: mount.source, path: mount.subPath, name: `sub-${index}` };
+    const source = staged === undefined ? mount.source : stagedPath(place.stageDirectory, staged.name);
+    byTarget.set(target, { mount, target, source, ...(staged === undefined ? {} : { staged }) });
+  }
+  return [...byTarget.values()].sort((a, b) => a.target.split("/").length - b.target.split("/").length);
+}
+
+function refuseTarget(asked: string, target: string): void {
+  const isKernels = kernelFolders.some((folder) => target === folder || target.startsWith(`${folder}/`));
+  if (target !== "/" && !isKernels) return;
+  const what = target === asked ? "it is" : `it leads to "${target}",`;
+  throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount at "${asked}": ${what} a folder of the node's own`);
+}
+
+function isFolder(place: OciPlace, mount: Mount, source: string): boolean {
+  return place.isFolder(mount.subPath === undefined ? source : join(mount.source, mount.subPath));
+}
+
+function mapping({ container, host, size }: IdRange): OciIdMapping {
+  return { containerID: container, hostID: host, size };
+}
+
+/** A subPath that is missing becomes a folder, as upstream. Links are not followed: what they name is not mounted. */
+export function isMountedAsFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
+}

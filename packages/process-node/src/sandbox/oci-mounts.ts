@@ -1,0 +1,51 @@
+/**
+ * The mounts of a container in the order in which the runtime makes them. With `shiftIds` what keeps its own ids on disk
+ * (images, persistent volumes) is mounted through the pod's id range, so a file of user 0 belongs to user 0 of the pod.
+ */
+import { join } from "node:path/posix";
+import type { Mount } from "../container-runtime.ts";
+import type { MountPoint } from "./root-layout.ts";
+
+export interface OciMount {
+  readonly destination: string;
+  readonly type: string;
+  readonly source: string;
+  readonly options: readonly string[];
+}
+
+const sharedMemoryBytes = 64 * 1024 * 1024;
+
+export function imageMounts(root: string, binds: readonly MountPoint[], shiftIds: boolean): OciMount[] {
+  const options = ["rbind", "ro", "nodev", ...(shiftIds ? ["idmap"] : [])];
+  return binds.map(({ path }) => ({ destination: path, type: "bind", source: join(root, path), options }));
+}
+
+/** What every container has of the kernel; /proc shows its own processes, and the host's devices are six harmless ones. */
+export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
+  const tmpfs = (destination: string, ...options: readonly string[]): OciMount => ({
+    destination,
+    type: "tmpfs",
+    source: "tmpfs",
+    options: ["nosuid", "nodev", ...options],
+  });
+  return [
+    { destination: "/proc", type: "proc", source: "proc", options: ["nosuid", "noexec", "nodev"] },
+    { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "mode=755", "size=65536k"] },
+    {
+      destination: "/dev/pts",
+      type: "devpts",
+      source: "devpts",
+      options: ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"],
+    },
+    tmpfs("/dev/shm", "noexec", "mode=1777", `size=${sharedMemoryBytes}`),
+    { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
+    // With a read-only root they are ordinary folders of it, as in any image.
+    ...(readOnlyRoot ? [] : ["/tmp", "/var/tmp"].map((folder) => tmpfs(folder, "mode=1777"))),
+  ];
+}
+
+export function volumeMount(mount: Mount, target: string, source: string, shiftIds: boolean): OciMount {
+  const access = mount.readOnly === true ? "ro" : "rw";
+  const ids = shiftIds && mount.ownIds === true ? ["idmap"] : [];
+  return { destination: target, type: "bind", source, options: ["rbind", access, "nodev", "rprivate", ...ids] };
+}

@@ -1,0 +1,26 @@
+/** From a container's limits to the cgroup settings of its configuration. */
+import type { ContainerLimits } from "../container-runtime.ts";
+
+export interface OciResources {
+  readonly memory?: { readonly limit: number; readonly swap: number };
+  readonly cpu?: { readonly quota?: number; readonly period?: number; readonly shares?: number };
+  readonly pids?: { readonly limit: number };
+}
+
+const periodUs = 100_000;
+const sharesMin = 2;
+
+export function ociResources({ cpuMillis, cpuRequestMillis, memoryBytes, processes }: ContainerLimits): OciResources {
+  const quota = cpuMillis === undefined ? {} : { quota: (cpuMillis * periodUs) / 1_000, period: periodUs };
+  const shares =
+    cpuRequestMillis === undefined
+      ? {}
+      : { shares: Math.max(sharesMin, Math.floor((cpuRequestMillis * 1_024) / 1_000)) };
+  const cpu = { ...quota, ...shares };
+  return {
+    // Swap beyond the memory limit would be memory beyond it.
+    ...(memoryBytes === undefined ? {} : { memory: { limit: memoryBytes, swap: memoryBytes } }),
+    ...(Object.keys(cpu).length === 0 ? {} : { cpu }),
+    ...(processes === undefined ? {} : { pids: { limit: processes } }),
+  };
+}

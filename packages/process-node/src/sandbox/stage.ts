@@ -1,0 +1,65 @@
+/**
+ * The last steps before the runtime starts a container, in a mount namespace that only this start sees: the root's skeleton
+ * is copied into memory at a path that the pod's user may walk to, and each subPath is bound from a view of its volume in
+ * which the kernel follows no link. So no container can turn a path of its own into one of the host, not even while it is
+ * mounted, and nothing stays mounted when the runtime ends.
+ */
+
+export interface StagedPath {
+  /** The volume's folder. */
+  readonly volume: string;
+  /** Beneath it; made when it is missing. */
+  readonly path: string;
+  /** The name in the stage by which the mount refers to it. */
+  readonly name: string;
+}
+
+export interface Stage {
+  /** An empty folder of the node whose path anybody may walk (as root) or that belongs to the node's user. */
+  readonly directory: string;
+  /** Root's skeleton, already with its owners. */
+  readonly skeleton: string;
+  readonly owner: { readonly uid: number; readonly gid: number };
+  /** What a container may write into its root, in memory. */
+  readonly rootBytes: number;
+  readonly paths: readonly StagedPath[];
+}
+
+export function stagedRoot(directory: string): string {
+  return `${directory}/root`;
+}
+
+export function stagedPath(directory: string, name: string): string {
+  return `${directory}/${name}`;
+}
+
+/** Arguments: stage, skeleton, owner, size; triples of volume, path and name; `--`; what to run. */
+const script = `set -eu
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+stage=$1 skeleton=$2 owner=$3 size=$4
+shift 4
+mount -n -t tmpfs -o "mode=0755,nodev,size=$size" setpoint "$stage"
+mkdir "$stage/root"
+chown "$owner" "$stage/root"
+cp -a "$skeleton/." "$stage/root"
+while [ "$1" != -- ]; do
+  view="$stage/view-$3" target="$stage/$3"
+  mkdir "$view"
+  mount -n -c --bind "$1" "$view"
+  mount -n -c -o remount,bind,nosymfollow "$view"
+  [ -e "$view/$2" ] || mkdir -p "$view/$2"
+  if [ -d "$view/$2" ]; then mkdir "$target"; else : >"$target"; fi
+  mount -n -c --bind "$view/$2" "$target"
+  mount -n -c -o remount,bind,symfollow "$target"
+  shift 3
+done
+shift
+exec "$@"`;
+
+/** The command that makes the stage and then becomes `command`; for a mount namespace of its own. */
+export function stageCommand(stage: Stage, command: readonly string[]): string[] {
+  const { directory, skeleton, owner, rootBytes, paths } = stage;
+  const triples = paths.flatMap(({ volume, path, name }) => [volume, path, name]);
+  const settings = [directory, skeleton, `${owner.uid}:${owner.gid}`, String(rootBytes)];
+  return ["/bin/sh", "-c", script, "setpoint-stage", ...settings, ...triples, "--", ...command];
+}

@@ -1,7 +1,7 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
 import { age, defineKind, field, quantity, rule, type ObjectOf } from "setpoint";
 import { z } from "zod";
-import { ownedOptions } from "./owned-options.ts";
+import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 
 const stringMap = z.record(z.string(), z.string());
 const anything = z.record(z.string(), z.unknown());
@@ -14,6 +14,12 @@ const storage = z
   })
   .describe("The claim that each member gets. Without it a member's data live as long as its pod.");
 
+/** Bounds what the rule about options may cost. */
+const optionsMax = 40;
+
+/** Where etcd's own images come from. */
+export const defaultRepository = "quay.io/coreos/etcd";
+
 const pod = z
   .object({
     labels: stringMap.optional(),
@@ -22,7 +28,10 @@ const pod = z
     nodeSelector: stringMap.optional(),
     affinity: anything.optional(),
     tolerations: z.array(anything).optional(),
-    env: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+    env: z
+      .array(z.object({ name: z.enum(allowedVariables), value: z.string() }))
+      .optional()
+      .describe("Variables of Go's runtime."),
   })
   .describe("What the pods of members have besides what the operator decides.");
 
@@ -47,21 +56,24 @@ const spec = z.object({
   paused: z.boolean().default(false).describe("Whether the operator leaves the cluster as it is."),
   imageRepository: z
     .string()
-    .default("quay.io/coreos/etcd")
-    .describe("Where etcd's images come from; the tag is the version with a v before it."),
+    .regex(/^[a-z0-9][a-z0-9._-]*(:[0-9]+)?(\/[a-z0-9][a-z0-9._-]*)*$/)
+    .max(200)
+    .default(defaultRepository)
+    .describe(
+      "Where etcd's images come from, one of the repositories that the operator may use; the tag is the version with a v before it.",
+    ),
   volumeClaimTemplate: storage.optional(),
   deletionPolicy: z
     .enum(["Delete", "Retain"])
     .default("Delete")
     .describe("What becomes of the volumes when the EtcdCluster is deleted."),
   pod: pod.optional(),
-  options: field(stringMap.optional(), {
-    description: "Further options of etcd, as name and value, without the leading dashes.",
+  options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
+    description: `Options of etcd that tune a member, as name and value, without the leading dashes: ${allowedOptions.join(", ")}.`,
     rules: [
       rule(
-        // Over our list, not over the map: the server refuses a rule whose cost an unbounded map would decide.
-        `![${ownedOptions.map((name) => `'${name}'`).join(", ")}].exists(name, name in self)`,
-        "an option that the operator owns cannot be set",
+        `self.all(name, name in [${allowedOptions.map((name) => `'${name}'`).join(", ")}])`,
+        "only options that tune a member can be set; `kubectl explain etcdcluster.spec.options` lists them",
       ),
     ],
   }),

@@ -1,5 +1,6 @@
 import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
 import { controller, defineOperator, type KindRef, type Operator, type WriteVerb } from "setpoint";
+import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
@@ -15,9 +16,9 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
-/** The operator for EtcdCluster; `gateway` is how it speaks to etcd. */
-export function etcdOperator(gateway: EtcdGateway): Operator {
-  const senses = { gateway, silence: new SilenceWatch() };
+/** The operator for EtcdCluster; `gateway` is how it speaks to etcd, `accepts` what it takes over from specs. */
+export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}): Operator {
+  const senses = { gateway, silence: new SilenceWatch(), accepts: { ...acceptanceDefaults, ...accepts } };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim],
     observe: (cluster, context) => observe(cluster, context, senses),

@@ -1,6 +1,7 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
 import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
 import type { KubeObject, ReconcileContext } from "setpoint";
+import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
@@ -14,13 +15,16 @@ import type { SilenceWatch } from "./silence-watch.ts";
 export interface Senses {
   readonly gateway: EtcdGateway;
   readonly silence: SilenceWatch;
+  readonly accepts: AcceptanceOptions;
 }
 
 export async function observe(
-  cluster: EtcdCluster,
+  wanted: EtcdCluster,
   context: ReconcileContext,
-  { gateway, silence }: Senses,
+  { gateway, silence, accepts }: Senses,
 ): Promise<Seen> {
+  const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
+  const { cluster, refusals } = acceptSpec(wanted, services, accepts);
   const pods = byMember(context.owned(Pod), (name) => name);
   const shown = byMember(volumesOf(cluster, context), memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
@@ -46,6 +50,7 @@ export async function observe(
   const { targetVersion, versionRefusal } = observeVersion(cluster, members);
   return {
     cluster,
+    refusals,
     members,
     servicesToApply,
     serviceTaken,

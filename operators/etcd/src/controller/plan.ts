@@ -3,6 +3,7 @@
  * never act on two members at once, heal before resizing, resize before upgrading, and touch the leader last.
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
+import { refusalText } from "../accepted-spec.ts";
 import { initialMemberNames } from "./initial-members.ts";
 import {
   failedAtOnce,
@@ -62,6 +63,7 @@ export function plan(seen: Seen): EtcdStep {
       recheckMs,
     );
   const founded = isFounded(seen);
+  if (!founded && seen.refusals.length > 0) return wait(refusalText(seen.refusals), recheckMs);
   // The very first step makes them together with the founders.
   if (seen.servicesToApply.length > 0 && (founded || seen.members.length > 0))
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);

@@ -1,5 +1,6 @@
 /** One snapshot of an etcd cluster: what is wanted, what Kubernetes shows, and what etcd itself says. */
 import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
+import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberStatus } from "../gateway/etcd-gateway.ts";
 import { initialMemberNames } from "./initial-members.ts";
@@ -21,7 +22,9 @@ export interface SeenMember {
 }
 
 export interface Seen {
+  /** Without the fields of its spec that are refused. */
   readonly cluster: EtcdCluster;
+  readonly refusals: readonly FieldRefusal[];
   readonly members: readonly SeenMember[];
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */
   readonly misowned: readonly string[];

@@ -113,6 +113,7 @@ export const c = (sketch: MemberSketch = {}): SeenMember => member("c", sketch);
 export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = {}): Seen {
   return {
     cluster: cluster(),
+    refusals: [],
     members,
     misowned: [],
     mislabelled: [],

@@ -1,5 +1,6 @@
 /** What the EtcdCluster's status says of a snapshot and the step that was decided; pure. */
 import type { ConditionInit, StepFacts } from "setpoint";
+import { refusalText } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
@@ -60,7 +61,7 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   const { cluster } = seen;
   if (cluster.spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined || seen.clusterIds.length > 1) return "Failed";
-  if (!isFounded(seen)) return "Creating";
+  if (!isFounded(seen)) return seen.refusals.length > 0 ? "Failed" : "Creating";
   const members = seen.members.filter((each) => each.listed !== undefined);
   if (
     !seen.quorum ||
@@ -117,7 +118,14 @@ export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionIn
       ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
       : { type: "Available", status: "False", reason: founded ? "NoQuorum" : "FirstStart", message: why },
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion)),
+    accepted(seen),
   ];
+}
+
+function accepted({ refusals }: Seen): ConditionInit {
+  if (refusals.length === 0)
+    return { type: "Accepted", status: "True", reason: "Accepted", message: "The operator accepts all fields" };
+  return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
 }
 
 function degraded(seen: Seen, phase: Status["phase"]): ConditionInit {

@@ -5,6 +5,25 @@ import { clientPort, clientUrl, labels, peerPort, peerUrl, volumeName } from "..
 const dataPath = "/var/lib/etcd";
 /** etcd hands over its leadership on SIGTERM, which may take seconds when it is the last one. */
 const graceSeconds = 10;
+/** The user of members: any but root, and the same in each version, because it owns the data. */
+const user = 65_532;
+
+/** What the level `restricted` of PodSecurity wants of a pod; its volumes are readable by the group. */
+const podSecurity = {
+  runAsNonRoot: true,
+  runAsUser: user,
+  runAsGroup: user,
+  fsGroup: user,
+  fsGroupChangePolicy: "OnRootMismatch",
+  seccompProfile: { type: "RuntimeDefault" },
+} as const;
+
+/** etcd writes to its volume and nowhere else. */
+const containerSecurity = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ["ALL"] },
+} as const;
 
 export interface MemberPodOptions {
   readonly member: string;
@@ -33,6 +52,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
       terminationGracePeriodSeconds: graceSeconds,
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      securityContext: podSecurity,
       ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
       ...(pod?.affinity === undefined ? {} : { affinity: pod.affinity }),
       ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
@@ -62,7 +82,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
             timeoutSeconds: 2,
             failureThreshold: 3,
           },
-          securityContext: { allowPrivilegeEscalation: false },
+          securityContext: containerSecurity,
         },
       ],
     },

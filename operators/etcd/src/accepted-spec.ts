@@ -1,0 +1,184 @@
+/**
+ * What the operator takes over from a spec. It makes pods with its own rights, so whoever may only write EtcdClusters must get nothing
+ * from them but etcd: no other image, no traffic of other Services, no agent that acts on a label or an annotation, no reserved node.
+ */
+import type { Service } from "@setpoint/api";
+import { allowedOptions, allowedVariables } from "./allowed-options.ts";
+import type { EtcdCluster } from "./etcd-cluster.ts";
+import { defaultRepository } from "./etcd-cluster.ts";
+
+export interface AcceptanceOptions {
+  /** Where images may come from, by exact name. */
+  readonly imageRepositories: readonly string[];
+  /** Domains of labels and annotations that members' pods may have, besides names without a domain. */
+  readonly metadataDomains: readonly string[];
+}
+
+export const acceptanceDefaults: AcceptanceOptions = {
+  imageRepositories: [defaultRepository, "gcr.io/etcd-development/etcd", "registry.k8s.io/etcd"],
+  metadataDomains: ["app.kubernetes.io", "prometheus.io"],
+};
+
+/** A field that the operator does not take over, and why. */
+export interface FieldRefusal {
+  readonly field: string;
+  readonly why: string;
+}
+
+export interface AcceptedSpec {
+  /** The cluster without what was refused. */
+  readonly cluster: EtcdCluster;
+  readonly refusals: readonly FieldRefusal[];
+}
+
+type PodSpec = NonNullable<EtcdCluster["spec"]["pod"]>;
+
+/** `services` are those of the cluster's namespace, its own among them. */
+export function acceptSpec(
+  cluster: EtcdCluster,
+  services: readonly Service[],
+  options: AcceptanceOptions = acceptanceDefaults,
+): AcceptedSpec {
+  const { pod = {}, imageRepository, options: ofEtcd } = cluster.spec;
+  const refusals = [
+    ...imageRefusals(imageRepository, options),
+    ...optionRefusals(ofEtcd),
+    ...variableRefusals(pod.env),
+    ...labelRefusals(cluster, services, options),
+    ...domainRefusals(annotationAt, pod.annotations, options),
+    ...tolerationRefusals(pod.tolerations),
+    ...affinityRefusals(pod.affinity),
+  ];
+  return refusals.length === 0 ? { cluster, refusals } : { cluster: without(cluster, refusals, options), refusals };
+}
+
+function without(
+  cluster: EtcdCluster,
+  refusals: readonly FieldRefusal[],
+  { imageRepositories }: AcceptanceOptions,
+): EtcdCluster {
+  const fields = new Set(refusals.map(({ field }) => field));
+  const { pod, imageRepository, options } = cluster.spec;
+  const repository = fields.has("spec.imageRepository") ? imageRepositories[0] : imageRepository;
+  return {
+    ...cluster,
+    spec: {
+      ...cluster.spec,
+      imageRepository: repository ?? imageRepository,
+      ...(options === undefined ? {} : { options: keep(options, optionAt, fields) }),
+      ...(pod === undefined ? {} : { pod: acceptedPod(pod, fields) }),
+    },
+  };
+}
+
+function acceptedPod(pod: PodSpec, fields: ReadonlySet<string>): PodSpec {
+  const { labels, annotations, tolerations, affinity, env, ...rest } = pod;
+  return {
+    ...rest,
+    ...(labels === undefined ? {} : { labels: keep(labels, labelAt, fields) }),
+    ...(annotations === undefined ? {} : { annotations: keep(annotations, annotationAt, fields) }),
+    ...(env === undefined ? {} : { env: env.filter((_, at) => !fields.has(variableAt(at))) }),
+    ...(tolerations === undefined ? {} : { tolerations: tolerations.filter((_, at) => !fields.has(tolerationAt(at))) }),
+    ...(affinity === undefined || fields.has(affinityField) ? {} : { affinity }),
+  };
+}
+
+function keep(
+  map: Readonly<Record<string, string>>,
+  fieldOf: (key: string) => string,
+  fields: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(map).filter(([key]) => !fields.has(fieldOf(key))));
+}
+
+function imageRefusals(repository: string, { imageRepositories }: AcceptanceOptions): readonly FieldRefusal[] {
+  if (imageRepositories.includes(repository)) return [];
+  const why = `"${repository}" is not one of the repositories that this operator may use: ${imageRepositories.join(", ")}`;
+  return [{ field: "spec.imageRepository", why }];
+}
+
+const labelAt = (key: string): string => `spec.pod.labels[${key}]`;
+const annotationAt = (key: string): string => `spec.pod.annotations[${key}]`;
+const optionAt = (name: string): string => `spec.options[${name}]`;
+const variableAt = (index: number): string => `spec.pod.env[${index}]`;
+
+/** The server refuses both since they have rules; objects that are older keep what they have. */
+function optionRefusals(options: EtcdCluster["spec"]["options"] = {}): readonly FieldRefusal[] {
+  const names = Object.keys(options).filter((name) => !allowedOptions.includes(name));
+  return names.map((name) => ({ field: optionAt(name), why: "the option does not only tune a member" }));
+}
+
+function variableRefusals(env: PodSpec["env"] = []): readonly FieldRefusal[] {
+  return env.flatMap(({ name }, at) =>
+    allowedVariables.includes(name) ? [] : [{ field: variableAt(at), why: `"${name}" is no variable of Go's runtime` }],
+  );
+}
+
+/** The identity of pods in clusters of Azure; it was named before labels had domains. */
+const identities: ReadonlySet<string> = new Set(["aadpodidbinding"]);
+
+/** Agents and injectors act on keys of their own domains. */
+function domainRefusals(
+  fieldOf: (key: string) => string,
+  map: Readonly<Record<string, string>> = {},
+  { metadataDomains }: AcceptanceOptions,
+): readonly FieldRefusal[] {
+  const isAccepted = (key: string): boolean =>
+    key.includes("/") ? metadataDomains.includes(key.split("/")[0] ?? "") : !identities.has(key);
+  const why = `keys have no domain, or one of ${metadataDomains.join(", ")}`;
+  return Object.keys(map)
+    .filter((key) => !isAccepted(key))
+    .map((key) => ({ field: fieldOf(key), why }));
+}
+
+/** A Service that selects a member by labels of the spec would send it the traffic of others. */
+function labelRefusals(
+  { spec: { pod }, metadata: { uid } }: EtcdCluster,
+  services: readonly Service[],
+  options: AcceptanceOptions,
+): readonly FieldRefusal[] {
+  const labels = pod?.labels ?? {};
+  if (Object.keys(labels).length === 0) return [];
+  const refusals = new Map(domainRefusals(labelAt, labels, options).map((each) => [each.field, each]));
+  for (const { metadata, spec } of services) {
+    if (metadata.ownerReferences?.some((owner) => owner.uid === uid)) continue;
+    const why = `Service "${metadata.name ?? ""}" selects pods with it`;
+    const wanted = Object.entries(spec?.selector ?? {}).filter(([key, value]) => labels[key] === value);
+    for (const [key] of wanted) refusals.set(labelAt(key), { field: labelAt(key), why });
+  }
+  return [...refusals.values()];
+}
+
+function tolerationAt(index: number): string {
+  return `spec.pod.tolerations[${index}]`;
+}
+
+/** Taints of the control plane keep users' pods away, and a toleration without a key is one of every taint. */
+function tolerationRefusals(tolerations: PodSpec["tolerations"] = []): readonly FieldRefusal[] {
+  return tolerations.flatMap(({ key }, at) => {
+    const field = tolerationAt(at);
+    if (typeof key !== "string" || key === "") return [{ field, why: "it tolerates every taint; name a key" }];
+    return key.startsWith("node-role.kubernetes.io/") ? [{ field, why: `nodes with "${key}" are reserved` }] : [];
+  });
+}
+
+const affinityField = "spec.pod.affinity";
+
+/** A required anti-affinity keeps the pods that it selects away, those of other namespaces too. */
+function affinityRefusals(affinity: PodSpec["affinity"]): readonly FieldRefusal[] {
+  const parts = [affinity?.["podAffinity"], affinity?.["podAntiAffinity"]];
+  if (!parts.some(namesNamespaces)) return [];
+  return [{ field: affinityField, why: "it names other namespaces; use only pods of the cluster's own" }];
+}
+
+function namesNamespaces(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([key, inner]) => key === "namespaces" || key === "namespaceSelector" || namesNamespaces(inner),
+  );
+}
+
+/** All refusals in one sentence each. */
+export function refusalText(refusals: readonly FieldRefusal[]): string {
+  return refusals.map(({ field, why }) => `${field}: ${why}`).join("; ");
+}

@@ -3,13 +3,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { TLSSocket } from "node:tls";
 import type { Clock, Logger } from "@setpoint/host";
-import { WebSocketServer } from "ws";
+import { type WebSocket, WebSocketServer } from "ws";
+import { answer, refuse } from "./kubelet/answers.ts";
+import { ConnectionLimit } from "./kubelet/connection-limit.ts";
+import { serveContainerLogs } from "./kubelet/container-logs.ts";
 import { execProtocols, runExecSession } from "./kubelet/exec-session.ts";
 import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./kubelet/port-forward-session.ts";
-import { logFile } from "./logs/container-log.ts";
-import { type LogOptions, readLog } from "./logs/log-reader.ts";
+import { isRefusal, type Refusal, type RequestAccess } from "./kubelet/request-access.ts";
+import { readTarget, type RequestTarget } from "./kubelet/request-target.ts";
 import type { PodWorker } from "./pod-worker.ts";
 
 export interface KubeletServerOptions {
@@ -17,15 +19,31 @@ export interface KubeletServerOptions {
   readonly log: Logger;
   /** The node's certificate and key, PEM. */
   readonly tls: { readonly cert: string; readonly key: string };
-  /** Who signs the certificates of clients that may ask (the API server's), PEM. */
+  /** Who signs the certificates of clients, PEM. */
   readonly clientCaPem: string;
+  readonly access: RequestAccess;
   readonly findPod: (namespace: string, name: string) => PodWorker | undefined;
   readonly podDirectory: (podUid: string) => string;
 }
 
+const connectionsMax = 256;
+/** Logs that are followed, commands and forwarded ports at a time. */
+const streamsMax = 200;
+/** A client that has not sent its request by then is slow on purpose. */
+const requestMsMax = 10_000;
+const frameBytesMax = 2 * 1024 * 1024;
+
+const limits = {
+  handshakeTimeout: 5_000,
+  headersTimeout: 5_000,
+  requestTimeout: requestMsMax,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+};
+
 /**
- * What the API server asks of a node: logs, exec and ports of pods. Only clients with a certificate of the given authority are served,
- * save for /healthz.
+ * What the API server asks of a node: logs, exec and ports of pods. Each request is authenticated and authorized before
+ * anything of it is looked at; nothing that a client sends ends the process.
  *
  * `/debug/processes/{namespace}/{pod}/{container}` answers `{"pid", "sandboxPid"}`: the container's main process as the host
  * sees it, so that a test can kill what a crash would.
@@ -33,20 +51,19 @@ export interface KubeletServerOptions {
 export class KubeletServer implements AsyncDisposable {
   readonly #options: KubeletServerOptions;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #connections = new ConnectionLimit(connectionsMax);
   readonly #execs: WebSocketServer = webSocketServer(execProtocols);
   readonly #portForwards: WebSocketServer = webSocketServer(portForwardProtocols);
+  #streams = 0;
 
   constructor(options: KubeletServerOptions) {
     this.#options = options;
     const { cert, key } = options.tls;
-    this.#server = createServer({ cert, key, ca: options.clientCaPem, requestCert: true, rejectUnauthorized: false });
+    const tls = { cert, key, ca: options.clientCaPem, requestCert: true, rejectUnauthorized: false };
+    this.#server = createServer({ ...tls, ...limits });
     this.#server.on("request", (request, response) => void this.#serve(request, response));
-    this.#server.on("upgrade", (request, socket, head) => this.#upgrade(request, socket, head));
-    this.#server.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
-    });
+    this.#server.on("upgrade", (request, socket, head) => void this.#upgrade({ request, socket, head }));
+    this.#server.on("connection", (socket: Socket) => this.#connections.accept(socket));
   }
 
   /** False when the address is taken. */
@@ -66,64 +83,50 @@ export class KubeletServer implements AsyncDisposable {
     this.#execs.close();
     this.#portForwards.close();
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#connections.destroyAll();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? "/", "https://node");
-    const [root, ...rest] = url.pathname
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
+    response.on("error", () => response.destroy());
     try {
-      if (root === "healthz") return void response.end("ok");
-      if (!isAuthorized(request)) return answer(response, 401, "Unauthorized");
-      if (root === "containerLogs") return await this.#logs(url, rest, response);
-      if (root === "debug" && rest[0] === "processes") return this.#processes(rest.slice(1), response);
-      if (root === "exec") return answer(response, 400, "exec needs a WebSocket (v5.channel.k8s.io)");
-      if (root === "portForward")
-        return answer(response, 400, "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here");
-      answer(response, 404, "404 page not found");
+      const admitted = await this.#admit(request);
+      if ("status" in admitted) return answer(response, admitted.status, admitted.text);
+      await this.#route(admitted, response);
     } catch (error) {
-      this.#options.log.warn("Kubelet request could not be served", { path: url.pathname, error });
-      if (response.headersSent) response.destroy();
-      else answer(response, 500, messageOf(error));
+      this.#options.log.warn("Kubelet request could not be served", { path: request.url, error });
+      answer(response, 500, messageOf(error));
     }
   }
 
-  async #logs(url: URL, path: readonly string[], response: ServerResponse): Promise<void> {
-    const [namespace = "", name = "", container = ""] = path;
+  /** Authenticated, read and authorized, in this order; the refusal otherwise. */
+  async #admit(request: IncomingMessage): Promise<RequestTarget | Refusal | BadRequest> {
+    const { access } = this.#options;
+    const user = await access.authenticate(request);
+    if (isRefusal(user)) return user;
+    const target = readTarget(request.url);
+    if (target === undefined) return { status: 400, text: "Bad Request" };
+    const refusal = await access.authorize(user, request.method ?? "", target.segments[0] ?? "");
+    if (refusal !== undefined) return refusal;
+    this.#connections.trust(request.socket);
+    return target;
+  }
+
+  async #route(target: RequestTarget, response: ServerResponse): Promise<void> {
+    const [root, ...path] = target.segments;
+    if (root === "healthz") return answer(response, 200, "ok");
+    if (root === "containerLogs") return this.#logs(target, path, response);
+    if (root === "debug" && path[0] === "processes") return this.#processes(path.slice(1), response);
+    if (root === "exec") return answer(response, 400, "exec needs a WebSocket (v5.channel.k8s.io)");
+    if (root === "portForward") return answer(response, 400, portForwardNeeds);
+    answer(response, 404, "404 page not found");
+  }
+
+  async #logs({ query }: RequestTarget, path: readonly string[], response: ServerResponse): Promise<void> {
+    const { clock, podDirectory } = this.#options;
+    const [namespace = "", name = ""] = path;
+    if (!this.#openStream(response)) return answer(response, 429, tooManyStreams);
     const pod = this.#options.findPod(namespace, name);
-    const worker = pod?.container(container);
-    if (pod === undefined || worker === undefined)
-      return answer(response, 404, `pod ${name} does not have container ${container} on this node`);
-    const attempt = worker.attempt - (url.searchParams.get("previous") === "true" ? 1 : 0);
-    const hasStarted =
-      worker.running !== undefined ||
-      worker.status().lastState.terminated !== undefined ||
-      worker.exitCode !== undefined;
-    if (attempt < 0)
-      return answer(response, 400, `previous terminated container "${container}" in pod "${name}" not found`);
-    if (!hasStarted) {
-      const reason = worker.status().state.waiting?.reason ?? "ContainerCreating";
-      return answer(response, 400, `container "${container}" in pod "${name}" is waiting to start: ${reason}`);
-    }
-    const abort = new AbortController();
-    response.once("close", () => abort.abort(new Error("client went away")));
-    response.writeHead(200, { "content-type": "text/plain" });
-    response.flushHeaders();
-    const file = logFile(this.#options.podDirectory(pod.uid), container, attempt);
-    const isOver = (): boolean => pod.isDone || worker.attempt !== attempt || worker.running === undefined;
-    for await (const text of readLog(
-      this.#options.clock,
-      file,
-      logOptions(this.#options.clock, url),
-      isOver,
-      abort.signal,
-    )) {
-      if (!response.write(text)) await drained(response);
-    }
-    response.end();
+    await serveContainerLogs({ clock, pod, podDirectory, path, query }, response);
   }
 
   #processes(path: readonly string[], response: ServerResponse): void {
@@ -135,22 +138,39 @@ export class KubeletServer implements AsyncDisposable {
     response.end(JSON.stringify({ pid: running.pid, sandboxPid: running.sandboxPid }));
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const url = new URL(request.url ?? "/", "https://node");
-    const [root, namespace = "", name = "", container = ""] = url.pathname
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
-    if (!isAuthorized(request)) return refuse(socket, 401, "Unauthorized");
+  async #upgrade(upgrade: Upgrade): Promise<void> {
+    const { request, socket } = upgrade;
+    // Without a listener, a client that resets its connection would end this process.
+    socket.on("error", () => socket.destroy());
+    try {
+      const admitted = await this.#admit(request);
+      if ("status" in admitted) return refuse(socket, admitted.status, admitted.text);
+      if (socket.destroyed) return;
+      this.#stream(upgrade, admitted);
+    } catch (error) {
+      this.#options.log.warn("Kubelet request could not be served", { path: request.url, error });
+      refuse(socket, 500, messageOf(error));
+    }
+  }
+
+  #stream(upgrade: Upgrade, { segments, query }: RequestTarget): void {
+    const { socket } = upgrade;
+    const [root, namespace = "", name = "", container = ""] = segments;
     const pod = this.#options.findPod(namespace, name);
-    if (root === "portForward") return this.#portForward({ request, socket, head }, pod, url.searchParams);
-    if (root !== "exec") return refuse(socket, 404, "404 page not found");
+    if (root !== "portForward" && root !== "exec") return refuse(socket, 404, "404 page not found");
+    if (!this.#openStream(socket)) return refuse(socket, 429, tooManyStreams);
+    if (root === "portForward") return this.#portForward(upgrade, pod, query);
+    this.#exec(upgrade, pod, container, query);
+  }
+
+  #exec(upgrade: Upgrade, pod: PodWorker | undefined, container: string, query: URLSearchParams): void {
+    const { request, socket, head } = upgrade;
     const running = pod?.container(container)?.running;
     if (running === undefined) return refuse(socket, 404, `container not found ("${container}")`);
-    const query = url.searchParams;
     const isSet = (parameter: string): boolean =>
       ["true", "1"].includes(query.get(parameter) ?? query.get(shortNames[parameter] ?? "") ?? "");
     this.#execs.handleUpgrade(request, socket, head, (webSocket) => {
+      endOnError(webSocket);
       const child = running.exec(query.getAll("command"), { tty: isSet("tty") });
       const streams = { stdin: isSet("stdin"), stdout: isSet("stdout"), stderr: isSet("stderr") && !isSet("tty") };
       void runExecSession(webSocket, child, streams);
@@ -162,13 +182,27 @@ export class KubeletServer implements AsyncDisposable {
     if (podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
     const offered = request.headers["sec-websocket-protocol"]?.split(",").map((each) => each.trim()) ?? [];
     if (!portForwardProtocols.some((protocol) => offered.includes(protocol)))
-      return refuse(socket, 400, "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here");
+      return refuse(socket, 400, portForwardNeeds);
     const ports = portsOf(query);
     if (ports === undefined) return refuse(socket, 400, `name 1 to ${portsMax} ports between 1 and 65535`);
-    this.#portForwards.handleUpgrade(request, socket, head, (webSocket) =>
-      runPortForwardSession(webSocket, podIP, ports),
-    );
+    this.#portForwards.handleUpgrade(request, socket, head, (webSocket) => {
+      endOnError(webSocket);
+      runPortForwardSession(webSocket, podIP, ports);
+    });
   }
+
+  /** Counts a stream until `carrier` closes; false when there are too many. */
+  #openStream(carrier: NodeJS.EventEmitter): boolean {
+    if (this.#streams >= streamsMax) return false;
+    this.#streams++;
+    carrier.once("close", () => this.#streams--);
+    return true;
+  }
+}
+
+interface BadRequest {
+  readonly status: 400;
+  readonly text: string;
 }
 
 interface Upgrade {
@@ -177,53 +211,19 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
+const portForwardNeeds = "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here";
+const tooManyStreams = "Too many streams on this node: try again later";
+
 function webSocketServer(protocols: readonly string[]): WebSocketServer {
   const handleProtocols = (offered: ReadonlySet<string>): string | false =>
     protocols.find((protocol) => offered.has(protocol)) ?? false;
-  return new WebSocketServer({ noServer: true, handleProtocols });
+  return new WebSocketServer({ noServer: true, handleProtocols, maxPayload: frameBytesMax });
+}
+
+/** A frame that breaks the protocol ends its session, not this process. */
+function endOnError(webSocket: WebSocket): void {
+  webSocket.on("error", () => webSocket.terminate());
 }
 
 /** Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`. */
 const shortNames: Readonly<Record<string, string>> = { stdin: "input", stdout: "output", stderr: "error" };
-
-function isAuthorized(request: IncomingMessage): boolean {
-  return (request.socket as TLSSocket).authorized;
-}
-
-function logOptions(clock: Clock, { searchParams }: URL): LogOptions {
-  const number = (name: string): number | undefined =>
-    searchParams.has(name) ? Number(searchParams.get(name)) : undefined;
-  const [tailLines, sinceSeconds, limitBytes] = [number("tailLines"), number("sinceSeconds"), number("limitBytes")];
-  const sinceTime = searchParams.get("sinceTime");
-  const sinceMs =
-    sinceTime !== null
-      ? Date.parse(sinceTime)
-      : sinceSeconds === undefined
-        ? undefined
-        : clock.now() - sinceSeconds * 1_000;
-  return {
-    follow: searchParams.get("follow") === "true",
-    timestamps: searchParams.get("timestamps") === "true",
-    ...(tailLines === undefined ? {} : { tailLines }),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-    ...(limitBytes === undefined ? {} : { limitBytes }),
-  };
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    response.once("drain", resolve);
-    response.once("close", resolve);
-  });
-}
-
-function answer(response: ServerResponse, code: number, text: string): void {
-  response.writeHead(code, { "content-type": "text/plain" });
-  response.end(text);
-}
-
-function refuse(socket: Duplex, code: number, text: string): void {
-  socket.end(
-    `HTTP/1.1 ${code} Refused\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
-  );
-}

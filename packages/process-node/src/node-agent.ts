@@ -1,7 +1,7 @@
 /** The assembly of a node: chooses the parts, connects them to the API, starts and ends them in order. */
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isConflict, isNotFound } from "@setpoint/apimachinery";
+import { isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Timer } from "@setpoint/host";
 import { type ClusterApi, createClusterApi } from "./cluster/cluster-api.ts";
 import { createEventRecorder } from "./cluster/event-recorder.ts";
@@ -16,6 +16,7 @@ import { readHostFacts } from "./host-facts.ts";
 import { debianCatalogue } from "./images/debian-catalogue.ts";
 import { createImageCatalog } from "./images/image-catalog.ts";
 import { ImageStore } from "./images/image-store.ts";
+import { RequestAccess } from "./kubelet/request-access.ts";
 import { KubeletServer } from "./kubelet-server.ts";
 import { ClusterDns } from "./network/cluster-dns.ts";
 import { createLoopbackNetwork } from "./network/loopback-network.ts";
@@ -56,8 +57,9 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const port = options.kubeletPort ?? kubeletPort;
 
   const { tls, caPem: clientCaPem } = options;
+  const access = new RequestAccess(clock, api, name);
   const kubelet = stack.use(
-    new KubeletServer({ clock, log, tls, clientCaPem, podDirectory, findPod: (...pod) => pods.find(...pod) }),
+    new KubeletServer({ clock, log, tls, clientCaPem, podDirectory, access, findPod: (...pod) => pods.find(...pod) }),
   );
   const network = await createLoopbackNetwork({
     ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),
@@ -171,6 +173,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   });
   stack.use(registration);
   await registration.register();
+  events.record(nodeReference(name), "Normal", "Starting", "Starting kubelet.");
   await Promise.all([services.synced, slices.synced]);
   proxy.update();
   await updateDns();
@@ -207,6 +210,11 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
   log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
   return createAgent(name, network.nodeAddress, port, pods, stack.move());
+}
+
+/** As kubelets name their Node in events: by its name alone. */
+function nodeReference(name: string): KubeObject {
+  return { apiVersion: "v1", kind: "Node", metadata: { name, uid: name } };
 }
 
 function removeStrangers(folder: string, uids: ReadonlySet<string>): void {

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 export interface LogFile {
@@ -6,9 +6,10 @@ export interface LogFile {
   readonly close: () => void;
 }
 
-/** A file that log lines are appended to; started anew, so that it does not grow without end. */
+/** A new file that log lines are appended to; the one of the run before is kept beside it as `PATH.1`. */
 export function openLog(path: string): LogFile {
   mkdirSync(dirname(path), { recursive: true });
+  if (existsSync(path)) renameSync(path, `${path}.1`);
   const file = openSync(path, "w", 0o600);
   return { write: (line) => void writeSync(file, line), close: () => closeSync(file) };
 }

@@ -1,9 +1,10 @@
-/** A node agent as a child process, so that pods' work never holds up the API server. */
+/** A node agent as a child process, so that pods' work never holds up the API server; started again when it ends. */
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { SetpointError } from "@setpoint/apimachinery";
+import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { ControlPlane, KeyPair } from "@setpoint/controlplane";
 import type { ImageSource } from "@setpoint/process-node";
+import { agentDelayMs } from "./agent-back-off.ts";
 import type { ServiceBlock } from "./service-block.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
@@ -20,7 +21,7 @@ export interface NodeProcessOptions {
   readonly say: (line: string) => void;
 }
 
-/** What the agent is told over the channel, so that no key stands in an argument list. */
+/** What the agent gets over the channel, so that no key stands in an argument list. */
 export interface NodeInit {
   readonly name: string;
   readonly directory: string;
@@ -34,41 +35,105 @@ export interface NodeInit {
   readonly localImages: Readonly<Record<string, ImageSource>>;
 }
 
+/** What the agent gets after that: the order to stop its pods and to end. A channel that ends without it means that the parent died. */
+export interface NodeStop {
+  readonly kind: "stop";
+}
+
 export type NodeMessage =
   | { readonly kind: "ready" }
   | { readonly kind: "say"; readonly line: string }
   | { readonly kind: "failed"; readonly sentence: string };
 
-/** Resolves when the node is ready; disposing stops its pods and ends it. */
+/** Resolves when the node is ready. From then on its agent is started again when it ends; disposing stops its pods and ends it. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<AsyncDisposable> {
-  const { controlPlane, name, block, imageCache, localImages } = options;
-  // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
-  const child = fork(bin, ["node"], {
-    detached: true,
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    // Not those of this process: the command finds out itself whether it runs sources.
-    execArgv: [],
-  });
-  const init: NodeInit = {
-    name,
-    directory: join(options.directory, "nodes", name),
-    server: controlPlane.url ?? "",
-    ca: controlPlane.caPem,
-    ...controlPlane.issueNode(name, nodeAddresses()),
-    serviceCidr: block.cidr,
-    dnsAddress: block.dnsAddress,
-    imageCache,
-    localImages,
-  };
-  child.send(init);
-  try {
-    await untilReady(child, options);
-  } catch (error) {
-    await stop(child);
-    throw error;
+  const node = new NodeProcess(options);
+  await node.start();
+  return node;
+}
+
+class NodeProcess implements AsyncDisposable {
+  readonly #options: NodeProcessOptions;
+  #child: ChildProcess | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #delayMs = 0;
+  #isStopping = false;
+
+  constructor(options: NodeProcessOptions) {
+    this.#options = options;
   }
-  child.on("message", (message: NodeMessage) => message.kind === "say" && options.say(message.line));
-  return { [Symbol.asyncDispose]: () => stop(child) };
+
+  /** Rejects when the agent cannot start; then none is left. */
+  async start(): Promise<void> {
+    const startedMs = performance.now();
+    const child = this.#fork();
+    this.#child = child;
+    try {
+      await untilReady(child, this.#options);
+    } catch (error) {
+      await stop(child);
+      throw error;
+    }
+    child.on("message", (message: NodeMessage) => message.kind === "say" && this.#options.say(message.line));
+    if (hasEnded(child)) return this.#ended(child, startedMs);
+    child.once("exit", () => this.#ended(child, startedMs));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
+    if (this.#child !== undefined) await stop(this.#child);
+  }
+
+  #fork(): ChildProcess {
+    const { controlPlane, name, block, imageCache, localImages, directory } = this.#options;
+    // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
+    const child = fork(bin, ["node"], {
+      detached: true,
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      // Not those of this process: the command finds out itself whether it runs sources.
+      execArgv: [],
+    });
+    // Its exit says what there is to say; without a listener, a channel that breaks would end this process.
+    child.on("error", () => {});
+    const init: NodeInit = {
+      name,
+      directory: join(directory, "nodes", name),
+      server: controlPlane.url ?? "",
+      ca: controlPlane.caPem,
+      ...controlPlane.issueNode(name, nodeAddresses()),
+      serviceCidr: block.cidr,
+      dnsAddress: block.dnsAddress,
+      imageCache,
+      localImages,
+    };
+    child.send(init);
+    return child;
+  }
+
+  #ended({ exitCode, signalCode }: ChildProcess, startedMs: number): void {
+    if (this.#isStopping) return;
+    this.#delayMs = agentDelayMs(this.#delayMs, performance.now() - startedMs);
+    const how = signalCode ?? `exit code ${exitCode}`;
+    const { name, say } = this.#options;
+    say(`Node "${name}": its agent ended (${how}); starting it again in ${this.#delayMs} ms, its pods go on`);
+    this.#restartLater(startedMs);
+  }
+
+  #restartLater(startedMs: number): void {
+    const { name, say } = this.#options;
+    this.#timer = setTimeout(() => {
+      this.start().then(
+        () => say(`Node "${name}": its agent is ready again`),
+        (error: unknown) => {
+          if (this.#isStopping) return;
+          this.#delayMs = agentDelayMs(this.#delayMs, 0);
+          say(`Node "${name}": its agent cannot start, trying again in ${this.#delayMs} ms: ${messageOf(error)}`);
+          this.#restartLater(startedMs);
+        },
+      );
+    }, this.#delayMs);
+  }
 }
 
 /** The first usable address of every /20 of the pod range: the agent finds out which one is its own only when it starts. */
@@ -92,15 +157,21 @@ function untilReady(child: ChildProcess, { name, say }: NodeProcessOptions): Pro
   });
 }
 
-/** Ends the channel, which the agent takes as the order to stop; kills it when it does not. */
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Orders the agent to stop, and kills it when it does not. */
 function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  if (hasEnded(child)) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = setTimeout(() => child.kill("SIGKILL"), stopMsMax);
     child.once("exit", () => {
       clearTimeout(timer);
       resolve();
     });
-    if (child.connected) child.disconnect();
+    const order: NodeStop = { kind: "stop" };
+    // Its channel ends when the order was sent, so that nothing of this process keeps it.
+    if (child.connected) child.send(order, () => child.connected && child.disconnect());
   });
 }

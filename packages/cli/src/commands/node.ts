@@ -7,7 +7,7 @@ import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
 import type { Command } from "../command.ts";
 import { sentenceOf } from "../sentence-of.ts";
 
-/** `setpoint node`: the agent of one node, a child of `setpoint up`; stops when its parent does, however that ends. */
+/** `setpoint node`: the agent of one node, a child of `setpoint up`; stops on its order, and when the parent is gone. */
 export const node: Command = {
   name: "node",
   usage: "node",

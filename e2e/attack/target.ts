@@ -21,6 +21,8 @@ export interface TargetOptions {
   /** Keeps state there; in memory otherwise. */
   readonly directory?: string;
   readonly flags?: readonly string[];
+  /** A command that runs the server's command, given after it: `unshare`, `prlimit`. It must become the server, not its parent. */
+  readonly within?: readonly string[];
 }
 
 export interface RawAnswer {
@@ -66,7 +68,9 @@ export class Target implements AsyncDisposable {
     const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`];
     const state = options.directory === undefined ? ["--in-memory"] : ["--data-dir", options.directory];
     const flags = ["up", ...state, "--kubeconfig", kubeconfig, ...(options.flags ?? [])];
-    const child = spawn(process.execPath, [...heap, "--conditions=@setpoint/source", bin, ...flags], {
+    const program = [process.execPath, ...heap, "--conditions=@setpoint/source", bin, ...flags];
+    const [command = "", ...args] = [...(options.within ?? []), ...program];
+    const child = spawn(command, args, {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -52,6 +52,7 @@ export { decodeProtobuf } from "./protobuf/decode-protobuf.ts";
 export type { DiscoveryOptions, ServerVersion } from "./discovery/discovery-endpoints.ts";
 export { createDiscoveryEndpoints, serverVersion } from "./discovery/discovery-endpoints.ts";
 export type { HealthCheck, HealthEndpoint } from "./discovery/health.ts";
+export { storageCheck } from "./discovery/storage-check.ts";
 
 // custom resources
 export type { ServeCustomResourcesOptions } from "./crd/serve-custom-resources.ts";

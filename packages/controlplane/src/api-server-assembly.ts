@@ -13,6 +13,7 @@ import {
   serveCustomResources,
   serveWebhooks,
   type Storage,
+  storageCheck,
   withCrdStrategy,
 } from "@setpoint/apiserver";
 import {
@@ -93,7 +94,9 @@ function addEndpoints(server: ApiServer, { host, storage, authorizer, tokens }: 
     createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }),
   );
   server.addEndpoints(builtinEndpoints({ host, reader, storage }));
-  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks: [] }));
+  const ping = { name: "ping", check() {} };
+  const healthChecks = [ping, storageCheck(storage, host.clock)];
+  server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks }));
 }
 
 async function close(server: ApiServer, customResources: CustomResources, storage: Storage): Promise<void> {

@@ -17,7 +17,7 @@ import type { Clock, Logger } from "@setpoint/host";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
 import { byPrefix } from "./prefix-contents.ts";
-import { PrefixState } from "./prefix-state.ts";
+import { guarded, PrefixState } from "./prefix-state.ts";
 import type {
   Storage,
   StorageContents,
@@ -67,6 +67,7 @@ export class MvccStorage implements Storage {
   #headRevision: number;
   #compactedRevision: number;
   #closed = false;
+  #writeFailure: unknown;
 
   constructor(options: MvccStorageOptions) {
     this.#clock = options.clock;
@@ -90,6 +91,10 @@ export class MvccStorage implements Storage {
 
   get compactedRevision(): number {
     return this.#compactedRevision;
+  }
+
+  get writeFailure(): unknown {
+    return this.#writeFailure;
   }
 
   /** Everything that it holds now. The objects are shared: nobody can change them. */
@@ -223,7 +228,9 @@ export class MvccStorage implements Storage {
     const entries = group.flatMap(({ entry }) => entry ?? []);
     try {
       if (entries.length > 0) this.#journal?.commit(entries);
+      this.#writeFailure = undefined;
     } catch (cause) {
+      this.#writeFailure = cause;
       this.#log.error("Refused writes because they could not be made durable", {
         writes: entries.length,
         error: cause,
@@ -238,8 +245,10 @@ export class MvccStorage implements Storage {
   #publish(state: PrefixState, event: StorageEvent): void {
     this.#revision = event.revision;
     this.#history.push({ state, revision: event.revision, atMs: this.#clock.monotonic() });
-    state.publish(event);
-    for (const onProgress of this.#progress) onProgress(event.revision);
+    // The write is done: a watcher that throws must not keep it from the writer and from other watchers.
+    const onFault = (error: unknown): void => this.#log.error("Watcher of the storage failed", { error });
+    state.publish(event, onFault);
+    for (const onProgress of this.#progress) guarded(() => onProgress(event.revision), onFault);
     const oldestMs = this.#clock.monotonic() - this.#limits.historyAgeMsMax;
     const first = this.#history[this.#firstHistory];
     const count = this.#history.length - this.#firstHistory;

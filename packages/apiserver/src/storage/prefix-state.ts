@@ -52,8 +52,8 @@ export class PrefixState {
     });
   }
 
-  /** Makes an event the visible state and tells the watchers. */
-  publish(event: StorageEvent): void {
+  /** Makes an event the visible state and tells the watchers, each of them whatever another one throws. */
+  publish(event: StorageEvent, onFault: (error: unknown) => void): void {
     this.#all = undefined;
     if (event.kind === "delete") {
       this.#writable().delete(event.path);
@@ -63,7 +63,7 @@ export class PrefixState {
       if (event.previous === undefined) this.#paths.add(event.path);
     }
     this.#events.push(event);
-    for (const watcher of this.watchers) watcher.onEvent(event);
+    for (const watcher of this.watchers) guarded(() => watcher.onEvent(event), onFault);
   }
 
   /** The list is shared between callers until the prefix changes. */
@@ -121,5 +121,14 @@ export class PrefixState {
       if (object !== undefined) objects.push(object);
     }
     return objects;
+  }
+}
+
+/** Calls what belongs to another part. */
+export function guarded(call: () => void, onFault: (error: unknown) => void): void {
+  try {
+    call();
+  } catch (error) {
+    onFault(error);
   }
 }

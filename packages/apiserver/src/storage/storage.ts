@@ -56,6 +56,8 @@ export interface Storage extends AsyncDisposable {
   readonly revision: number;
   /** Revisions up to and including this one can no longer be read or watched from. */
   readonly compactedRevision: number;
+  /** Why the last writes could not be made durable; undefined when they could. */
+  readonly writeFailure: unknown;
   get(key: StorageKey): UnstructuredObject | undefined;
   /** All objects of a prefix whose path starts with `pathPrefix`, as of `revision` (newest when absent). Throws `ERR_COMPACTED`. */
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot;

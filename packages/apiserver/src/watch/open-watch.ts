@@ -175,9 +175,17 @@ class ResourceWatch {
     this.#inOrder(previous === undefined ? [object] : [object, previous], () => this.#pushEvent(event));
   }
 
+  /** What cannot be shown ends this watch alone: its client is told and lists again. */
   #pushEvent(event: StorageEvent): void {
-    const frame = this.#frame(event);
-    if (frame !== undefined) this.#queue.push(frame);
+    try {
+      const frame = this.#frame(event);
+      if (frame !== undefined) this.#queue.push(frame);
+    } catch (error) {
+      this.#context.host.log.error("Watch failed", { resource: this.#definition.resource, error });
+      const message = `Internal error occurred: the event of revision ${event.revision} could not be shown`;
+      this.#queue.push({ type: "ERROR", object: failure(500, "InternalError", message) });
+      this.#queue.end();
+    }
   }
 
   #frame(event: StorageEvent): WatchFrame | undefined {

@@ -9,6 +9,7 @@ import type { Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import type { ImageSource } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
+import { guardProcess } from "../process-guard.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { prepareFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
@@ -48,6 +49,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   prepareFolder("data directory", directory);
   const log = parts.adopt(openLog(join(directory, "control-plane.log")), (file) => file.close());
   const host = systemHost({ write: log.write });
+  parts.use(guardProcess(host.log));
   const block = parts.use(await claimServiceBlock(directory));
   const controlPlane = parts.use(
     await startControlPlane({

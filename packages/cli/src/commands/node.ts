@@ -5,6 +5,7 @@ import { startNode, type ImageProgress } from "@setpoint/process-node";
 import { openLog } from "../cluster/log-file.ts";
 import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
 import type { Command } from "../command.ts";
+import { guardProcess } from "../process-guard.ts";
 import { sentenceOf } from "../sentence-of.ts";
 
 /** `setpoint node`: the agent of one node, a child of `setpoint up`; stops on its order, and when the parent is gone. */
@@ -45,6 +46,7 @@ function endAfter(parentGone: Promise<void>): void {
 
 async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
   const host = systemHost({ write });
+  using _guard = guardProcess(host.log);
   const { certificate: cert, key } = init.client;
   await using transport = httpTransport({
     server: init.server,

@@ -4,4 +4,5 @@ export { systemRandom } from "./system-random.ts";
 export type { JsonLoggerOptions } from "./json-logger.ts";
 export { systemLogger } from "./json-logger.ts";
 export { systemHost } from "./system-host.ts";
+export { writeStandardError } from "./standard-error.ts";
 export { createMetrics } from "../metrics-registry.ts";

@@ -38,7 +38,7 @@ const shutdownMsMax = 20_000;
 /** Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is lost. */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
   const logLevel = new LogLevelControl();
-  const host = systemHost({ level: () => logLevel.level, write: (line) => void process.stderr.write(line) });
+  const host = systemHost({ level: () => logLevel.level });
   const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
   const where = {
     clock: host.clock,

@@ -1,6 +1,7 @@
 /** Puts the parts of the API server together: storage, built-in kinds, CRDs, discovery, admission, authorization. */
 import {
   type ApiServer,
+  type Authorizer,
   bootstrap,
   builtinEndpoints,
   builtinResources,
@@ -17,16 +18,21 @@ import {
   withCrdStrategy,
 } from "@setpoint/apiserver";
 import {
+  createNodeRestriction,
   createRbacEscalationPlugin,
   createReviewEndpoints,
   createTokenEndpoints,
   httpsWebhookCaller,
+  NodeAuthorizer,
   RbacAuthorizer,
+  restrictNodeEvictions,
   ServiceAccountTokens,
   serviceEndpoints,
+  unionAuthorizer,
 } from "@setpoint/apiserver/http";
 import { openSqliteStorage } from "@setpoint/apiserver/sqlite";
 import type { Host } from "@setpoint/host";
+import { nodeAgentsGroup } from "./node-agents.ts";
 
 export interface AssemblyOptions {
   readonly host: Host;
@@ -41,7 +47,7 @@ export interface AssemblyOptions {
 export interface AssembledServer extends AsyncDisposable {
   readonly server: ApiServer;
   readonly storage: Storage;
-  readonly authorizer: RbacAuthorizer;
+  readonly authorizer: Authorizer;
   readonly tokens: ServiceAccountTokens;
 }
 
@@ -58,9 +64,11 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     admission: defaultAdmission(cidr),
   });
   server.bodyDecoders.set(protobuf, decodeProtobuf);
-  const authorizer = new RbacAuthorizer({ reader: server.reader, storage });
+  const rbac = new RbacAuthorizer({ reader: server.reader, storage });
+  const nodes = new NodeAuthorizer({ reader: server.reader, storage, provisionersGroup: nodeAgentsGroup });
+  const authorizer = unionAuthorizer(nodes, rbac);
   server.setAuthorizer(authorizer);
-  server.addAdmission(createRbacEscalationPlugin(authorizer));
+  server.addAdmission(createNodeRestriction(nodeAgentsGroup), createRbacEscalationPlugin(rbac));
   const tokens = new ServiceAccountTokens({
     ...host,
     reader: server.reader,
@@ -69,7 +77,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const caller = httpsWebhookCaller({ resolveService: serviceEndpoints(server.reader) });
   const customResources = serveCustomResources(server, { host, storage, caller });
   const webhooks = serveWebhooks(server, { caller });
-  addEndpoints(server, { host, storage, authorizer, tokens });
+  addEndpoints(server, { host, storage, authorizer, rbac, tokens });
   await bootstrap({ storage, host }, cidr);
   const stop = async (): Promise<void> => {
     // First those who may be waiting for somebody else.
@@ -83,17 +91,18 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
 interface EndpointParts {
   readonly host: Host;
   readonly storage: Storage;
-  readonly authorizer: RbacAuthorizer;
+  readonly authorizer: Authorizer;
+  readonly rbac: RbacAuthorizer;
   readonly tokens: ServiceAccountTokens;
 }
 
-function addEndpoints(server: ApiServer, { host, storage, authorizer, tokens }: EndpointParts): void {
+function addEndpoints(server: ApiServer, { host, storage, authorizer, rbac, tokens }: EndpointParts): void {
   const { reader, registry } = server;
   server.addEndpoints(createTokenEndpoints({ clock: host.clock, reader, tokens }));
   server.addEndpoints(
-    createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => authorizer.rulesFor(user, namespace) }),
+    createReviewEndpoints({ authorizer, rulesFor: (user, namespace) => rbac.rulesFor(user, namespace) }),
   );
-  server.addEndpoints(builtinEndpoints({ host, reader, storage }));
+  server.addEndpoints(restrictNodeEvictions(builtinEndpoints({ host, reader, storage }), reader));
   const ping = { name: "ping", check() {} };
   const healthChecks = [ping, storageCheck(storage, host.clock)];
   server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks }));

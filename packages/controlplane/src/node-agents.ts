@@ -13,14 +13,16 @@ const kubeletAdmin = "kube-apiserver-kubelet-admin";
 const apiGroup = "rbac.authorization.k8s.io";
 const fieldManager = "setpoint";
 
-const read = ["get", "list", "watch"];
+/**
+ * Beside what the node authorizer lets every agent do. It also lets those of this group bind the claims of their pods, and admission
+ * holds what they write to volumes of their own node.
+ */
 const rules = [
-  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: read },
-  { apiGroups: [""], resources: ["services"], verbs: read },
-  { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: read },
-  { apiGroups: [""], resources: ["persistentvolumes"], verbs: [...read, "create", "patch", "delete"] },
-  { apiGroups: [""], resources: ["persistentvolumes/status", "persistentvolumeclaims/status"], verbs: ["patch"] },
-  { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: [...read, "patch"] },
+  { apiGroups: [""], resources: ["services"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["get"] },
+  { apiGroups: [""], resources: ["persistentvolumes"], verbs: ["get", "list", "create", "patch", "delete"] },
+  { apiGroups: [""], resources: ["persistentvolumes/status"], verbs: ["patch"] },
 ];
 
 /** Applies the agents' role, the API server's right to call them, and the default StorageClass, whose volumes are folders of a node. */

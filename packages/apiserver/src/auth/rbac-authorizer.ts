@@ -4,14 +4,7 @@ import type { ObjectReader } from "../admission/admission-plugin.ts";
 import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type PolicyRule, ruleAllows } from "./policy-rule.ts";
-import {
-  type BoundSubject,
-  compileBindings,
-  type Grant,
-  grantOf,
-  rbacGroup,
-  type SubjectIndex,
-} from "./role-bindings.ts";
+import { type BoundSubject, compileBindings, rbacGroup, type SubjectIndex } from "./role-bindings.ts";
 
 export interface RbacAuthorizerOptions {
   readonly reader: ObjectReader;
@@ -21,12 +14,6 @@ export interface RbacAuthorizerOptions {
 
 /** Members of this group may do everything, whatever is stored. */
 export const mastersGroup = "system:masters";
-/**
- * Upstream lets nodes do what its node authorizer derives from the pods on them; here every member of the group has the
- * rules of the ClusterRole of this name, which upstream keeps for the same purpose.
- */
-const nodesGroup = "system:nodes";
-const nodeRole = { kind: "ClusterRole", name: "system:node" };
 
 const allowed: AuthorizationDecision = { allowed: true };
 
@@ -41,7 +28,6 @@ export class RbacAuthorizer implements Authorizer {
   readonly #watches: readonly { cancel(): void }[];
   /** By namespace; "" has the ClusterRoleBindings. */
   readonly #indexes = new Map<string, SubjectIndex>();
-  #nodeGrant: Grant | undefined;
 
   constructor(options: RbacAuthorizerOptions) {
     this.#reader = options.reader;
@@ -85,14 +71,7 @@ export class RbacAuthorizer implements Authorizer {
     const bound: Bound[] = [];
     addBound(bound, this.#index(""), user);
     if (namespace !== "") addBound(bound, this.#index(namespace), user);
-    if (user.groups.includes(nodesGroup)) bound.push({ grant: this.#grantOfNodes() });
     return bound;
-  }
-
-  #grantOfNodes(): Grant {
-    const grant = this.#nodeGrant ?? grantOf(this.#reader, nodeRole, "");
-    this.#nodeGrant = grant;
-    return grant;
   }
 
   #index(namespace: string): SubjectIndex {
@@ -105,7 +84,6 @@ export class RbacAuthorizer implements Authorizer {
 
   #forgetAll(): void {
     this.#indexes.clear();
-    this.#nodeGrant = undefined;
   }
 }
 

@@ -13,6 +13,8 @@ export interface RequestAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
+  /** Of a list or watch, as it is asked; absent when there is none. */
+  readonly fieldSelector?: string;
 }
 
 export interface AuthorizationDecision {

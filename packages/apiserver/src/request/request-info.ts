@@ -33,7 +33,9 @@ export function parseRequestInfo(method: HttpMethod, path: string, query: Query 
   else if (verb === "get" && subresource === "" && booleanParameter(query, "watch")) verb = "watch";
   const info = { verb, isResourceRequest: true, path, group, version, resource, subresource, namespace, name };
   if (name !== "" || (verb !== "list" && verb !== "watch" && verb !== "deletecollection")) return info;
-  return { ...info, name: nameInFieldSelector(parameter(query, "fieldSelector")) };
+  const fieldSelector = parameter(query, "fieldSelector");
+  if (fieldSelector === "") return info;
+  return { ...info, name: nameInFieldSelector(fieldSelector), fieldSelector };
 }
 
 /** The segments of a path, decoded; empty ones are dropped. */

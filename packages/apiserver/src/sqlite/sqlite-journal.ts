@@ -1,52 +1,52 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { Logger } from "@setpoint/host";
 import type { Journal, JournalEntry } from "../storage/journal.ts";
+import { recordSum } from "./checksum.ts";
+import { type CommitLog, formatChange } from "./commit-log.ts";
+import type { CommitRecord } from "./commit-record.ts";
+import { HighWaterMark } from "./high-water-mark.ts";
+import { checkpoint, openStore } from "./open-store.ts";
+import type { StoredChange } from "./read-log.ts";
+import { RecordWriter } from "./store-database.ts";
+import { filesOf } from "./store-files.ts";
 
-const fileName = "state.db";
+/** The commit log begins again beyond this size; it is read at every start. */
+const logBytesDefault = 32 * 1024 * 1024;
 
-/** Raised when the layout of the tables changes. */
-const schemaVersion = 1;
-
-/** SQLite's primary result codes that we tell apart. */
-const sqliteBusy = 5;
-const sqliteLocked = 6;
-const sqliteCorrupt = 11;
-const sqliteNotADatabase = 26;
-
-const layout = `
-  CREATE TABLE IF NOT EXISTS objects (
-    prefix TEXT NOT NULL, path TEXT NOT NULL, revision INTEGER NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (prefix, path)
-  ) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS store (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL) STRICT;
-  INSERT OR IGNORE INTO store VALUES (1, 1);
-`;
-
-/** The objects of a control plane in one SQLite file. One process holds it at a time, by a lock that dies with the process. */
+/**
+ * The objects of a control plane in one SQLite file, with a commit log and a high-water mark beside it. One process holds
+ * it at a time, by a lock that dies with the process.
+ *
+ * A commit is written to the log and to the database, and made durable by one sync of the log. At the start the database
+ * gets what only the log has, so that the two repair each other; what neither has is damage, and refused.
+ */
 export class SqliteJournal implements Journal {
   readonly revision: number;
   /** Held only until they are taken, so that the objects of the start do not live as long as the journal. */
   #loaded: readonly JournalEntry[];
+  readonly #log: Logger;
   readonly #database: DatabaseSync;
-  readonly #put: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #setRevision: StatementSync;
+  readonly #commits: CommitLog;
+  readonly #mark: HighWaterMark;
+  readonly #writer: RecordWriter;
+  readonly #logBytesMax: number;
+  /** Set when it is unknown what the disk holds; nothing is written after that. */
+  #failure: unknown;
 
-  constructor(directory: string) {
-    const path = join(directory, fileName);
-    this.#database = openDatabase(directory, path);
-    try {
-      this.#loaded = readEntries(this.#database, path);
-      this.revision = Number(this.#database.prepare("SELECT revision FROM store").get()?.["revision"] ?? 1);
-      this.#put = this.#database.prepare("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?)");
-      this.#delete = this.#database.prepare("DELETE FROM objects WHERE prefix = ? AND path = ?");
-      this.#setRevision = this.#database.prepare("UPDATE store SET revision = ?");
-    } catch (error) {
-      this.#database.close();
-      throw openError(error, directory, path);
-    }
+  constructor(directory: string, log: Logger, logBytesMax: number = logBytesDefault) {
+    const loaded: JournalEntry[] = [];
+    const { database, log: commits, head, notes } = openStore(directory, (row) => loaded.push(entryOf(row)));
+    for (const note of notes) log.info("Prepared the store", { directory, note });
+    this.#loaded = loaded;
+    this.#log = log;
+    this.#logBytesMax = logBytesMax;
+    this.revision = head.revision;
+    this.#database = database;
+    this.#commits = commits;
+    this.#writer = new RecordWriter(database, head);
+    this.#mark = new HighWaterMark(filesOf(directory).mark);
+    this.#mark.write(head);
   }
 
   /** What was stored at the start; can be taken once. */
@@ -57,92 +57,78 @@ export class SqliteJournal implements Journal {
   }
 
   commit(entries: readonly JournalEntry[]): void {
+    if (this.#failure !== undefined) throw unusable(this.#failure);
+    const commit = this.#write(entries);
+    try {
+      this.#commits.sync();
+    } catch (error) {
+      // After a failed sync nobody knows which pages are on the disk, and a second sync does not say either.
+      this.#failure = error;
+      throw unusable(error);
+    }
+    this.#writer.accept(commit);
+    this.#mark.write(commit);
+    if (this.#commits.length > this.#logBytesMax) this.#restartLog(commit);
+  }
+
+  close(): void {
+    if (!this.#database.isOpen) return;
+    this.#database.close();
+    this.#commits.close();
+    this.#mark.close();
+  }
+
+  /** To the log and to the database, or to neither. */
+  #write(entries: readonly JournalEntry[]): CommitRecord {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
-      for (const entry of entries) this.#write(entry);
-      this.#setRevision.run(entries.at(-1)?.revision ?? this.revision);
+      for (const entry of entries) this.#writeEntry(entry);
+      const commit = this.#writer.seal(entries.at(-1)?.revision ?? this.#writer.head.revision);
+      this.#commits.seal(commit);
       this.#database.exec("COMMIT");
+      return commit;
     } catch (error) {
-      // SQLite may have rolled back by itself (disk full); then there is no transaction to end.
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#abandon();
       throw error;
     }
   }
 
-  close(): void {
-    if (this.#database.isOpen) this.#database.close();
+  #abandon(): void {
+    // SQLite may have rolled back by itself (disk full); then there is no transaction to end.
+    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+    this.#writer.abandon();
+    try {
+      this.#commits.abandon();
+    } catch (error) {
+      this.#failure = error;
+    }
   }
 
-  #write({ prefix, path, revision, object }: JournalEntry): void {
-    if (object === undefined) this.#delete.run(prefix, path);
-    else this.#put.run(prefix, path, revision, JSON.stringify(object));
+  #writeEntry({ prefix, path, revision, object, isNew }: JournalEntry): void {
+    const value = object === undefined ? "" : JSON.stringify(object);
+    const sum = recordSum(prefix, path, revision, value);
+    if (object === undefined) this.#writer.delete(prefix, path);
+    else this.#writer.put({ prefix, path, revision, value, sum }, isNew);
+    this.#commits.add(formatChange(prefix, path, revision, value, sum));
   }
-}
 
-function openDatabase(directory: string, path: string): DatabaseSync {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path);
-    // The exclusive mode must be set before the journal mode: then the index of the log is in memory, and the lock is
-    // held until the process ends, however it ends.
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-    database.exec(`BEGIN IMMEDIATE; ${layout} COMMIT;`);
-    checkVersion(database, path);
-    return database;
-  } catch (error) {
-    database?.close();
-    throw openError(error, directory, path);
-  }
-}
-
-function checkVersion(database: DatabaseSync, path: string): void {
-  const found = Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-  if (found === 0) database.exec(`PRAGMA user_version = ${schemaVersion}`);
-  else if (found !== schemaVersion) {
-    const message = `Cannot open "${path}": its layout has version ${found}, this program reads version ${schemaVersion}`;
-    throw new SetpointError("ERR_DATA_DIR_VERSION", message);
-  }
-  const check = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-  if (check !== "ok") throw corrupt(path, String(check));
-}
-
-function readEntries(database: DatabaseSync, path: string): readonly JournalEntry[] {
-  const entries: JournalEntry[] = [];
-  for (const row of database.prepare("SELECT prefix, path, revision, value FROM objects").iterate()) {
-    const { prefix, path: key, revision, value } = row;
-    entries.push({
-      prefix: String(prefix),
-      path: String(key),
-      revision: Number(revision),
-      object: parseObject(String(value), path, `${String(prefix)}/${String(key)}`),
-    });
-  }
-  return entries;
-}
-
-function parseObject(text: string, path: string, key: string): UnstructuredObject {
-  try {
-    return JSON.parse(text) as UnstructuredObject;
-  } catch (cause) {
-    throw corrupt(path, `the object ${key} is not JSON`, cause);
+  #restartLog(commit: CommitRecord): void {
+    try {
+      checkpoint(this.#database);
+      this.#commits.restart(commit);
+    } catch (error) {
+      this.#log.error("Cannot restart the commit log; it goes on growing", { error });
+    }
   }
 }
 
-function openError(error: unknown, directory: string, path: string): unknown {
-  const code = (error as { errcode?: unknown }).errcode;
-  // Extended codes carry the primary one in the low byte.
-  const primary = typeof code === "number" ? code & 0xff : undefined;
-  if (primary === sqliteBusy || primary === sqliteLocked) {
-    const message = `Cannot open the data directory "${directory}": another process uses it; stop that one or choose another directory`;
-    return new SetpointError("ERR_DATA_DIR_IN_USE", message, { cause: error });
-  }
-  if (primary === sqliteCorrupt || primary === sqliteNotADatabase)
-    return corrupt(path, "it is not a sound database", error);
-  return error;
+function entryOf({ prefix, path, revision, value }: StoredChange): JournalEntry {
+  // Its checksum is right, so it is the text that was written.
+  return { prefix, path, revision, object: JSON.parse(value) as UnstructuredObject };
 }
 
-function corrupt(path: string, why: string, cause?: unknown): SetpointError {
-  const advice = "restore it from a copy, or move it away to start empty";
-  return new SetpointError("ERR_DATA_DIR_CORRUPT", `Cannot read "${path}": ${why}; ${advice}`, { cause });
+function unusable(cause: unknown): SetpointError {
+  const message =
+    "Cannot write to the store: an earlier write failed in a way that leaves the disk unknown; start again";
+  return new SetpointError("ERR_STORE_UNUSABLE", message, { cause });
 }

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { silentLogger } from "@setpoint/host";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
@@ -63,7 +64,45 @@ test("a file that is no database is named", () => {
   const directory = newDirectory();
   writeFileSync(join(directory, "state.db"), "not a database at all, but long enough to be looked at".repeat(20));
   expect(() => open(directory)).toThrow(expect.objectContaining({ code: "ERR_DATA_DIR_CORRUPT" }));
-  expect(() => open(directory)).toThrow(join(directory, "state.db"));
+  expect(() => open(directory)).toThrow(/state\.db: it is not a sound database/);
+});
+
+test("a store of the layout without checksums is upgraded once, and protected from then on", async () => {
+  const directory = newDirectory();
+  const database = new DatabaseSync(join(directory, "state.db"));
+  database.exec(`
+    CREATE TABLE objects (prefix TEXT NOT NULL, path TEXT NOT NULL, revision INTEGER NOT NULL, value TEXT NOT NULL,
+      PRIMARY KEY (prefix, path)) WITHOUT ROWID;
+    CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL) STRICT;
+    INSERT INTO store VALUES (1, 9);
+    PRAGMA user_version = 1;
+  `);
+  database
+    .prepare("INSERT INTO objects VALUES ('/things', 'a', 7, ?)")
+    .run(JSON.stringify({ ...thing("a"), metadata: { name: "a", resourceVersion: "7" } }));
+  database.close();
+  copyFileSync(join(directory, "state.db"), join(directory, "old.db"));
+  {
+    await using storage = open(directory);
+    expect([storage.revision, storage.get(key("a"))?.metadata.resourceVersion]).toEqual([9, "7"]);
+    const write = storage.write(key("b"), () => thing("b"));
+    await clock.settle();
+    await write;
+  }
+  {
+    await using storage = open(directory);
+    expect([storage.revision, storage.list("/things").objects.length]).toEqual([10, 2]);
+  }
+  copyFileSync(join(directory, "old.db"), join(directory, "state.db"));
+  expect(() => open(directory)).toThrow(/a copy of an older layout at revision 9; the store was at 10/);
+});
+
+test("a layout of a newer program is refused", () => {
+  const directory = newDirectory();
+  const database = new DatabaseSync(join(directory, "state.db"));
+  database.exec("PRAGMA user_version = 99");
+  database.close();
+  expect(() => open(directory)).toThrow(expect.objectContaining({ code: "ERR_DATA_DIR_VERSION" }));
 });
 
 test("when the disk refuses a group, none of its writes happened and the next ones go on", async () => {
@@ -78,10 +117,12 @@ test("when the disk refuses a group, none of its writes happened and the next on
   await clock.settle();
   expect((await settled).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(storage.list("/things").objects).toEqual([]);
+  expect(storage.writeFailure).toHaveProperty("message", "database or disk is full");
   isFull = false;
   const write = storage.write(key("a"), (current) => (current === undefined ? thing("a") : "keep"));
   await clock.settle();
   expect((await write).changed).toBe(true);
+  expect(storage.writeFailure).toBeUndefined();
 });
 
 test("kill -9 loses nothing that was acknowledged", async () => {

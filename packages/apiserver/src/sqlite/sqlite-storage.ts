@@ -21,5 +21,5 @@ export interface SqliteStorageOptions {
  */
 export function openSqliteStorage(options: SqliteStorageOptions): Storage {
   const { clock, log, limits = {}, directory } = options;
-  return new MvccStorage({ clock, log, limits, journal: new SqliteJournal(directory) });
+  return new MvccStorage({ clock, log, limits, journal: new SqliteJournal(directory, log) });
 }

@@ -6,6 +6,8 @@ export interface JournalEntry {
   readonly path: string;
   readonly revision: number;
   readonly object: UnstructuredObject | undefined;
+  /** Whether the key did not exist before. */
+  readonly isNew?: boolean;
 }
 
 /**

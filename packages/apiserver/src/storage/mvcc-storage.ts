@@ -143,7 +143,8 @@ export class MvccStorage implements Storage {
     }
     state.head.set(key.path, event.kind === "put" ? event.object : undefined);
     const object = event.kind === "put" ? event.object : undefined;
-    const entry = { prefix: key.prefix, path: key.path, revision: event.revision, object };
+    const isNew = current === undefined;
+    const entry = { prefix: key.prefix, path: key.path, revision: event.revision, object, isNew };
     return this.#afterCommit(state, { event, entry }, () => Promise.resolve(result));
   }
 
@@ -227,8 +228,10 @@ export class MvccStorage implements Storage {
     for (const { state } of group) state.head.clear();
     const entries = group.flatMap(({ entry }) => entry ?? []);
     try {
-      if (entries.length > 0) this.#journal?.commit(entries);
-      this.#writeFailure = undefined;
+      if (entries.length > 0) {
+        this.#journal?.commit(entries);
+        this.#writeFailure = undefined;
+      }
     } catch (cause) {
       this.#writeFailure = cause;
       this.#log.error("Refused writes because they could not be made durable", {

@@ -1,0 +1,47 @@
+/** What can be wrong with a store when it is opened, each as one sentence. */
+import { SetpointError } from "@setpoint/apimachinery";
+
+/** SQLite's primary result codes that we tell apart. */
+const sqliteBusy = 5;
+const sqliteLocked = 6;
+const sqliteCorrupt = 11;
+const sqliteNotADatabase = 26;
+
+/** SQLite's primary result code, when the error is SQLite's. */
+function primaryCode(error: unknown): number | undefined {
+  const code = (error as { readonly errcode?: unknown }).errcode;
+  // Extended codes carry the primary one in the low byte.
+  return typeof code === "number" ? code & 0xff : undefined;
+}
+
+/** Whether SQLite says that the file is damaged or no database. */
+export function isCorruption(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === sqliteCorrupt || code === sqliteNotADatabase;
+}
+
+/** The error in the words of this program, when it is one that is expected. */
+export function openError(error: unknown, directory: string): unknown {
+  const code = primaryCode(error);
+  if (code !== sqliteBusy && code !== sqliteLocked) return error;
+  const message = `Cannot open the data directory "${directory}": another process uses it; stop that process or choose another directory`;
+  return new SetpointError("ERR_DATA_DIR_IN_USE", message, { cause: error });
+}
+
+export function unknownVersion(path: string, found: number, known: number): SetpointError {
+  const message = `Cannot open "${path}": its layout has version ${found}, this program reads version ${known}`;
+  return new SetpointError("ERR_DATA_DIR_VERSION", message);
+}
+
+/** How many findings a message lists; `setpoint store check` lists all. */
+const findingsShownMax = 10;
+
+/** The store is damaged: nothing of it is served. */
+export function damaged(directory: string, findings: readonly string[], cause?: unknown): SetpointError {
+  const shown = findings.slice(0, findingsShownMax).map((each) => `\n  ${each}`);
+  const rest = findings.length - shown.length;
+  const more = rest > 0 ? `\n  and ${rest} more` : "";
+  const advice = `Run "setpoint store check --data-dir ${directory}" for all findings, then "setpoint store repair" or "setpoint store restore".`;
+  const message = `Cannot serve the store in "${directory}": it is damaged:${shown.join("")}${more}\n${advice}`;
+  return new SetpointError("ERR_DATA_DIR_CORRUPT", message, { cause });
+}

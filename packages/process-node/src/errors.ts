@@ -11,7 +11,9 @@ export type NodeErrorCode =
   | "ERR_CONTAINER_CONFIG"
   | "ERR_CONTAINER_START"
   | "ERR_ADDRESSES_EXHAUSTED"
-  | "ERR_DIRECTORY_IN_USE";
+  | "ERR_DIRECTORY_IN_USE"
+  | "ERR_NETWORK"
+  | "ERR_NETWORK_FAULT";
 
 export function nodeError(code: NodeErrorCode, message: string, cause?: unknown): SetpointError {
   return new SetpointError(code, message, cause === undefined ? undefined : { cause });

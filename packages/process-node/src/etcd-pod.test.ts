@@ -8,6 +8,7 @@ import { systemClock } from "@setpoint/host/system";
 import { debianCatalogue } from "./images/debian-catalogue.ts";
 import { createImageCatalog } from "./images/image-catalog.ts";
 import { ImageStore } from "./images/image-store.ts";
+import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import type { Pod, PodStatus } from "./pod/pod.ts";
 import { PodWorker } from "./pod-worker.ts";
@@ -41,7 +42,7 @@ test.skipIf(reason !== "")(
         directory: join(cache, "setpoint", "images"),
         catalog,
       }),
-      network: { nodeAddress: "127.79.0.1", podCidr: "", addressOf: () => "127.79.0.2", release() {}, retain() {} },
+      network: fixedNetwork("127.79.0.1", "127.79.0.2"),
       volumes: {
         prepare: async () => new Map([["data", { source: volume, readOnly: false }]]),
         refresh: async () => {},

@@ -12,6 +12,7 @@ import { execProtocols, runExecSession } from "./kubelet/exec-session.ts";
 import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./kubelet/port-forward-session.ts";
 import { isRefusal, type Refusal, type RequestAccess } from "./kubelet/request-access.ts";
 import { readTarget, type RequestTarget } from "./kubelet/request-target.ts";
+import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodWorker } from "./pod-worker.ts";
 
 export interface KubeletServerOptions {
@@ -24,6 +25,8 @@ export interface KubeletServerOptions {
   readonly access: RequestAccess;
   readonly findPod: (namespace: string, name: string) => PodWorker | undefined;
   readonly podDirectory: (podUid: string) => string;
+  /** Into the pod network. */
+  readonly connect: PodNetwork["connect"];
 }
 
 const connectionsMax = 256;
@@ -187,7 +190,7 @@ export class KubeletServer implements AsyncDisposable {
     if (ports === undefined) return refuse(socket, 400, `name 1 to ${portsMax} ports between 1 and 65535`);
     this.#portForwards.handleUpgrade(request, socket, head, (webSocket) => {
       endOnError(webSocket);
-      runPortForwardSession(webSocket, podIP, ports);
+      runPortForwardSession(webSocket, ports, (port) => this.#options.connect(podIP, port));
     });
   }
 

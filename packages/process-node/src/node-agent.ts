@@ -59,7 +59,16 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const { tls, caPem: clientCaPem } = options;
   const access = new RequestAccess(clock, api, name);
   const kubelet = stack.use(
-    new KubeletServer({ clock, log, tls, clientCaPem, podDirectory, access, findPod: (...pod) => pods.find(...pod) }),
+    new KubeletServer({
+      clock,
+      log,
+      tls,
+      clientCaPem,
+      podDirectory,
+      access,
+      findPod: (...pod) => pods.find(...pod),
+      connect: (...to) => network.connect(...to),
+    }),
   );
   const network = await createLoopbackNetwork({
     ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),

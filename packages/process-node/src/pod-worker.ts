@@ -4,6 +4,7 @@ import { ContainerWorker } from "./container-worker.ts";
 import { describeContainer } from "./container-description.ts";
 import { dropOldLogs, logFile, openContainerLog, type ContainerLog } from "./logs/container-log.ts";
 import { terminationMessage } from "./logs/termination-message.ts";
+import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import { type Container, isSidecar, type Pod, podIdentity, type PodStatus } from "./pod/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
@@ -277,7 +278,7 @@ export class PodWorker {
   }
 
   #createWorker(container: Container, recorded: ReturnType<ContainerWorker["status"]> | undefined): ContainerWorker {
-    const { clock, images, runtime, reports } = this.#parts;
+    const { clock, images, network, runtime, reports } = this.#parts;
     const { namespace, name, uid } = podIdentity(this.#pod);
     return new ContainerWorker(
       container,
@@ -297,8 +298,10 @@ export class PodWorker {
             onOutput: (stream, chunk) => this.#log(it.name, attempt).write(stream, chunk),
           }),
         start: (spec) => runtime.start(spec),
-        probe: (it, running, handler, timeoutMs) =>
-          runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running }, timeoutMs),
+        probe: (it, running, handler, timeoutMs) => {
+          const connect: PodNetwork["connect"] = (...to) => network.connect(...to);
+          return runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running, connect }, timeoutMs);
+        },
         event: (type, reason, message, containerName) => reports.event(this.#pod, type, reason, message, containerName),
         changed: () => this.wake(),
         ended: (it, attempt, exitCode) => {

@@ -8,6 +8,7 @@ import { silentLogger } from "@setpoint/host";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import type { ContainerExit, ContainerRuntime, ContainerSpec, RunningContainer } from "./container-runtime.ts";
 import { nodeError } from "./errors.ts";
+import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from "./pod/pod.ts";
@@ -165,7 +166,7 @@ export class PodWorld {
           return { id: `process://${name}`, name, rootDirectory: "/", config: { command: ["run"] } };
         },
       },
-      network: { nodeAddress: "127.64.0.1", podCidr: "", addressOf: () => "127.64.0.2", release() {}, retain() {} },
+      network: fixedNetwork("127.64.0.1", "127.64.0.2"),
       volumes: { prepare: async () => new Map(), refresh: async () => {}, remove: async () => {} },
       objects: { dataReader: async () => () => undefined, services: () => [] },
       reports: {

@@ -1,5 +1,5 @@
 /** The kinds that a node reads and writes, with the few fields of them that it looks at. */
-import type { KubeObject } from "@setpoint/apimachinery";
+import type { KubeObject, LabelSelectorObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Pod } from "../pod/pod.ts";
 
@@ -23,6 +23,35 @@ export interface Service extends KubeObject {
     readonly type?: string;
     readonly externalName?: string;
     readonly publishNotReadyAddresses?: boolean;
+    readonly sessionAffinity?: string;
+  };
+}
+
+export interface NetworkPolicyPeer {
+  readonly podSelector?: LabelSelectorObject;
+  readonly namespaceSelector?: LabelSelectorObject;
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+}
+
+export interface NetworkPolicyPort {
+  readonly protocol?: string;
+  /** A number, or the name of a container's port. */
+  readonly port?: number | string;
+  readonly endPort?: number;
+}
+
+export interface NetworkPolicy extends KubeObject {
+  readonly spec: {
+    readonly podSelector?: LabelSelectorObject;
+    readonly policyTypes?: readonly string[];
+    readonly ingress?: readonly {
+      readonly from?: readonly NetworkPolicyPeer[];
+      readonly ports?: readonly NetworkPolicyPort[];
+    }[];
+    readonly egress?: readonly {
+      readonly to?: readonly NetworkPolicyPeer[];
+      readonly ports?: readonly NetworkPolicyPort[];
+    }[];
   };
 }
 
@@ -82,6 +111,14 @@ const kind = <T extends KubeObject>(
   namespaced,
 });
 
+export const namespaceKind: KindRef = kind("", "v1", "Namespace", "namespaces", false);
+export const networkPolicyKind: KindRef<NetworkPolicy> = kind(
+  "networking.k8s.io",
+  "v1",
+  "NetworkPolicy",
+  "networkpolicies",
+  true,
+);
 export const podKind: KindRef<Pod> = kind("", "v1", "Pod", "pods", true);
 export const nodeKind: KindRef = kind("", "v1", "Node", "nodes", false);
 export const leaseKind: KindRef = kind("coordination.k8s.io", "v1", "Lease", "leases", true);

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { connectOnHost } from "../network/loopback-network.ts";
 import { portsOf, runPortForwardSession } from "./port-forward-session.ts";
 
 /** A program in a pod. */
@@ -18,7 +19,9 @@ async function session(...ports: readonly number[]): Promise<WebSocket> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => server.close());
   await new Promise((resolve) => server.once("listening", resolve));
-  server.once("connection", (socket) => runPortForwardSession(socket, "127.0.0.1", ports));
+  server.once("connection", (socket) =>
+    runPortForwardSession(socket, ports, (port) => connectOnHost("127.0.0.1", port)),
+  );
   const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   onTestFinished(() => socket.terminate());
   return socket;

@@ -1,9 +1,10 @@
 import { messageOf } from "@setpoint/apimachinery";
 import type { Clock, Timer } from "@setpoint/host";
-import { createSocket, type Socket as UdpSocket } from "node:dgram";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Socket as UdpSocket } from "node:dgram";
+import type { Server, Socket } from "node:net";
 import { answerClusterName } from "./cluster-names.ts";
 import { encodeAnswer, parseQuestion, udpAnswerBytesMax } from "./dns-message.ts";
+import { hostSockets, type ServerSockets } from "./server-sockets.ts";
 import type { ServiceTable } from "./service-table.ts";
 
 const tcpMessageBytesMax = 65_535;
@@ -13,11 +14,13 @@ const tcpIdleMs = 10_000;
 export class ClusterDns implements AsyncDisposable {
   readonly #table: ServiceTable;
   readonly #clock: Clock;
+  readonly #sockets: ServerSockets;
   #udp: UdpSocket | undefined;
   #tcp: Server | undefined;
   readonly #connections = new Set<Socket>();
 
-  constructor(table: ServiceTable, clock: Clock) {
+  constructor(table: ServiceTable, clock: Clock, sockets: ServerSockets = hostSockets) {
+    this.#sockets = sockets;
     this.#table = table;
     this.#clock = clock;
   }
@@ -25,8 +28,15 @@ export class ClusterDns implements AsyncDisposable {
   /** Undefined when it listens; otherwise why it cannot (a port below 1024 needs a right). */
   async listen(address: string, port: number = 53): Promise<string | undefined> {
     try {
-      this.#udp = await listenUdp(address, port, (message) => this.#answer(message, udpAnswerBytesMax));
-      this.#tcp = await listenTcp(address, port, (socket) => this.#serve(socket));
+      const udp = await this.#sockets.bind(address, port);
+      this.#udp = udp;
+      udp.on("error", () => {});
+      udp.on("message", (message, from) => {
+        const reply = this.#answer(message, udpAnswerBytesMax);
+        if (reply !== undefined) udp.send(reply, from.port, from.address);
+      });
+      this.#tcp = await this.#sockets.listen(address, port);
+      this.#tcp.on("connection", (socket) => this.#serve(socket));
       return undefined;
     } catch (error) {
       await this[Symbol.asyncDispose]();
@@ -83,31 +93,4 @@ export class ClusterDns implements AsyncDisposable {
       }
     });
   }
-}
-
-function listenUdp(address: string, port: number, answer: (message: Buffer) => Buffer | undefined): Promise<UdpSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket("udp4");
-    socket.once("error", reject);
-    socket.on("message", (message, from) => {
-      const reply = answer(message);
-      if (reply !== undefined) socket.send(reply, from.port, from.address);
-    });
-    socket.bind(port, address, () => {
-      socket.off("error", reject);
-      socket.on("error", () => {});
-      resolve(socket);
-    });
-  });
-}
-
-function listenTcp(address: string, port: number, serve: (socket: Socket) => void): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer(serve);
-    server.once("error", reject);
-    server.listen(port, address, () => {
-      server.off("error", reject);
-      resolve(server);
-    });
-  });
 }

@@ -1,115 +1,42 @@
 /**
- * Pods on addresses of the loopback interface: every program that is told its address works, nothing must be configured and
- * no right is needed. Each node claims a block of the pod range by listening on the block's first address; the listening
- * socket is the claim, so two nodes of one machine never share a block and a dead node's block is free at once.
+ * Pods on addresses of the host's loopback interface: nothing must be configured and no right is needed, and nothing separates
+ * the pods from each other or from the host's other programs. For hosts that allow no network namespaces.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { connect, type Socket } from "node:net";
 import { nodeError } from "../errors.ts";
-import { formatIpv4, parseCidr } from "./ipv4.ts";
+import { type AddressBlockOptions, claimAddressBlock } from "./address-block.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-export const defaultPodCidr = "127.64.0.0/12";
-const blockBits = 20;
-const blockSize = 2 ** (32 - blockBits);
-/** The first addresses of a block are the node's. */
-const firstPodOffset = 2;
-
-export interface LoopbackNetworkOptions {
-  readonly podCidr?: string;
-  /** Keeps block and addresses over restarts. */
-  readonly file: string;
-  /** Listens on the address; says false when it is taken (EADDRINUSE). */
-  readonly claim: (address: string) => Promise<boolean>;
+export async function createLoopbackNetwork(options: AddressBlockOptions): Promise<PodNetwork> {
+  const block = await claimAddressBlock(options);
+  return {
+    kind: "loopback",
+    nodeAddress: block.nodeAddress,
+    podCidr: block.podCidr,
+    addressOf: (uid) => block.addressOf(uid),
+    release: (uid) => block.release(uid),
+    retain: (uids) => block.retain(uids),
+    attach: async () => {},
+    detach: async () => {},
+    connect: connectOnHost,
+    inject: ({ kind }) =>
+      Promise.reject(
+        nodeError(
+          "ERR_NETWORK_FAULT",
+          `Cannot inject a ${kind}: pods of this node share the host's network; a host that allows network namespaces is needed`,
+        ),
+      ),
+  };
 }
 
-interface Persisted {
-  readonly block: number;
-  readonly addresses: Readonly<Record<string, number>>;
-}
-
-/** Claims the block used last time, or else the first free one. */
-export async function createLoopbackNetwork(options: LoopbackNetworkOptions): Promise<PodNetwork> {
-  const { base, size } = parseCidr(options.podCidr ?? defaultPodCidr);
-  const blocks = size / blockSize;
-  const persisted = read(options.file);
-  for (let i = 0; i < blocks; i++) {
-    const block = ((persisted?.block ?? 0) + i) % blocks;
-    const blockBase = base + block * blockSize;
-    if (!(await options.claim(formatIpv4(blockBase + 1)))) continue;
-    const kept = persisted?.block === block ? persisted.addresses : {};
-    return new LoopbackNetwork(options.file, block, blockBase, kept);
-  }
-  throw nodeError(
-    "ERR_ADDRESSES_EXHAUSTED",
-    `Cannot claim an address block of ${options.podCidr ?? defaultPodCidr}: all ${blocks} are taken`,
-  );
-}
-
-class LoopbackNetwork implements PodNetwork {
-  readonly nodeAddress: string;
-  readonly podCidr: string;
-  readonly #file: string;
-  readonly #block: number;
-  readonly #base: number;
-  readonly #offsets: Map<string, number>;
-  #lastOffset: number;
-
-  constructor(file: string, block: number, base: number, addresses: Readonly<Record<string, number>>) {
-    this.#file = file;
-    this.#block = block;
-    this.#base = base;
-    this.#offsets = new Map(Object.entries(addresses));
-    this.#lastOffset = Math.max(firstPodOffset - 1, ...this.#offsets.values());
-    this.nodeAddress = formatIpv4(base + 1);
-    this.podCidr = `${formatIpv4(base)}/${blockBits}`;
-    this.#save();
-  }
-
-  addressOf(podUid: string): string {
-    const offset = this.#offsets.get(podUid) ?? this.#allocate(podUid);
-    return formatIpv4(this.#base + offset);
-  }
-
-  release(podUid: string): void {
-    if (this.#offsets.delete(podUid)) this.#save();
-  }
-
-  retain(podUids: ReadonlySet<string>): void {
-    for (const uid of this.#offsets.keys()) if (!podUids.has(uid)) this.release(uid);
-  }
-
-  /** Goes round, so that an address is reused as late as possible: clients may still hold the old one. */
-  #allocate(podUid: string): number {
-    const used = new Set(this.#offsets.values());
-    const span = blockSize - 1 - firstPodOffset;
-    for (let i = 0; i < span; i++) {
-      const offset = firstPodOffset + ((this.#lastOffset + 1 - firstPodOffset + i) % span);
-      if (used.has(offset)) continue;
-      this.#offsets.set(podUid, offset);
-      this.#lastOffset = offset;
-      this.#save();
-      return offset;
-    }
-    throw nodeError(
-      "ERR_ADDRESSES_EXHAUSTED",
-      `Cannot give pod ${podUid} an address: all ${span} of ${this.podCidr} are in use`,
-    );
-  }
-
-  #save(): void {
-    const persisted: Persisted = { block: this.#block, addresses: Object.fromEntries(this.#offsets) };
-    mkdirSync(dirname(this.#file), { recursive: true });
-    writeFileSync(`${this.#file}.new`, JSON.stringify(persisted));
-    renameSync(`${this.#file}.new`, this.#file);
-  }
-}
-
-function read(file: string): Persisted | undefined {
-  try {
-    const value = JSON.parse(readFileSync(file, "utf8")) as Persisted;
-    return typeof value.block === "number" && typeof value.addresses === "object" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+/** Connects from the host's own network namespace. */
+export function connectOnHost(host: string, port: number, signal?: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, allowHalfOpen: true, ...(signal === undefined ? {} : { signal }) });
+    socket.once("error", reject);
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+  });
 }

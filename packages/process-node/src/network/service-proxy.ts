@@ -1,11 +1,20 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import type { Service, ServicePort } from "../cluster/kinds.ts";
+import { connectOnHost } from "./loopback-network.ts";
+import type { PodNetwork } from "./pod-network.ts";
 import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";
 
 interface Listener {
   readonly server: Server;
   readonly sockets: Set<Socket>;
   turn: number;
+}
+
+export interface ServiceProxyOptions {
+  /** Where on the host a Service is served; default: at its own address. */
+  readonly listenAddress?: (clusterIP: string) => string;
+  /** Default: from the host's own network namespace. */
+  readonly connect?: PodNetwork["connect"];
 }
 
 export interface ServiceProblem {
@@ -31,11 +40,19 @@ const connectAttemptsMax = 3;
 export class ServiceProxy implements AsyncDisposable {
   readonly #table: ServiceTable;
   readonly #onProblem: (problem: ServiceProblem) => void;
+  readonly #listenAddress: (clusterIP: string) => string;
+  readonly #connect: PodNetwork["connect"];
   readonly #listeners = new Map<string, Listener>();
   /** Why listeners could not be made, so that each reason is reported once. */
   readonly #failed = new Map<string, string>();
 
-  constructor(table: ServiceTable, onProblem: (problem: ServiceProblem) => void) {
+  constructor(
+    table: ServiceTable,
+    onProblem: (problem: ServiceProblem) => void,
+    { listenAddress = (address) => address, connect = connectOnHost }: ServiceProxyOptions = {},
+  ) {
+    this.#listenAddress = listenAddress;
+    this.#connect = connect;
     this.#table = table;
     this.#onProblem = onProblem;
   }
@@ -60,7 +77,8 @@ export class ServiceProxy implements AsyncDisposable {
     for (const service of this.#table.services()) {
       if (!hasClusterIp(service)) continue;
       for (const port of service.spec.ports ?? []) {
-        if ((port.protocol ?? "TCP") === "TCP") wanted.set(`${service.spec.clusterIP}:${port.port}`, { service, port });
+        const address = this.#listenAddress(service.spec.clusterIP ?? "");
+        if ((port.protocol ?? "TCP") === "TCP") wanted.set(`${address}:${port.port}`, { service, port });
       }
     }
     for (const [key, listener] of this.#listeners) if (!wanted.has(key)) this.#close(key, listener);
@@ -97,7 +115,7 @@ export class ServiceProxy implements AsyncDisposable {
       this.#failed.set(key, code);
       if (!isKnown) this.#onProblem({ service, address: key, code, error });
     });
-    server.listen(port.port, service.spec.clusterIP);
+    server.listen(port.port, this.#listenAddress(service.spec.clusterIP ?? ""));
     this.#listeners.set(key, listener);
   }
 
@@ -105,14 +123,19 @@ export class ServiceProxy implements AsyncDisposable {
     const target = targets[listener.turn++ % Math.max(targets.length, 1)];
     if (target === undefined || attempt >= Math.min(connectAttemptsMax, targets.length))
       return client.resetAndDestroy() && undefined;
-    const upstream = connect({ ...target, allowHalfOpen: true });
-    const onRefused = (): void => this.#pass(client, listener, targets, attempt + 1);
-    upstream.once("error", onRefused);
-    upstream.once("connect", () => {
-      upstream.off("error", onRefused);
-      join(client, upstream);
-    });
-    client.once("close", () => upstream.destroy());
+    const abort = new AbortController();
+    const giveUp = (): void => abort.abort();
+    client.once("close", giveUp);
+    this.#connect(target.host, target.port, abort.signal).then(
+      (upstream) => {
+        client.off("close", giveUp).once("close", () => upstream.destroy());
+        join(client, upstream);
+      },
+      () => {
+        client.off("close", giveUp);
+        if (!client.destroyed) this.#pass(client, listener, targets, attempt + 1);
+      },
+    );
   }
 
   #close(key: string, { server, sockets }: Listener): void {

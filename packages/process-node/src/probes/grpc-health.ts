@@ -1,5 +1,6 @@
 /** One question of the gRPC health protocol (grpc.health.v1.Health/Check): a message of one field each way, over HTTP/2. */
 import { connect } from "node:http2";
+import type { Socket } from "node:net";
 
 const statusNames = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 /** gRPC's own status codes. */
@@ -7,8 +8,13 @@ const unimplemented = "12";
 const answerBytesMax = 1_024;
 
 /** Undefined when the service serves; otherwise why not. Rejects when there is no connection, or none any more. */
-export function checkGrpcHealth(authority: string, service: string, signal: AbortSignal): Promise<string | undefined> {
-  const session = connect(authority);
+export function checkGrpcHealth(
+  socket: Socket,
+  authority: string,
+  service: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const session = connect(authority, { createConnection: () => socket });
   return new Promise<string | undefined>((resolve, reject) => {
     session.once("error", reject);
     const stream = session.request({

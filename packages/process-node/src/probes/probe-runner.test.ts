@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "@setpoint/host/system";
 import type { RunningContainer } from "../container-runtime.ts";
+import { connectOnHost } from "../network/loopback-network.ts";
 import type { Container, ProbeHandler } from "../pod/pod.ts";
 import { type ProbeResult, runProbe } from "./probe-runner.ts";
 
@@ -19,7 +20,8 @@ const probe = (
   handler: ProbeHandler,
   container: Container = { name: "main" },
   timeoutMs = 2_000,
-): Promise<ProbeResult> => runProbe(systemClock, handler, { podIP: "127.0.0.1", container, running }, timeoutMs);
+): Promise<ProbeResult> =>
+  runProbe(systemClock, handler, { podIP: "127.0.0.1", container, running, connect: connectOnHost }, timeoutMs);
 const ok = { ok: true };
 
 test("an HTTP probe succeeds from 200 up to 399 and names the code otherwise", async () => {

@@ -2,9 +2,11 @@
 import { messageOf } from "@setpoint/apimachinery";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import { connect } from "node:net";
+import { isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import type { Clock } from "@setpoint/host";
 import type { RunningContainer } from "../container-runtime.ts";
+import type { PodNetwork } from "../network/pod-network.ts";
 import type { Container, ProbeHandler } from "../pod/pod.ts";
 import { checkGrpcHealth } from "./grpc-health.ts";
 
@@ -12,6 +14,7 @@ export interface ProbeTarget {
   readonly podIP: string;
   readonly container: Container;
   readonly running: RunningContainer;
+  readonly connect: PodNetwork["connect"];
 }
 
 export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
@@ -45,21 +48,23 @@ export function portNumber(port: number | string, container: Container): number 
   return Number.isNaN(number) ? (container.ports?.find(({ name }) => name === port)?.containerPort ?? 0) : number;
 }
 
-function httpGet(
+async function httpGet(
   probe: NonNullable<ProbeHandler["httpGet"]>,
   target: ProbeTarget,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const isSecure = probe.scheme === "HTTPS";
   const headers = Object.fromEntries((probe.httpHeaders ?? []).map(({ name, value }) => [name, value]));
+  const host = probe.host ?? target.podIP;
+  const port = portNumber(probe.port, target.container);
+  const socket = await target.connect(host, port, signal);
   const options = {
-    host: probe.host ?? target.podIP,
-    port: portNumber(probe.port, target.container),
+    host,
+    port,
+    // A probe asks whether the program answers, not who it is.
+    createConnection: () => (isSecure ? secured(socket, host) : socket),
     path: probe.path ?? "/",
     headers: { "user-agent": "kube-probe/1.36", accept: "*/*", ...headers },
-    // A probe asks whether the program answers, not who it is.
-    rejectUnauthorized: false,
-    agent: false,
     signal,
   };
   return new Promise((resolve, reject) => {
@@ -72,24 +77,22 @@ function httpGet(
     });
     request.once("error", reject);
     request.end();
-  });
+  }).finally(() => socket.destroy()) as Promise<ProbeResult>;
 }
 
-function tcpSocket(
+function secured(socket: Socket, host: string): Socket {
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ socket, rejectUnauthorized: false, ...servername });
+}
+
+async function tcpSocket(
   probe: NonNullable<ProbeHandler["tcpSocket"]>,
   target: ProbeTarget,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: probe.host ?? target.podIP, port: portNumber(probe.port, target.container) });
-    const onAbort = (): void => void socket.destroy(new Error(messageOf(signal.reason)));
-    signal.addEventListener("abort", onAbort, { once: true });
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve({ ok: true });
-    });
-    socket.once("error", reject);
-  });
+  const port = portNumber(probe.port, target.container);
+  (await target.connect(probe.host ?? target.podIP, port, signal)).destroy();
+  return { ok: true };
 }
 
 async function grpc(
@@ -97,7 +100,8 @@ async function grpc(
   target: ProbeTarget,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const message = await checkGrpcHealth(`http://${target.podIP}:${port}`, service, signal);
+  const socket = await target.connect(target.podIP, port, signal);
+  const message = await checkGrpcHealth(socket, `http://${target.podIP}:${port}`, service, signal);
   return message === undefined ? { ok: true } : { ok: false, message };
 }
 

@@ -1,0 +1,125 @@
+/**
+ * Pods with network namespaces of their own. All those of a cluster are joined by one more namespace, which routes between
+ * them and has no way out: no interface of the host is in it. Each pod hangs on a pair of interfaces of its own, so that every
+ * packet passes the rules of the cluster's namespace, also between pods of one node.
+ */
+import { messageOf } from "@setpoint/apimachinery";
+import { type AddressBlock, type AddressBlockOptions, blockBits, claimAddressBlock } from "./address-block.ts";
+import { gatewayAddress } from "./base-rules.ts";
+import { injectFault } from "./inject-fault.ts";
+import type { NetworkNamespace } from "./namespace-holder.ts";
+import type { NamespaceSockets } from "./namespace-sockets.ts";
+import { interfaceName, nodeAddressInside, podNetworkAddress } from "./pod-addresses.ts";
+import type { PodNetwork } from "./pod-network.ts";
+import { runIn } from "./run-in-namespace.ts";
+
+export interface NamespaceNetworkOptions extends AddressBlockOptions {
+  readonly namespace: NetworkNamespace;
+  readonly sockets: NamespaceSockets;
+  /** Resolves when the rules for the pod's address are in force: before that it gets no interface. */
+  readonly ensureRules: () => Promise<void>;
+}
+
+/** Claims a block and puts the node's address into the cluster's namespace. Throws `ERR_NETWORK`. */
+export async function createNamespaceNetwork(options: NamespaceNetworkOptions): Promise<PodNetwork> {
+  const block = await claimAddressBlock(options);
+  const address = podNetworkAddress(block.nodeAddress);
+  await runIn(options.namespace, ["ip", "addr", "replace", `${address}/32`, "dev", "lo"]);
+  return new NamespaceNetwork(options, block);
+}
+
+class NamespaceNetwork implements PodNetwork {
+  readonly kind = "namespace";
+  readonly nodeAddress: string;
+  readonly podCidr: string;
+  readonly #options: NamespaceNetworkOptions;
+  readonly #block: AddressBlock;
+
+  constructor(options: NamespaceNetworkOptions, block: AddressBlock) {
+    this.#options = options;
+    this.#block = block;
+    this.nodeAddress = block.nodeAddress;
+    this.podCidr = `${podNetworkAddress(block.podCidr.replace(/\/\d+$/, ""))}/${blockBits}`;
+  }
+
+  addressOf(podUid: string): string {
+    return podNetworkAddress(this.#block.addressOf(podUid));
+  }
+
+  release(podUid: string): void {
+    this.#block.release(podUid);
+  }
+
+  retain(podUids: ReadonlySet<string>): void {
+    this.#block.retain(podUids);
+  }
+
+  async attach(podUid: string, holderPid: number): Promise<void> {
+    const address = this.addressOf(podUid);
+    const pod = { holderPid, isRootless: this.#options.namespace.isRootless };
+    if (await this.#isAttached(pod, address)) return;
+    await this.#options.ensureRules();
+    await this.#remove(address);
+    await runIn(this.#options.namespace, ["ip", "-batch", "-"], this.#hostSide(address, holderPid));
+    await runIn(pod, ["sh", "-ec", podScript], podSide(address));
+  }
+
+  async detach(podUid: string): Promise<void> {
+    if (this.#block.has(podUid)) await this.#remove(this.addressOf(podUid));
+  }
+
+  connect(address: string, port: number, signal?: AbortSignal): ReturnType<PodNetwork["connect"]> {
+    return this.#options.sockets.connect(address, port, signal);
+  }
+
+  inject(fault: Parameters<PodNetwork["inject"]>[0]): Promise<AsyncDisposable> {
+    return injectFault(this.#options.namespace, fault);
+  }
+
+  async #isAttached(pod: NetworkNamespace, address: string): Promise<boolean> {
+    try {
+      const [inside] = await Promise.all([
+        runIn(pod, ["ip", "-oneline", "addr", "show", "dev", "eth0", "up"]),
+        runIn(this.#options.namespace, ["ip", "link", "show", "dev", interfaceName(address)]),
+      ]);
+      return inside.includes(` ${address}/32 `);
+    } catch {
+      return false;
+    }
+  }
+
+  async #remove(address: string): Promise<void> {
+    await runIn(this.#options.namespace, ["ip", "link", "del", interfaceName(address)]).catch((error: unknown) => {
+      if (!messageOf(error).includes("Cannot find device")) throw error;
+    });
+  }
+
+  #hostSide(address: string, holderPid: number): string {
+    const name = interfaceName(address);
+    return [
+      `link add ${name} type veth peer name eth0 netns ${holderPid}`,
+      `link set ${name} up`,
+      `route replace ${address}/32 dev ${name} src ${nodeAddressInside(this.podCidr)}`,
+      "",
+    ].join("\n");
+  }
+}
+
+/** Programs may listen on every port, whatever their user, because the namespace is theirs alone. */
+const podScript = [
+  "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6 || true",
+  "echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start",
+  "echo '0 2147483647' > /proc/sys/net/ipv4/ping_group_range || true",
+  "exec ip -batch -",
+].join("\n");
+
+function podSide(address: string): string {
+  return [
+    "link set lo up",
+    `addr replace ${address}/32 dev eth0`,
+    "link set eth0 up",
+    `route replace ${gatewayAddress} dev eth0 scope link`,
+    `route replace default via ${gatewayAddress} dev eth0 src ${address}`,
+    "",
+  ].join("\n");
+}

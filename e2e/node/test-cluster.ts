@@ -81,10 +81,11 @@ export class TestCluster implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  static async start(nodes: number): Promise<TestCluster> {
+  /** In memory, or with its state in `directory`. */
+  static async start(nodes: number, directory?: string): Promise<TestCluster> {
     await using parts = new AsyncDisposableStack();
     const localImages = { [toolsImage]: toolsImageSource };
-    const cluster = parts.use(await startCluster({ directory: undefined, port: 0, nodes, localImages, say: () => {} }));
+    const cluster = parts.use(await startCluster({ directory, port: 0, nodes, localImages, say: () => {} }));
     const folder = mkdtempSync(join(tmpdir(), "setpoint-test-"));
     parts.defer(() => rmSync(folder, { recursive: true }));
     const kubeconfig = join(folder, "kubeconfig");

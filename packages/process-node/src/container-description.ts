@@ -1,5 +1,4 @@
 /** From a container of a pod and its image to what the runtime starts. */
-import { join } from "node:path/posix";
 import type { ContainerSpec } from "./container-runtime.ts";
 import { createTerminationFile } from "./logs/termination-message.ts";
 import { nodeError } from "./errors.ts";
@@ -7,7 +6,10 @@ import type { LocalImage } from "./images/image.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import type { PodFacts } from "./pod/downward-api.ts";
 import { containerEnvironment, expandVariables } from "./pod/environment.ts";
-import { type Container, type Pod, podHostname, podIdentity } from "./pod/pod.ts";
+import { containerIdentity } from "./pod/container-security.ts";
+import { type Container, type Pod, podHostname, podIdentity, type VolumeMount } from "./pod/pod.ts";
+import { refuseUnsupported } from "./pod/refusals.ts";
+import { pathBeneath } from "./volumes/path-beneath.ts";
 
 export interface ContainerContext {
   readonly pod: Pod;
@@ -21,6 +23,7 @@ export interface ContainerContext {
 
 export async function describeContainer(parts: PodParts, context: ContainerContext): Promise<ContainerSpec> {
   const { pod, container, image } = context;
+  refuseUnsupported(pod, container);
   const facts = podFacts(parts, pod, context.podIP);
   const env = containerEnvironment(pod, container, {
     facts,
@@ -29,9 +32,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     image: image.config.env ?? {},
   });
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
-  const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
-  const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup;
-  refuseRoot(pod, container, user ?? 0);
+  const { user, group, security } = containerIdentity(pod, container, image.rootDirectory);
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,
     rootDirectory: image.rootDirectory,
@@ -39,21 +40,14 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     env,
     ...(workingDirectory === undefined || workingDirectory === "" ? {} : { workingDirectory }),
     hostname: facts.hostname,
-    mounts: [...containerMounts(container, context.volumes), terminationMount(parts, context)],
+    mounts: [...containerMounts(container, context.volumes, env), terminationMount(parts, context)],
     files: parts.hostFiles(pod, context.podIP),
-    ...(user === undefined ? {} : { runAsUser: user }),
-    ...(group === undefined ? {} : { runAsGroup: group }),
+    runAsUser: user,
+    runAsGroup: group,
+    security,
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
     onOutput: context.onOutput,
   };
-}
-
-/** Images of this node run as root unless the pod says otherwise. */
-function refuseRoot(pod: Pod, container: Container, user: number): void {
-  const runAsNonRoot = container.securityContext?.runAsNonRoot ?? pod.spec.securityContext?.runAsNonRoot;
-  if (runAsNonRoot !== true || user !== 0) return;
-  const message = `container has runAsNonRoot and image will run as root (pod: "${podIdentity(pod).name}", container: ${container.name})`;
-  throw nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
 export function podFacts(parts: PodParts, pod: Pod, podIP: string): PodFacts {
@@ -89,12 +83,29 @@ function terminationMount(
   return { source: createTerminationFile(directory, container.name, attempt), target };
 }
 
-function containerMounts(container: Container, volumes: ReadonlyMap<string, PreparedVolume>): ContainerSpec["mounts"] {
-  return (container.volumeMounts ?? []).map(({ name, mountPath, subPath, readOnly }) => {
-    const volume = volumes.get(name);
+function containerMounts(
+  container: Container,
+  volumes: ReadonlyMap<string, PreparedVolume>,
+  env: Readonly<Record<string, string>>,
+): ContainerSpec["mounts"] {
+  return (container.volumeMounts ?? []).map((mount) => {
+    const volume = volumes.get(mount.name);
     if (volume === undefined)
-      throw nodeError("ERR_CONTAINER_CONFIG", `volumeMount "${name}" names no volume of the pod`);
-    const source = subPath === undefined ? volume.source : join(volume.source, join("/", subPath));
-    return { source, target: mountPath, readOnly: readOnly === true || volume.readOnly };
+      throw nodeError("ERR_CONTAINER_CONFIG", `volumeMount "${mount.name}" names no volume of the pod`);
+    const subPath = mountedPath(mount, env);
+    return {
+      source: volume.source,
+      target: mount.mountPath,
+      readOnly: mount.readOnly === true || volume.readOnly,
+      ...(volume.ownIds === undefined ? {} : { ownIds: volume.ownIds }),
+      ...(subPath === undefined ? {} : { subPath: pathBeneath(volume.source, subPath) }),
+    };
   });
+}
+
+function mountedPath({ subPath = "", subPathExpr = "" }: VolumeMount, env: Readonly<Record<string, string>>) {
+  if (subPathExpr === "") return subPath === "" ? undefined : subPath;
+  const expanded = expandVariables(subPathExpr, env);
+  if (!expanded.includes("$(")) return expanded;
+  throw nodeError("ERR_CONTAINER_CONFIG", `failed to expand subPath for volumeMount: subPathExpr "${subPathExpr}"`);
 }

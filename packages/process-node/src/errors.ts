@@ -13,7 +13,8 @@ export type NodeErrorCode =
   | "ERR_ADDRESSES_EXHAUSTED"
   | "ERR_DIRECTORY_IN_USE"
   | "ERR_NETWORK"
-  | "ERR_NETWORK_FAULT";
+  | "ERR_NETWORK_FAULT"
+  | "ERR_FOLDER_UNSAFE";
 
 export function nodeError(code: NodeErrorCode, message: string, cause?: unknown): SetpointError {
   return new SetpointError(code, message, cause === undefined ? undefined : { cause });

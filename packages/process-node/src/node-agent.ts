@@ -30,7 +30,9 @@ import { PodManager } from "./pod-manager.ts";
 import type { PodParts, PodReports } from "./pod-parts.ts";
 import { type Pod, podIdentity } from "./pod/pod.ts";
 import { BubblewrapRuntime } from "./sandbox/bubblewrap-runtime.ts";
+import { preparePrivateFolder } from "./private-folder.ts";
 import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
+import { prepareMemoryFolder, removeAbandonedMemory } from "./volumes/memory-folder.ts";
 import { NodeVolumes } from "./volumes/node-volumes.ts";
 import { createPodTokens } from "./volumes/token-source.ts";
 
@@ -43,6 +45,9 @@ const takeOverMs = 2_000;
 /** How long containers may take to end with their agent. */
 const shutdownGraceMs = 10_000;
 
+/** What lies in them is for this node alone, and no business of the host's other users. */
+const privateFolders = ["", "pods", "volumes", "sandboxes"];
+
 /** Registers a node and runs its pods until it is disposed. */
 export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await using stack = new AsyncDisposableStack();
@@ -50,10 +55,16 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const { clock } = host;
   const log = host.log.with({ node: name });
   stack.defer(await lockDirectory(directory));
+  for (const folder of privateFolders) preparePrivateFolder(join(directory, folder));
   const api = createClusterApi(options.transport);
   const sandboxes = join(directory, "sandboxes");
   const runtime = new BubblewrapRuntime({ clock, directory: sandboxes });
   const podDirectory = (uid: string): string => join(directory, "pods", uid);
+  removeAbandonedMemory();
+  const memory = prepareMemoryFolder(directory);
+  stack.defer(() => rmSync(memory, { recursive: true, force: true }));
+  const memoryDirectory = (uid: string): string => join(memory, "pods", uid);
+  const persistentDirectory = join(directory, "volumes");
   const port = options.kubeletPort ?? kubeletPort;
 
   const { tls, caPem: clientCaPem } = options;
@@ -98,12 +109,14 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
 
   const referenced = stack.use(new ReferencedObjects({ api, clock, log, onChange: (uids) => pods.wake(uids) }));
   const tokens = createPodTokens(clock, api);
-  const provisioner = createFolderProvisioner({ api, log, nodeName: name, directory: join(directory, "volumes") });
+  const provisioner = createFolderProvisioner({ api, log, nodeName: name, directory: persistentDirectory });
   const facts = readHostFacts(directory);
   const volumes = new NodeVolumes({
     clock,
     api,
     podDirectory,
+    memoryDirectory,
+    persistentDirectory,
     sources: (pod) => ({
       pod,
       facts: podFacts(parts, pod, network.addressOf(podIdentity(pod).uid)),
@@ -134,9 +147,9 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     network,
     podDirectory,
     volumes: {
-      async prepare(pod) {
+      async prepare(pod, sandbox) {
         await provisioner.provision(pod);
-        return volumes.prepare(pod);
+        return volumes.prepare(pod, sandbox);
       },
       refresh: (pod) => volumes.refresh(pod),
       async remove(uid) {
@@ -204,7 +217,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await mirror.synced;
   network.retain(pods.uids());
   // Pods that were deleted while no agent ran left their folders.
-  for (const folder of [join(directory, "pods"), sandboxes]) removeStrangers(folder, pods.uids());
+  for (const folder of [join(directory, "pods"), join(memory, "pods"), sandboxes]) removeStrangers(folder, pods.uids());
   const keepHouse = async (): Promise<void> => {
     pods.wake();
     await provisioner.reclaim();

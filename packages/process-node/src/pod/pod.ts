@@ -25,16 +25,42 @@ export interface PodSpec {
     readonly options?: readonly { readonly name: string; readonly value?: string }[];
   };
   readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
-  readonly securityContext?: SecurityContext;
+  readonly securityContext?: PodSecurityContext;
+  readonly hostPID?: boolean;
+  readonly hostIPC?: boolean;
+  readonly hostUsers?: boolean;
+  readonly shareProcessNamespace?: boolean;
+  readonly runtimeClassName?: string;
+  readonly os?: { readonly name: string };
+  readonly resourceClaims?: readonly object[];
   readonly readinessGates?: readonly { readonly conditionType: string }[];
 }
 
-export interface SecurityContext {
+/** What a pod and a container can both ask for; the container's word is stronger. */
+interface CommonSecurityContext {
   readonly runAsUser?: number;
   readonly runAsGroup?: number;
   readonly runAsNonRoot?: boolean;
-  /** Of containers only. */
+  readonly seccompProfile?: { readonly type: string; readonly localhostProfile?: string };
+  readonly appArmorProfile?: { readonly type: string };
+  readonly seLinuxOptions?: Readonly<Record<string, string>>;
+  readonly windowsOptions?: object;
+}
+
+export interface PodSecurityContext extends CommonSecurityContext {
+  readonly fsGroup?: number;
+  readonly fsGroupChangePolicy?: "Always" | "OnRootMismatch";
+  readonly supplementalGroups?: readonly number[];
+  readonly supplementalGroupsPolicy?: "Merge" | "Strict";
+  readonly sysctls?: readonly { readonly name: string; readonly value: string }[];
+}
+
+export interface SecurityContext extends CommonSecurityContext {
   readonly readOnlyRootFilesystem?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
+  readonly privileged?: boolean;
+  readonly procMount?: string;
 }
 
 export interface Container {
@@ -49,6 +75,7 @@ export interface Container {
   readonly ports?: readonly ContainerPort[];
   readonly resources?: ResourceRequirements;
   readonly volumeMounts?: readonly VolumeMount[];
+  readonly volumeDevices?: readonly object[];
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
@@ -67,6 +94,7 @@ export interface ContainerPort {
   readonly name?: string;
   readonly containerPort: number;
   readonly protocol?: string;
+  readonly hostPort?: number;
 }
 
 export interface ResourceRequirements {
@@ -105,6 +133,9 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
+  /** As `subPath`, with `$(NAME)` for variables of the container. */
+  readonly subPathExpr?: string;
+  readonly mountPropagation?: string;
   readonly readOnly?: boolean;
 }
 

@@ -1,4 +1,5 @@
 /** From a container's description to bubblewrap's command line: pure but for looking at the image's folders. */
+import { join } from "node:path";
 import type { ContainerSpec } from "../container-runtime.ts";
 import { composedRootArguments } from "./composed-root.ts";
 import { resolveInRoot } from "./root-path.ts";
@@ -50,7 +51,7 @@ export function bubblewrapArguments(spec: ContainerSpec, program: string, option
     "/proc",
     ...deviceArguments(spec, options.privileged),
     ...temporaryFolders(spec),
-    ...mounts.flatMap(({ source, target, readOnly }) => [readOnly ? "--ro-bind" : "--bind", source, target]),
+    ...mounts.flatMap((mount) => [mount.readOnly ? "--ro-bind" : "--bind", mountSource(mount), mount.target]),
     // Only the root itself: volumes are mounts of their own and stay as they are.
     ...(spec.readOnlyRoot === true ? ["--remount-ro", "/"] : []),
     ...(options.privileged ? ["--cap-drop", "ALL", ...keptCapabilities(spec)] : []),
@@ -62,6 +63,10 @@ export function bubblewrapArguments(spec: ContainerSpec, program: string, option
     program,
     ...spec.command.slice(1),
   ];
+}
+
+function mountSource({ source, subPath = "" }: ContainerSpec["mounts"][number]): string {
+  return join(source, subPath);
 }
 
 /** With a read-only root they are ordinary folders of it, as in any image. */
@@ -81,7 +86,7 @@ function keptCapabilities({ runAsUser = 0 }: ContainerSpec): string[] {
 
 /** Whoever starts it, a container is root of itself unless the pod says otherwise. */
 function userArguments({ runAsUser, runAsGroup }: ContainerSpec, privileged: boolean): string[] {
-  if (privileged && runAsUser === undefined && runAsGroup === undefined) return [];
+  if (privileged && (runAsUser ?? 0) === 0 && (runAsGroup ?? 0) === 0) return [];
   const user = runAsUser ?? 0;
   return ["--unshare-user", "--uid", String(user), "--gid", String(runAsGroup ?? user)];
 }

@@ -3,6 +3,9 @@
  * `..data`. A reader sees the old set or the new one, as with a kubelet.
  */
 import {
+  chmodSync,
+  existsSync,
+  lchownSync,
   mkdirSync,
   readlinkSync,
   renameSync,
@@ -12,8 +15,9 @@ import {
   lstatSync,
   readdirSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type { Clock } from "@setpoint/host";
+import { nodeError } from "../errors.ts";
 
 export interface FolderFile {
   readonly data: string | Uint8Array;
@@ -22,18 +26,57 @@ export interface FolderFile {
 
 export type FolderContent = ReadonlyMap<string, FolderFile>;
 
-const defaultMode = 0o644;
+export interface FolderOwner {
+  readonly uid: number;
+  readonly gid: number;
+  /** The group is the pod's fsGroup, whose processes read the files whatever their mode. */
+  readonly isGroupShared: boolean;
+}
 
-export function writeAtomicFolder(clock: Clock, folder: string, content: FolderContent): void {
+const defaultMode = 0o644;
+const folderMode = 0o755;
+const privateMode = 0o600;
+const groupRead = 0o040;
+
+/** As upstream: names that begin with ".." are those of this folder's own versions. */
+function refuseWayOut(path: string): void {
+  const parts = path.split("/");
+  const why =
+    path === "" || isAbsolute(path)
+      ? "must be a relative path"
+      : parts.includes("..")
+        ? "must not contain '..'"
+        : path.startsWith("..")
+          ? "must not start with '..'"
+          : undefined;
+  if (why !== undefined)
+    throw nodeError("ERR_CONTAINER_CONFIG", `Cannot write file "${path}" of a volume: the path ${why}`);
+}
+
+/** `owner` gets everything; its group may read every file. Throws ERR_CONTAINER_CONFIG for a path that leaves the folder. */
+export function writeAtomicFolder(clock: Clock, folder: string, content: FolderContent, owner?: FolderOwner): void {
+  for (const path of content.keys()) refuseWayOut(path);
   mkdirSync(folder, { recursive: true });
   const previous = currentVersion(folder);
   const version = freshVersion(clock, folder);
+  const give = (path: string): void => owner && lchownSync(path, owner.uid, owner.gid);
+  give(folder);
+  const makeFolder = (path: string): void => {
+    if (path === folder || existsSync(path)) return;
+    makeFolder(dirname(path));
+    mkdirSync(path);
+    chmodSync(path, folderMode);
+    give(path);
+  };
+  makeFolder(join(folder, version));
   for (const [path, file] of content) {
-    const target = join(folder, version, join("/", path));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, file.data, { mode: file.mode ?? defaultMode });
+    const target = join(folder, version, path);
+    makeFolder(dirname(target));
+    writeFileSync(target, file.data, { mode: privateMode });
+    // Not at its making, where the process's mask would take some of it.
+    chmodSync(target, (file.mode ?? defaultMode) | (owner?.isGroupShared === true ? groupRead : 0));
+    give(target);
   }
-  mkdirSync(join(folder, version), { recursive: true });
   symlinkSync(version, join(folder, "..data_tmp"));
   renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
   link(folder, new Set([...content.keys()].map((path) => path.split("/").find((part) => part !== "") ?? path)));

@@ -2,7 +2,7 @@
  * Persistent volumes as folders of this node: binds claims whose class names the provisioner `setpoint.dev/folder` once one of
  * their pods is scheduled here, and removes folder and volume when the claim is gone and the reclaim policy is Delete.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAlreadyExists } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
@@ -15,6 +15,7 @@ import {
   volumeKind,
 } from "../cluster/kinds.ts";
 import { type Pod, podIdentity } from "../pod/pod.ts";
+import { preparePersistentFolder } from "./persistent-folder.ts";
 
 export const folderProvisionerName = "setpoint.dev/folder";
 
@@ -60,7 +61,7 @@ async function provisionClaim(options: FolderProvisionerOptions, claim: Persiste
   const { namespace, name, uid } = podIdentity(claim);
   const volumeName = `pvc-${uid}`;
   const path = join(options.directory, volumeName);
-  mkdirSync(path, { recursive: true });
+  preparePersistentFolder(path);
   try {
     await api.create(volumeKind, buildVolume(options, claim, volumeName, path, storageClass.reclaimPolicy ?? "Delete"));
   } catch (error) {

@@ -48,6 +48,8 @@ class World {
       clock: this.clock,
       api: this.api,
       podDirectory: (uid) => join(this.directory, uid),
+      memoryDirectory: (uid) => join(this.directory, "memory", uid),
+      persistentDirectory: join(this.directory, "volumes"),
       sources: (pod) => ({
         pod,
         facts,
@@ -177,7 +179,7 @@ test("a claim is mounted when it is bound, where its volume says", async () => {
   const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata };
   world.api.add(claimKind, { ...claim, spec: {} });
   await expect(world.folder()).rejects.toThrow("is not bound yet");
-  const path = join(world.directory, "pv");
+  const path = join(world.directory, "volumes/pv");
   world.api.add(claimKind, { ...claim, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
   world.api.add(volumeKind, {
     apiVersion: "v1",
@@ -197,4 +199,37 @@ test("a claim is mounted when it is bound, where its volume says", async () => {
 
 test("a volume of an unknown type is refused by name", async () => {
   await expect(new World({ name: "v" }).folder()).rejects.toThrow('Cannot mount volume "v"');
+});
+
+test.for([`../../outside`, "/absolute", "a/../../b", "..", "..data", ""])(
+  "a file of a volume at %j is refused, and nothing is written",
+  async (path) => {
+    const world = new World({ name: "v", configMap: { name: "app", items: [{ key: "a", path }] } });
+    world.configMap({ a: "1" });
+    await expect(world.folder()).rejects.toThrow(`Cannot write file "${path}" of a volume`);
+    expect(existsSync(join(world.directory, "u1"))).toBe(false);
+  },
+);
+
+test("Secrets lie in memory and go with the pod", async () => {
+  const world = new World({ name: "v", secret: { secretName: "app" } });
+  world.secret({ password: Buffer.from("s3cret").toString("base64") });
+  const folder = await world.folder();
+  expect(folder.startsWith(join(world.directory, "memory"))).toBe(true);
+  await world.volumes.remove("u1");
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("a folder of the host is refused, as hostPath and as a volume that is not this node's own", async () => {
+  const own = new World({ name: "v", hostPath: { path: "/etc" } });
+  await expect(own.folder()).rejects.toThrow("asks for hostPath");
+  for (const path of ["/etc", "volumes/../../etc"]) {
+    const world = new World({ name: "v", persistentVolumeClaim: { claimName: "data" } });
+    const metadata = { name: "data", namespace: "shop" };
+    const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: { volumeName: "pv" } };
+    world.api.add(claimKind, { ...claim, status: { phase: "Bound" } });
+    const spec = { hostPath: { path } };
+    world.api.add(volumeKind, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec });
+    await expect(world.folder()).rejects.toThrow("it is no folder of this node's own volumes");
+  }
 });

@@ -1,20 +1,28 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, writeFileSync, chmodSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "@setpoint/host";
 import type { ClusterApi } from "../cluster/cluster-api.ts";
 import { claimKind, volumeKind } from "../cluster/kinds.ts";
 import { nodeError } from "../errors.ts";
 import type { PodVolumes, PreparedVolume } from "../pod-parts.ts";
+import type { PodSandbox } from "../container-runtime.ts";
 import { type Pod, podIdentity, type Volume } from "../pod/pod.ts";
-import { type FolderContent, writeAtomicFolder } from "./atomic-folder.ts";
+import { refuseVolume } from "../pod/refusals.ts";
+import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
+import { preparePersistentFolder } from "./persistent-folder.ts";
 import { refuseLeaving } from "./refuse-leaving.ts";
 import { type ContentSources, volumeContent } from "./volume-content.ts";
+import { giveToGroup, volumeOwner } from "./volume-owner.ts";
 
 export interface NodeVolumesOptions {
   readonly clock: Clock;
   readonly api: ClusterApi;
   podDirectory(podUid: string): string;
+  /** As `podDirectory`, in memory: Secrets, tokens and emptyDirs that ask for it never reach a disk. */
+  memoryDirectory(podUid: string): string;
+  /** Where this node's persistent volumes lie; nothing else of the host can be one. */
+  readonly persistentDirectory: string;
   sources(pod: Pod): ContentSources;
   forget(podUid: string): void;
 }
@@ -24,12 +32,15 @@ export class NodeVolumes implements PodVolumes {
   readonly #options: NodeVolumesOptions;
   /** Hash of what was written last, by folder. */
   readonly #written = new Map<string, string>();
+  /** By pod. */
+  readonly #owners = new Map<string, FolderOwner | undefined>();
 
   constructor(options: NodeVolumesOptions) {
     this.#options = options;
   }
 
-  async prepare(pod: Pod): Promise<ReadonlyMap<string, PreparedVolume>> {
+  async prepare(pod: Pod, sandbox?: PodSandbox): Promise<ReadonlyMap<string, PreparedVolume>> {
+    this.#owners.set(podIdentity(pod).uid, sandbox === undefined ? undefined : folderOwner(sandbox, pod));
     const prepared = new Map<string, PreparedVolume>();
     for (const volume of pod.spec.volumes ?? []) prepared.set(volume.name, await this.#prepareOne(pod, volume));
     return prepared;
@@ -38,35 +49,44 @@ export class NodeVolumes implements PodVolumes {
   async refresh(pod: Pod): Promise<void> {
     for (const volume of pod.spec.volumes ?? []) {
       const content = await volumeContent(volume, this.#options.sources(pod));
-      if (content !== undefined) this.#write(this.#folder(pod, volume), content);
+      if (content !== undefined) this.#write(pod, this.#contentFolder(pod, volume), content);
     }
   }
 
   async remove(podUid: string): Promise<void> {
-    const directory = this.#options.podDirectory(podUid);
-    for (const folder of this.#written.keys()) if (folder.startsWith(directory)) this.#written.delete(folder);
+    this.#owners.delete(podUid);
     this.#options.forget(podUid);
-    rmSync(directory, { recursive: true, force: true });
+    for (const directory of [this.#options.podDirectory(podUid), this.#options.memoryDirectory(podUid)]) {
+      for (const folder of this.#written.keys()) if (folder.startsWith(directory)) this.#written.delete(folder);
+      rmSync(directory, { recursive: true, force: true });
+    }
   }
 
   async #prepareOne(pod: Pod, volume: Volume): Promise<PreparedVolume> {
-    const folder = this.#folder(pod, volume);
-    if (volume.emptyDir !== undefined) {
-      mkdirSync(folder, { recursive: true });
-      // Whoever the container runs as may write, as in any emptyDir.
-      chmodSync(folder, 0o777);
-      return { source: folder, readOnly: false };
-    }
-    if (volume.hostPath !== undefined) return { source: hostPath(volume.hostPath), readOnly: false };
+    refuseVolume(volume);
+    if (volume.emptyDir !== undefined) return { source: this.#emptyFolder(pod, volume), readOnly: false };
     if (volume.persistentVolumeClaim !== undefined) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;
-      return { source: await this.#claimPath(pod, claimName), readOnly: readOnly ?? false };
+      const source = await this.#claimPath(pod, claimName);
+      await giveToGroup(pod, source);
+      return { source, readOnly: readOnly ?? false, ownIds: true };
     }
     const content = await volumeContent(volume, this.#options.sources(pod));
     if (content === undefined)
       throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount volume "${volume.name}": this node does not know its type`);
-    this.#write(folder, content);
+    const folder = this.#contentFolder(pod, volume);
+    this.#write(pod, folder, content);
     return { source: folder, readOnly: true };
+  }
+
+  /** Each user of the pod may write there, as in any emptyDir. */
+  #emptyFolder(pod: Pod, volume: Volume): string {
+    const folder = volume.emptyDir?.medium === "Memory" ? this.#memoryFolder(pod, volume) : this.#folder(pod, volume);
+    mkdirSync(folder, { recursive: true });
+    const owner = this.#owners.get(podIdentity(pod).uid);
+    if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+    chmodSync(folder, owner?.isGroupShared === true ? 0o2777 : 0o777);
+    return folder;
   }
 
   async #claimPath(pod: Pod, claimName: string): Promise<string> {
@@ -80,20 +100,31 @@ export class NodeVolumes implements PodVolumes {
     }
     const volume = await this.#options.api.get(volumeKind, { name: volumeName });
     const path = volume.spec.hostPath?.path ?? volume.spec.local?.path;
-    if (path === undefined)
+    if (path !== join(this.#options.persistentDirectory, volumeName)) {
       throw nodeError(
         "ERR_CONTAINER_CONFIG",
-        `Cannot mount persistent volume "${volumeName}": it is no folder of this host`,
+        `Cannot mount persistent volume "${volumeName}": it is no folder of this node's own volumes`,
       );
-    mkdirSync(path, { recursive: true });
+    }
+    preparePersistentFolder(path);
     return path;
+  }
+
+  /** Secrets and tokens lie in memory; the rest may be seen by who can read the disk. */
+  #contentFolder(pod: Pod, volume: Volume): string {
+    const isSecret = volume.secret !== undefined || volume.projected !== undefined;
+    return isSecret ? this.#memoryFolder(pod, volume) : this.#folder(pod, volume);
+  }
+
+  #memoryFolder(pod: Pod, volume: Volume): string {
+    return join(this.#options.memoryDirectory(podIdentity(pod).uid), "volumes", volume.name);
   }
 
   #folder(pod: Pod, volume: Volume): string {
     return join(this.#options.podDirectory(podIdentity(pod).uid), "volumes", volume.name);
   }
 
-  #write(folder: string, content: FolderContent): void {
+  #write(pod: Pod, folder: string, content: FolderContent): void {
     const hash = createHash("sha256");
     for (const [path, { data, mode }] of content)
       hash
@@ -102,17 +133,12 @@ export class NodeVolumes implements PodVolumes {
         .update("\0");
     const digest = hash.digest("hex");
     if (this.#written.get(folder) === digest) return;
-    writeAtomicFolder(this.#options.clock, folder, content);
+    writeAtomicFolder(this.#options.clock, folder, content, this.#owners.get(podIdentity(pod).uid));
     this.#written.set(folder, digest);
   }
 }
 
-function hostPath({ path, type = "" }: { readonly path: string; readonly type?: string }): string {
-  if (type === "DirectoryOrCreate") mkdirSync(path, { recursive: true });
-  if (type === "FileOrCreate" && !existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, "");
-  }
-  if (!existsSync(path)) throw nodeError("ERR_CONTAINER_CONFIG", `hostPath "${path}" does not exist`);
-  return path;
+function folderOwner(sandbox: PodSandbox, pod: Pod): FolderOwner | undefined {
+  const owner = volumeOwner(sandbox, pod);
+  return owner && { ...owner, isGroupShared: pod.spec.securityContext?.fsGroup !== undefined };
 }

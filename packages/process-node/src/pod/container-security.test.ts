@@ -1,0 +1,104 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { defaultCapabilities } from "../sandbox/capabilities.ts";
+import { containerCapabilities, containerIdentity } from "./container-security.ts";
+import type { Container, Pod, PodSpec } from "./pod.ts";
+import { refuseUnsupported } from "./refusals.ts";
+
+const main: Container = { name: "main", image: "img" };
+
+function pod(spec: Partial<PodSpec>, container: Partial<Container> = {}): [Pod, Container] {
+  const it = { ...main, ...container };
+  return [{ apiVersion: "v1", kind: "Pod", metadata: { name: "web" }, spec: { containers: [it], ...spec } }, it];
+}
+
+function image(): string {
+  const root = mkdtempSync(join(tmpdir(), "process-node-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, "etc"));
+  writeFileSync(join(root, "etc/passwd"), "root:x:0:0::/root:/bin/sh\napp:x:1000:1500::/:/bin/sh\n");
+  writeFileSync(join(root, "etc/group"), "app:x:1500:\nextra:x:1600:other,app\n");
+  return root;
+}
+
+test("the container's word is stronger than the pod's, and the image knows the rest", () => {
+  const [it, container] = pod(
+    { securityContext: { runAsUser: 2000, runAsNonRoot: true, fsGroup: 3000, supplementalGroups: [4000] } },
+    { securityContext: { runAsUser: 1000, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } } },
+  );
+  expect(containerIdentity(it, container, image())).toEqual({
+    user: 1000,
+    group: 1500,
+    security: {
+      capabilities: [],
+      noNewPrivileges: true,
+      seccomp: "default",
+      supplementalGroups: [1600, 4000, 3000],
+    },
+  });
+});
+
+test("supplementalGroupsPolicy Strict leaves out what the image knows", () => {
+  const securityContext = { runAsUser: 1000, supplementalGroupsPolicy: "Strict", supplementalGroups: [7] } as const;
+  const [it, container] = pod({ securityContext });
+  expect(containerIdentity(it, container, image()).security.supplementalGroups).toEqual([7]);
+});
+
+test("users of an image are never read from the host", () => {
+  const root = image();
+  rmSync(join(root, "etc/passwd"));
+  symlinkSync("/etc/passwd", join(root, "etc/passwd"));
+  const [it, container] = pod({ securityContext: { runAsUser: 1 } });
+  expect(containerIdentity(it, container, root).group).toBe(0);
+});
+
+test("capabilities are dropped first, and what is added stays", () => {
+  expect(containerCapabilities({})).toEqual(defaultCapabilities);
+  expect(containerCapabilities({ drop: ["ALL"], add: ["NET_BIND_SERVICE"] })).toEqual(["CAP_NET_BIND_SERVICE"]);
+  expect(containerCapabilities({ drop: ["cap_chown"] })).not.toContain("CAP_CHOWN");
+});
+
+test.for<[string, Partial<PodSpec>, Partial<Container>]>([
+  ["hostNetwork", { hostNetwork: true }, {}],
+  ["hostPID", { hostPID: true }, {}],
+  ["hostIPC", { hostIPC: true }, {}],
+  ["hostUsers", { hostUsers: true }, {}],
+  ["shareProcessNamespace", { shareProcessNamespace: true }, {}],
+  ["runtimeClassName", { runtimeClassName: "gvisor" }, {}],
+  ["os.name", { os: { name: "windows" } }, {}],
+  ["securityContext.sysctls", { securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }, {}],
+  ["seccompProfile.type", { securityContext: { seccompProfile: { type: "Localhost", localhostProfile: "x" } } }, {}],
+  ["seLinuxOptions", { securityContext: { seLinuxOptions: { type: "spc_t" } } }, {}],
+  ["windowsOptions", {}, { securityContext: { windowsOptions: {} } }],
+  ["appArmorProfile", {}, { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } }],
+  ["seccompProfile.type", {}, { securityContext: { seccompProfile: { type: "Localhost" } } }],
+  ["securityContext.privileged", {}, { securityContext: { privileged: true } }],
+  ["securityContext.procMount", {}, { securityContext: { procMount: "Unmasked" } }],
+  ["securityContext.capabilities", {}, { securityContext: { capabilities: { add: ["SUPERPOWERS"] } } }],
+  ["volumeDevices", {}, { volumeDevices: [{}] }],
+  ["mountPropagation", {}, { volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }],
+  ["ports.hostPort", {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
+  ["hostPath", { volumes: [{ name: "v", hostPath: { path: "/" } }] }, {}],
+  ["emptyDir.medium", { volumes: [{ name: "v", emptyDir: { medium: "HugePages" } }] }, {}],
+])("%s is refused with a reason", ([field, spec, container]) => {
+  expect(() => refuseUnsupported(...pod(spec, container))).toThrow(field);
+});
+
+test("what changes nothing is not refused", () => {
+  const [it, container] = pod(
+    {
+      hostNetwork: false,
+      hostUsers: false,
+      os: { name: "linux" },
+      securityContext: { seccompProfile: { type: "RuntimeDefault" }, seLinuxOptions: {}, sysctls: [] },
+      volumes: [{ name: "v", emptyDir: { medium: "Memory" } }],
+    },
+    {
+      securityContext: { privileged: false, procMount: "Default", capabilities: { drop: ["ALL"], add: ["NET_ADMIN"] } },
+      volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "None" }],
+    },
+  );
+  expect(() => refuseUnsupported(it, container)).not.toThrow();
+});

@@ -1,0 +1,55 @@
+/** The user, groups and rights of a container, from the pod's and its own securityContext and the users of the image. */
+import type { ContainerSecurity } from "../container-runtime.ts";
+import { nodeError } from "../errors.ts";
+import { imageGroups, imageUser } from "../images/image-users.ts";
+import { defaultCapabilities } from "../sandbox/capabilities.ts";
+import { type Container, type Pod, podIdentity } from "./pod.ts";
+import { capabilityNames } from "./refusals.ts";
+
+export interface ContainerIdentity {
+  readonly user: number;
+  readonly group: number;
+  readonly security: ContainerSecurity;
+}
+
+/** Throws ERR_CONTAINER_CONFIG when the pod forbids the user that the container would have. */
+export function containerIdentity(pod: Pod, container: Container, imageRoot: string): ContainerIdentity {
+  const own = container.securityContext ?? {};
+  const pods = pod.spec.securityContext ?? {};
+  // Images of this node run as root unless the pod says otherwise.
+  const user = own.runAsUser ?? pods.runAsUser ?? 0;
+  if ((own.runAsNonRoot ?? pods.runAsNonRoot) === true && user === 0) throw runsAsRoot(pod, container);
+  const known = imageUser(imageRoot, user);
+  return {
+    user,
+    group: own.runAsGroup ?? pods.runAsGroup ?? known?.group ?? 0,
+    security: {
+      capabilities: containerCapabilities(own.capabilities ?? {}),
+      noNewPrivileges: own.allowPrivilegeEscalation === false,
+      seccomp: (own.seccompProfile ?? pods.seccompProfile)?.type === "Unconfined" ? "unconfined" : "default",
+      supplementalGroups: supplementalGroups(pod, imageRoot, known?.name),
+    },
+  };
+}
+
+/** Drops first: `drop: [ALL]` with `add` leaves what is added. */
+export function containerCapabilities({
+  add = [],
+  drop = [],
+}: NonNullable<NonNullable<Container["securityContext"]>["capabilities"]>): readonly string[] {
+  const dropped = new Set(drop.flatMap(capabilityNames));
+  const kept = defaultCapabilities.filter((name) => !dropped.has(name));
+  return [...new Set([...kept, ...add.flatMap(capabilityNames)])].sort();
+}
+
+function supplementalGroups({ spec }: Pod, imageRoot: string, userName: string | undefined): readonly number[] {
+  const { supplementalGroups: asked = [], supplementalGroupsPolicy, fsGroup } = spec.securityContext ?? {};
+  const isMerged = supplementalGroupsPolicy !== "Strict" && userName !== undefined;
+  const known = isMerged ? imageGroups(imageRoot, userName) : [];
+  return [...new Set([...known, ...asked, ...(fsGroup === undefined ? [] : [fsGroup])])];
+}
+
+function runsAsRoot(pod: Pod, container: Container): Error {
+  const where = `(pod: "${podIdentity(pod).name}", container: ${container.name})`;
+  return nodeError("ERR_CONTAINER_CONFIG", `container has runAsNonRoot and image will run as root ${where}`);
+}

@@ -1,0 +1,148 @@
+/**
+ * What this node refuses to run and why, as data. A field that would change what a pod may do is honoured or refused, never
+ * ignored: a pod that runs with less protection, or more rights, than its author asked for is worse than none.
+ */
+import { allCapabilities } from "../sandbox/capabilities.ts";
+import { nodeError } from "../errors.ts";
+import type { Container, Pod, PodSpec, Volume } from "./pod.ts";
+
+interface Refusal<T> {
+  readonly field: string;
+  readonly reason: string;
+  isAsked(from: T): boolean;
+}
+
+const noHostRights = "a pod is a machine of its own and gets no rights over its node";
+
+const podRefusals: readonly Refusal<PodSpec>[] = [
+  { field: "hostNetwork", reason: noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
+  { field: "hostPID", reason: noHostRights, isAsked: ({ hostPID }) => hostPID === true },
+  { field: "hostIPC", reason: noHostRights, isAsked: ({ hostIPC }) => hostIPC === true },
+  {
+    field: "hostUsers",
+    reason: "each pod has a user namespace of its own",
+    isAsked: ({ hostUsers }) => hostUsers === true,
+  },
+  {
+    field: "shareProcessNamespace",
+    reason: "each container has a process namespace of its own",
+    isAsked: ({ shareProcessNamespace }) => shareProcessNamespace === true,
+  },
+  {
+    field: "runtimeClassName",
+    reason: "this node has one runtime and no classes",
+    isAsked: ({ runtimeClassName = "" }) => runtimeClassName !== "",
+  },
+  { field: "os.name", reason: "this node runs Linux", isAsked: ({ os }) => os !== undefined && os.name !== "linux" },
+  {
+    field: "resourceClaims",
+    reason: "this node has no devices to give",
+    isAsked: ({ resourceClaims = [] }) => resourceClaims.length > 0,
+  },
+  {
+    field: "securityContext.sysctls",
+    reason: "pods cannot change settings of the kernel",
+    isAsked: ({ securityContext }) => (securityContext?.sysctls ?? []).length > 0,
+  },
+];
+
+type CommonContext = NonNullable<Container["securityContext"] | PodSpec["securityContext"]>;
+
+/** Of a pod's and of a container's securityContext. */
+const contextRefusals: readonly Refusal<CommonContext>[] = [
+  {
+    field: "seccompProfile.type",
+    reason: "this node has the profiles RuntimeDefault and Unconfined, and no profile files",
+    isAsked: ({ seccompProfile }) =>
+      seccompProfile !== undefined && !["RuntimeDefault", "Unconfined"].includes(seccompProfile.type),
+  },
+  {
+    field: "appArmorProfile",
+    reason: "this node does not enforce AppArmor",
+    isAsked: ({ appArmorProfile }) => appArmorProfile !== undefined && appArmorProfile.type !== "Unconfined",
+  },
+  {
+    field: "seLinuxOptions",
+    reason: "this node does not enforce SELinux",
+    isAsked: ({ seLinuxOptions = {} }) => Object.values(seLinuxOptions).some((value) => value !== ""),
+  },
+  {
+    field: "windowsOptions",
+    reason: "this node runs Linux",
+    isAsked: ({ windowsOptions }) => windowsOptions !== undefined,
+  },
+];
+
+const containerRefusals: readonly Refusal<Container>[] = [
+  {
+    field: "securityContext.privileged",
+    reason: noHostRights,
+    isAsked: ({ securityContext }) => securityContext?.privileged === true,
+  },
+  {
+    field: "securityContext.procMount",
+    reason: "the kernel's files in /proc stay masked",
+    isAsked: ({ securityContext }) => !["Default", ""].includes(securityContext?.procMount ?? ""),
+  },
+  {
+    field: "securityContext.capabilities",
+    reason: "it names a capability that the kernel does not have",
+    isAsked: ({ securityContext }) =>
+      [...(securityContext?.capabilities?.add ?? []), ...(securityContext?.capabilities?.drop ?? [])].some((name) =>
+        capabilityNames(name).some((each) => !allCapabilities.includes(each)),
+      ),
+  },
+  {
+    field: "volumeDevices",
+    reason: "this node has no block devices to give",
+    isAsked: ({ volumeDevices = [] }) => volumeDevices.length > 0,
+  },
+  {
+    field: "volumeMounts.mountPropagation",
+    reason: "mounts are private to their container",
+    isAsked: ({ volumeMounts = [] }) =>
+      volumeMounts.some(({ mountPropagation = "" }) => !["None", ""].includes(mountPropagation)),
+  },
+  {
+    field: "ports.hostPort",
+    reason: "a pod has an address of its own and no port of its node",
+    isAsked: ({ ports = [] }) => ports.some(({ hostPort = 0 }) => hostPort !== 0),
+  },
+];
+
+const volumeRefusals: readonly Refusal<Volume>[] = [
+  { field: "hostPath", reason: noHostRights, isAsked: ({ hostPath }) => hostPath !== undefined },
+  {
+    field: "emptyDir.medium",
+    reason: "this node has the media Memory and its disk",
+    isAsked: ({ emptyDir }) => !["", "Memory"].includes(emptyDir?.medium ?? ""),
+  },
+];
+
+/** The names that one entry of `capabilities` stands for. */
+export function capabilityNames(name: string): readonly string[] {
+  const upper = name.toUpperCase();
+  if (upper === "ALL") return allCapabilities;
+  return [upper.startsWith("CAP_") ? upper : `CAP_${upper}`];
+}
+
+/** Throws ERR_CONTAINER_CONFIG for the first field of the pod or the container that this node cannot honour. */
+export function refuseUnsupported({ spec }: Pod, container: Container): void {
+  refuse(podRefusals, spec, "spec");
+  refuse(contextRefusals, spec.securityContext ?? {}, "spec.securityContext");
+  refuse(containerRefusals, container, `container "${container.name}"`);
+  refuse(contextRefusals, container.securityContext ?? {}, `container "${container.name}" securityContext`);
+  for (const volume of spec.volumes ?? []) refuseVolume(volume);
+}
+
+/** Throws ERR_CONTAINER_CONFIG for a volume that this node never mounts. */
+export function refuseVolume(volume: Volume): void {
+  refuse(volumeRefusals, volume, `volume "${volume.name}"`);
+}
+
+function refuse<T>(refusals: readonly Refusal<T>[], from: T, where: string): void {
+  const asked = refusals.find((refusal) => refusal.isAsked(from));
+  if (asked === undefined) return;
+  const message = `Cannot run the pod: ${where} asks for ${asked.field}, but ${asked.reason}; remove the field`;
+  throw nodeError("ERR_CONTAINER_CONFIG", message);
+}

@@ -1,0 +1,19 @@
+/** Folders that only the node's own user may enter, whatever lies in them and whatever they were before. */
+import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { nodeError } from "./errors.ts";
+
+/** Makes the folder, or takes the rights of others from the one that is there. Throws when it belongs to another user. */
+export function preparePrivateFolder(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const { uid } = lstatSync(path);
+  if (!lstatSync(path).isDirectory() || uid !== (process.getuid?.() ?? uid)) {
+    throw nodeError("ERR_FOLDER_UNSAFE", `Cannot use folder "${path}": it belongs to another user; remove it`);
+  }
+  chmodSync(path, 0o700);
+}

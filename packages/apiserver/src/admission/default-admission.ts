@@ -2,6 +2,7 @@
 import type { AdmissionPlugin } from "./admission-plugin.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { podSecurity, type PodSecurityExemptions } from "./pod-security/pod-security.ts";
 import { priorityAdmission } from "./priority-admission.ts";
 import { serviceAccountAdmission } from "./service-account-admission.ts";
 import { serviceIpAllocator } from "./service-ip-allocator.ts";
@@ -12,6 +13,8 @@ export interface DefaultAdmissionOptions {
   readonly serviceCidr?: string;
   /** Whether pods need a service account that exists and get its token; default true. Off, there is no other way to run pods without controllers. */
   readonly serviceAccounts?: boolean;
+  /** Who and what the Pod Security Standards never concern; default nothing. */
+  readonly podSecurityExemptions?: PodSecurityExemptions;
 }
 
 export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonly AdmissionPlugin[] {
@@ -19,6 +22,7 @@ export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonl
     namespaceLifecycle,
     ...(options.serviceAccounts === false ? [] : [serviceAccountAdmission]),
     taintNodesByCondition,
+    podSecurity(options.podSecurityExemptions),
     priorityAdmission,
     defaultTolerationSeconds,
     defaultStorageClass,

@@ -4,6 +4,7 @@ import { setpoint } from "./setpoint.fixture.ts";
 
 const commands = [
   "up",
+  "store",
   "run",
   "dev",
   "plan",
@@ -67,7 +68,7 @@ test.each([
 });
 
 const pages = {
-  commands: ["run", "plan", "record", "replay", "dev", "uninstall"],
+  commands: ["store", "run", "plan", "record", "replay", "dev", "uninstall"],
   projects: ["create", "upgrade"],
   shipping: ["manifests"],
   "types-from-crds": ["generate"],

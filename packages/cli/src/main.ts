@@ -12,6 +12,7 @@ import { plan } from "./commands/plan.ts";
 import { record } from "./commands/record.ts";
 import { replay } from "./commands/replay.ts";
 import { run } from "./commands/run.ts";
+import { store } from "./commands/store.ts";
 import { uninstall } from "./commands/uninstall.ts";
 import { up } from "./commands/up.ts";
 import { upgrade } from "./commands/upgrade.ts";
@@ -23,6 +24,7 @@ export { endWithParent } from "./end-with-parent.ts";
 
 const commands: readonly Command[] = [
   up,
+  store,
   run,
   dev,
   plan,

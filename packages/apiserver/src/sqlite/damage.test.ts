@@ -20,6 +20,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { MvccStorage } from "../storage/mvcc-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { openSqliteStorage } from "./index.ts";
+import { repairStore } from "./repair-store.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 const clock = new VirtualClock(seededRandom(1));
@@ -324,6 +325,24 @@ test.each(table)("after $what the store is complete or refused", async ({ origin
   if (outcome === "complete") expect(again).toBe("complete");
   else expect(again).toContain("it is damaged");
 });
+
+test.each(table)(
+  "after $what a repair serves what is sound, and no revision twice",
+  async ({ origin = "killed", strike }) => {
+    const directory = copyOf({ killed, closed, restarted }[origin]);
+    strike(directory);
+    const isDamaged = (await outcomeOf(directory)) !== "complete";
+    const { outcome } = repairStore(directory, { acceptLoss: true });
+    if (isDamaged) expect(outcome).toMatch(/repaired|accepted/);
+    await using storage = open(directory);
+    for (const { metadata, ...object } of storage.list("/things").objects) {
+      const value = (object["spec"] as { readonly value: number }).value;
+      expect(object["spec"]).toEqual(thing(metadata.name ?? "", value)["spec"]);
+    }
+    if (outcome === "accepted") expect(storage.revision).toBeGreaterThan(1_000_000_000);
+    else expect(lossesOf(storage)).toEqual([]);
+  },
+);
 
 test("any 16 bytes flipped anywhere in any file lose nothing in silence", async () => {
   const random = seededRandom(5);

@@ -53,7 +53,7 @@ function attempt<T>(read: () => T): T | undefined {
 }
 
 /** What SQLite finds in its own pages. */
-function structureOf(database: DatabaseSync): readonly string[] {
+export function structureOf(database: DatabaseSync): readonly string[] {
   try {
     const found = database
       .prepare("PRAGMA quick_check(20)")
@@ -84,7 +84,8 @@ function applyChange(writer: RecordWriter, change: StoredChange): void {
   else writer.put(change);
 }
 
-function verifyRecords(
+/** Compares every record with its checksum, and all of them with the head. */
+export function verifyRecords(
   database: DatabaseSync,
   head: CommitRecord | undefined,
   witnesses: Witnesses,

@@ -5,6 +5,7 @@ import { CommitLog } from "./commit-log.ts";
 import { type CommitRecord, firstCommit } from "./commit-record.ts";
 import { examineStore } from "./examine-store.ts";
 import type { StoredChange } from "./read-log.ts";
+import { finishReplacement } from "./replace-store.ts";
 import {
   createTables,
   openDatabase,
@@ -14,7 +15,7 @@ import {
   versionOf,
 } from "./store-database.ts";
 import { damaged, isCorruption, openError } from "./store-errors.ts";
-import { filesOf, newestOf, readWitnesses, type StoreFiles, type Witnesses } from "./store-files.ts";
+import { filesOf, isWholeHistory, knownCommit, readWitnesses, type StoreFiles } from "./store-files.ts";
 
 export interface OpenedStore {
   readonly database: DatabaseSync;
@@ -27,6 +28,7 @@ export interface OpenedStore {
 /** `onRow` gets every record. Throws `ERR_DATA_DIR_CORRUPT` when anything is damaged, `ERR_DATA_DIR_IN_USE`, `ERR_DATA_DIR_VERSION`. */
 export function openStore(directory: string, onRow: (row: StoredChange) => void): OpenedStore {
   const files = filesOf(directory);
+  finishReplacement(directory);
   refuseMissing(files);
   let database: DatabaseSync | undefined;
   try {
@@ -47,16 +49,6 @@ function refuseMissing(files: StoreFiles): void {
   const known = knownCommit(witnesses);
   if (known === undefined || isWholeHistory(witnesses)) return;
   throw damaged(files.directory, [`state.db is missing; it was at revision ${known.revision}`]);
-}
-
-function isWholeHistory({ log }: Witnesses): boolean {
-  return log?.base?.hash === firstCommit.hash;
-}
-
-/** The newest commit that log and mark know of, when the store was written to. */
-function knownCommit({ log, mark }: Witnesses): CommitRecord | undefined {
-  const newest = newestOf(log?.newest, mark);
-  return newest === undefined || newest.sequence === 0 ? undefined : newest;
 }
 
 function prepareLayout(database: DatabaseSync, files: StoreFiles): readonly string[] {

@@ -78,7 +78,8 @@ export function upgradeTables(
   database.exec(`DROP TABLE store; PRAGMA user_version = ${layoutVersion}; COMMIT`);
 }
 
-function isJson(text: string): boolean {
+/** Whether the text can be parsed. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
@@ -108,6 +109,8 @@ function storedOf({ prefix, path, revision, value, sum }: Row): StoredChange {
   return { ...texts, revision: Number(revision) };
 }
 
+/** Reads the records of layout 1. */
+export const columnsOfVersion1 = "SELECT prefix, path, revision, value FROM objects";
 const columns = "SELECT prefix, path, revision, value, sum FROM objects";
 
 function oneRow(database: DatabaseSync, prefix: string, path: string): StoredChange {

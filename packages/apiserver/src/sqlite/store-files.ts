@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { commitLogName } from "./commit-log.ts";
-import type { CommitRecord } from "./commit-record.ts";
+import { type CommitRecord, firstCommit } from "./commit-record.ts";
 import { highWaterMarkName, readHighWaterMark } from "./high-water-mark.ts";
 import { type LogContents, readLog } from "./read-log.ts";
 import { databaseName } from "./store-database.ts";
@@ -38,4 +38,15 @@ export function readWitnesses(files: StoreFiles): Witnesses {
 /** The commit with the highest number. */
 export function newestOf(...commits: readonly (CommitRecord | undefined)[]): CommitRecord | undefined {
   return commits.filter((each) => each !== undefined).toSorted((a, b) => b.sequence - a.sequence)[0];
+}
+
+/** The newest commit that log and mark know of, when the store was written to. */
+export function knownCommit({ log, mark }: Witnesses): CommitRecord | undefined {
+  const newest = newestOf(log?.newest, mark);
+  return newest === undefined || newest.sequence === 0 ? undefined : newest;
+}
+
+/** Whether the log begins with the store's first commit, so that it holds everything. */
+export function isWholeHistory({ log }: Witnesses): boolean {
+  return log?.base?.hash === firstCommit.hash;
 }

@@ -11,6 +11,7 @@ import { systemHost } from "@setpoint/host/system";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
+import { slicedTransport } from "./sliced-transport.ts";
 import { kubeletClientUser, nodeAgentsGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
 
@@ -67,7 +68,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const transport = assembled.server.transport(admin);
   if (options.controllers !== false) {
     const controllers = {
-      transport: assembled.server.transport(controllerManager),
+      transport: slicedTransport(assembled.server.transport(controllerManager), host.clock),
       host,
       caPem: authority.certificate,
     };

@@ -1,5 +1,6 @@
 /** What a program gets from its host, as interfaces; see the package's README. */
 export type { Clock, Timer } from "./clock.ts";
+export { TimeSlices } from "./time-slices.ts";
 export { microTimestamp, nextTurn, sleep, timestamp, timestampAt } from "./clock.ts";
 export type { BytePacker } from "./byte-packer.ts";
 export type { Host } from "./host.ts";

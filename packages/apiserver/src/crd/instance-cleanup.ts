@@ -1,17 +1,26 @@
 /** Deletes the objects of a CRD that goes away; those with finalizers are marked and stay until their owners let them go. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import { type Clock, timestamp } from "@setpoint/host";
+import { type Clock, nextTurn, timestamp } from "@setpoint/host";
 import type { Storage, StorageDecision } from "../storage/storage.ts";
 
 const pathOf = ({ metadata }: UnstructuredObject): string =>
   metadata.namespace === undefined ? (metadata.name ?? "") : `${metadata.namespace}/${metadata.name ?? ""}`;
 
+/** Written together: one commit, and one turn of the event loop, for so many. */
+const batchSize = 500;
+
 /** Deletes or marks every object below the prefix; the number of those that are still there afterwards. */
 export async function deleteInstances(storage: Storage, prefix: string, clock: Clock): Promise<number> {
   const { objects } = storage.list(prefix);
   const decide = decideDeletion(clock);
-  const results = await Promise.all(objects.map((object) => storage.write({ prefix, path: pathOf(object) }, decide)));
-  return results.filter(({ object }) => (object?.metadata.finalizers ?? []).length > 0).length;
+  let left = 0;
+  for (let at = 0; at < objects.length; at += batchSize) {
+    if (at > 0) await nextTurn(clock);
+    const batch = objects.slice(at, at + batchSize);
+    const results = await Promise.all(batch.map((object) => storage.write({ prefix, path: pathOf(object) }, decide)));
+    left += results.filter(({ object }) => (object?.metadata.finalizers ?? []).length > 0).length;
+  }
+  return left;
 }
 
 function decideDeletion(clock: Clock): StorageDecision {

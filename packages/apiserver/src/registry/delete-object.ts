@@ -1,4 +1,5 @@
 import { deepEqual, isNotFound, type KubeList, type Status, type UnstructuredObject } from "@setpoint/apimachinery";
+import { TimeSlices } from "@setpoint/host";
 import { type DeleteOptions, parseDeleteOptions } from "../request/delete-options.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import type { StorageKey } from "../storage/storage.ts";
@@ -39,7 +40,10 @@ export async function deleteCollection(
 ): Promise<KubeList> {
   const options = parseDeleteOptions(body, served.request.query);
   const list = await listObjects(context, served);
+  // Neither a store in memory nor a dry run waits for anything, and a collection may be large.
+  const slices = new TimeSlices(context.host.clock);
   for (const { metadata } of list.items) {
+    if (slices.isOver()) await slices.pause();
     try {
       const { namespace = "", name = "" } = metadata;
       await deleteNamed(context, served, options, namespace, name);

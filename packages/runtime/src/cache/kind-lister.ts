@@ -1,9 +1,8 @@
 import { isApiError, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, SelectorOptions } from "@setpoint/client";
-import type { Clock } from "@setpoint/host";
+import { type Clock, TimeSlices } from "@setpoint/host";
 import type { StagedObjects } from "./reflector-target.ts";
 import type { SyncPlan } from "./sync-plan.ts";
-import { TimeSlices } from "./time-slices.ts";
 import { isPassing } from "./watch-errors.ts";
 import type { FrameListener } from "./watch-frames.ts";
 

@@ -1,10 +1,9 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import { ObjectScan, type Stored } from "@setpoint/client";
-import type { Clock } from "@setpoint/host";
+import { type Clock, TimeSlices } from "@setpoint/host";
 import type { StagedObjects } from "./reflector-target.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 import { type Store, storeKey } from "./store.ts";
-import { TimeSlices } from "./time-slices.ts";
 
 /** An object of the list: its staged bytes, the object itself where bytes could not be kept, or what the store has already. */
 type Staged = number | Stored<KubeObject> | "present";

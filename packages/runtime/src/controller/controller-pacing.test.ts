@@ -38,6 +38,23 @@ test("a TemporaryError is tried again after exactly its delay, however often it 
   expect(runsMs.map((atMs) => atMs - first)).toEqual([0, 7_000, 14_000, 21_000, 28_000]);
 });
 
+test.each([0, -1, 0.001])("a TemporaryError with a delay of %s that comes for ever backs off", async (delayMs) => {
+  await using world = createControllerWorld();
+  await world.client.create(Candy, candy("mint"));
+  const { runsMs, definition } = noting(world, {
+    reconcile: () => Promise.reject(new TemporaryError("the bank is closed", delayMs)),
+  });
+  world.start([definition]);
+  await world.run(60_000);
+  expect(runsMs.length).toBeLessThan(20);
+});
+
+test("a reconcile that asks for another run at once, for ever, keeps nobody else waiting", async () => {
+  await using world = createControllerWorld();
+  const { runs } = await tenSecondsBeside(world, "hot", async () => requeueAfter(0, "at once"));
+  expect(runs).toBe(11);
+});
+
 test("a conflict is looked at again soon, however long other failures before it have put the key off", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));

@@ -19,6 +19,9 @@ export interface RunEndsOptions {
 /** Who met a conflict looks again soon, however long the server has refused it before: it answers, and somebody else is at work. */
 const conflictDelayMsMax = 5_000;
 
+/** A shorter delay than this, which a timer does not keep, says nothing. */
+const temporaryDelayMsMin = 1;
+
 export class RunEnds {
   readonly #options: RunEndsOptions;
 
@@ -51,7 +54,9 @@ export class RunEnds {
       log.error("Reconcile failed and waits for a change", { error });
       return { end: "error", error };
     }
-    const wantedMs = temporaryDelayMsOf(error);
+    const toldMs = temporaryDelayMsOf(error);
+    // What fails and comes again at once, for ever, would leave no time for anything else: that is a failure like any other.
+    const wantedMs = toldMs !== undefined && toldMs >= temporaryDelayMsMin ? toldMs : undefined;
     if (wantedMs !== undefined) queue.addAfter(key, wantedMs);
     const delayMs = wantedMs ?? queue.addRateLimited(key, isConflict(error) ? conflictDelayMsMax : undefined);
     const fields = { error, retryDelayMs: Math.round(delayMs) };

@@ -1,3 +1,4 @@
+import { systemClock } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import { createQueue } from "../queue/work-queue.fixture.ts";
 import { Workers } from "./workers.ts";
@@ -110,4 +111,49 @@ test("a key that finds all workers idle is taken at once, however long they have
   await clock.run(60_000);
   queue.add("a");
   expect([...atWork.keys()]).toEqual(["a"]);
+});
+
+test("a key that is added again as soon as it is over, for ever, leaves the event loop its turns", async () => {
+  const { queue } = createQueue();
+  const stopAtMs = systemClock.monotonic() + 1_000;
+  let runs = 0;
+  const workers = new Workers({
+    ...{ clock: systemClock, queue, concurrency: 1 },
+    async work(key, free) {
+      runs++;
+      await Promise.resolve();
+      free();
+      // The test ends also when the loop has no turn.
+      if (systemClock.monotonic() < stopAtMs) queue.add(key);
+      queue.done(key);
+    },
+  });
+  queue.add("hot");
+  workers.start();
+  await new Promise<void>((resolve) => systemClock.setTimer(resolve, 20));
+  expect(systemClock.monotonic()).toBeLessThan(stopAtMs);
+  expect(runs).toBeGreaterThan(10);
+  workers.stop();
+  await workers.allEnded();
+});
+
+test("such a key leaves other keys and a virtual clock's other work their turns", async () => {
+  const { host, queue } = createQueue();
+  const runs = { hot: 0, other: 0 };
+  const workers = new Workers({
+    ...{ clock: host.clock, queue, concurrency: 1 },
+    async work(key, free) {
+      free();
+      if (key === "other") runs.other++;
+      else if (++runs.hot === 1) host.clock.defer(() => workers.stop());
+      else if (runs.hot < 100_000) queue.add("hot");
+      queue.done(key);
+    },
+  });
+  for (const key of ["first", "hot", "other"]) queue.add(key);
+  workers.start();
+  await host.clock.settle();
+  await workers.allEnded();
+  expect(runs.other).toBe(1);
+  expect(runs.hot).toBeLessThan(10_000);
 });

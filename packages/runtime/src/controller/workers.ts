@@ -1,5 +1,4 @@
-import type { Clock } from "@setpoint/host";
-import { TimeSlices } from "../cache/time-slices.ts";
+import { type Clock, TimeSlices } from "@setpoint/host";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { Underway } from "./underway.ts";
 

@@ -1,0 +1,56 @@
+import { type Clock, nextTurn } from "./clock.ts";
+
+/**
+ * Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. Little enough
+ * that a slice and a full collection of garbage in it, of ten to fifteen milliseconds, are less than twenty together.
+ */
+const sliceMsMax = 2;
+/** So many steps are a slice, however short they are: under a virtual clock all of them take no time. */
+const sliceStepsMax = 1_000;
+/** Beginnings in one turn of the event loop after which it is marked, so that the next ones are found to be in the same turn. */
+const beginningsUnmarkedMax = 8;
+
+/** Cuts long work into slices, with a turn of the event loop for everything else between them. */
+export class TimeSlices {
+  readonly #clock: Clock;
+  #startedMs: number;
+  #steps = 0;
+  #beginnings = 0;
+  #isMarked = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedMs = clock.monotonic();
+  }
+
+  /**
+   * Call it before work that nothing of the slice led to: what came meanwhile was waiting, not work. Work that begins again and again
+   * without a turn between, as a key does that asks for itself at once, is one slice all the same.
+   */
+  begin(): void {
+    if (this.#isMarked) return;
+    this.#restart();
+    if (++this.#beginnings < beginningsUnmarkedMax) return;
+    this.#isMarked = true;
+    this.#clock.defer(() => {
+      this.#isMarked = false;
+      this.#beginnings = 0;
+    });
+  }
+
+  /** To be asked before each step: whether to wait for `pause` first. */
+  isOver(): boolean {
+    return ++this.#steps > sliceStepsMax || this.#clock.monotonic() - this.#startedMs > sliceMsMax;
+  }
+
+  /** Resolves when everything else that is ready has had its turn. */
+  async pause(): Promise<void> {
+    await nextTurn(this.#clock);
+    this.#restart();
+  }
+
+  #restart(): void {
+    this.#startedMs = this.#clock.monotonic();
+    this.#steps = 0;
+  }
+}

@@ -6,10 +6,11 @@ import { isAbsolute, join } from "node:path";
 import type { Transport } from "@setpoint/apimachinery";
 import { type FaultPlan, startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import type { Host } from "@setpoint/host";
-import { systemHost } from "@setpoint/host/system";
+import { startStallWatchdog, systemHost } from "@setpoint/host/system";
 import type { ImageSource } from "@setpoint/process-node";
 import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
+import { stallLimits } from "./stall-limits.ts";
 import { startNodeProcess } from "./node-process.ts";
 import { prepareFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
@@ -47,8 +48,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   const directory = options.directory ?? temporaryFolder(parts);
   prepareFolder("data directory", directory);
-  const log = parts.adopt(openLog(join(directory, "control-plane.log")), (file) => file.close());
+  const logPath = join(directory, "control-plane.log");
+  const log = parts.adopt(openLog(logPath), (file) => file.close());
   const host = systemHost({ write: log.write });
+  parts.use(startStallWatchdog({ ...stallLimits, file: logPath }));
   parts.use(guardProcess(host.log));
   const block = parts.use(await claimServiceBlock(directory));
   const controlPlane = parts.use(

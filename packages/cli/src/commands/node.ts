@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { httpTransport } from "@setpoint/client/node";
-import { systemHost } from "@setpoint/host/system";
+import { startStallWatchdog, systemHost } from "@setpoint/host/system";
 import { startNode, type ImageProgress } from "@setpoint/process-node";
 import { openLog } from "../cluster/log-file.ts";
 import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
+import { stallLimits } from "../cluster/stall-limits.ts";
 import type { Command } from "../command.ts";
 import { guardProcess } from "../process-guard.ts";
 import { sentenceOf } from "../sentence-of.ts";
@@ -23,7 +24,9 @@ export const node: Command = {
     const parentGone = new Promise<void>((resolve) => process.once("disconnect", resolve));
     endAfter(parentGone);
     process.on("SIGINT", () => {});
-    const log = openLog(join(init.directory, "agent.log"));
+    const logPath = join(init.directory, "agent.log");
+    const log = openLog(logPath);
+    using _watchdog = startStallWatchdog({ ...stallLimits, file: logPath });
     try {
       await serve(init, log.write, parentGone);
       return 0;

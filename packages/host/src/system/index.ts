@@ -3,6 +3,8 @@ export { systemClock } from "./system-clock.ts";
 export { systemRandom } from "./system-random.ts";
 export type { JsonLoggerOptions } from "./json-logger.ts";
 export { systemLogger } from "./json-logger.ts";
+export type { StallWatchdogOptions } from "./stall-watchdog.ts";
+export { startStallWatchdog } from "./stall-watchdog.ts";
 export { systemHost } from "./system-host.ts";
 export { writeStandardError } from "./standard-error.ts";
 export { createMetrics } from "../metrics-registry.ts";

@@ -27,7 +27,7 @@ test("a client that asks again and again without waiting for anything leaves eve
     while (systemClock.monotonic() < endMs) await transport.send(request);
   };
   expect(await turnsDuring(() => askFor(inner))).toBe(0);
-  expect(await turnsDuring(() => askFor(slicedTransport(inner, systemClock)))).toBeGreaterThan(10);
+  expect(await turnsDuring(() => askFor(slicedTransport(inner, systemClock)))).toBeGreaterThan(2);
 });
 
 test("several clients that never wait leave everything else its turns, too", async () => {
@@ -37,7 +37,7 @@ test("several clients that never wait leave everything else its turns, too", asy
   const ask = async (): Promise<void> => {
     while (systemClock.monotonic() < endMs) await transport.send(request);
   };
-  expect(await turnsDuring(async () => void (await Promise.all([ask(), ask(), ask()])))).toBeGreaterThan(10);
+  expect(await turnsDuring(async () => void (await Promise.all([ask(), ask(), ask()])))).toBeGreaterThan(2);
 });
 
 test("the frames of a watch that never runs dry leave everything else its turns, and it can be left", async () => {
@@ -56,6 +56,6 @@ test("the frames of a watch that never runs dry leave everything else its turns,
     if (answer.kind !== "watch") throw new Error("wanted a watch");
     for await (const _frame of answer.frames) if (systemClock.monotonic() > endMs) break;
   });
-  expect(turns).toBeGreaterThan(10);
+  expect(turns).toBeGreaterThan(2);
   expect(isLeft).toBe(true);
 });

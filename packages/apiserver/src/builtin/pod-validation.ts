@@ -13,6 +13,7 @@ import {
   required,
 } from "./field-errors.ts";
 import { type JsonObject, objectAt, objectsAt, stringAt, textOf } from "./json-fields.ts";
+import { subPathErrors, volumeFileErrors } from "./volume-path-validation.ts";
 
 const quantityProblem = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const restartPolicies = ["Always", "Never", "OnFailure"];
@@ -30,6 +31,7 @@ export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError
     errors.push(
       ...nameErrors(volume, `${at}.volumes[${index}].name`),
       ...sourceErrors(volume, `${at}.volumes[${index}]`),
+      ...volumeFileErrors(volume, `${at}.volumes[${index}]`),
     );
   });
   errors.push(
@@ -137,6 +139,7 @@ function mountErrors(container: JsonObject, at: string, volumes: ReadonlySet<str
     if (path === "") errors.push(required(`${where}.mountPath`));
     else if (paths.has(path)) errors.push(invalidValue(`${where}.mountPath`, path, "must be unique"));
     paths.add(path);
+    errors.push(...subPathErrors(mount, where));
     return errors;
   });
 }

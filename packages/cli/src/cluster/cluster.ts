@@ -12,7 +12,7 @@ import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
 import { stallLimits } from "./stall-limits.ts";
 import { startNodeProcess } from "./node-process.ts";
-import { prepareFolder } from "./prepare-folder.ts";
+import { preparePrivateFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
 
 export interface ClusterOptions {
@@ -47,7 +47,8 @@ export function imageCacheFolder(): string {
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   const directory = options.directory ?? temporaryFolder(parts);
-  prepareFolder("data directory", directory);
+  preparePrivateFolder("data directory", directory);
+  preparePrivateFolder("folder of nodes", join(directory, "nodes"));
   const logPath = join(directory, "control-plane.log");
   const log = parts.adopt(openLog(logPath), (file) => file.close());
   const host = systemHost({ write: log.write });

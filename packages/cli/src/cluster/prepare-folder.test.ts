@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ownFolder } from "../own-folder.fixture.ts";
-import { prepareFolder } from "./prepare-folder.ts";
+import { prepareFolder, preparePrivateFolder } from "./prepare-folder.ts";
 
 const folder = ownFolder("prepare");
 
@@ -22,4 +22,20 @@ test("a folder that nobody can make is refused at once, in words", () => {
     expect(() => prepareFolder("data directory", place)).toThrow(
       `Cannot use "${place}" as data directory: it must be a folder that can be written to`,
     );
+});
+
+test("a private folder is closed to others, also when it was open", () => {
+  const open = join(folder, "open");
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  preparePrivateFolder("data directory", open);
+  expect(statSync(open).mode & 0o777).toBe(0o700);
+});
+
+test("a folder that all users share is no private one, and stays as it is", () => {
+  const shared = join(folder, "shared");
+  mkdirSync(shared);
+  chmodSync(shared, 0o1777);
+  expect(() => preparePrivateFolder("data directory", shared)).toThrow("all users share it; name a folder in it");
+  expect(statSync(shared).mode & 0o7777).toBe(0o1777);
 });

@@ -1,6 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
+
+const stickyBit = 0o1000;
 
 /** Makes a folder that can be written to; `what` names it in the sentence that says why that cannot be. */
 export function prepareFolder(what: string, folder: string): void {
@@ -9,6 +11,21 @@ export function prepareFolder(what: string, folder: string): void {
     accessSync(folder, constants.W_OK);
   } catch (cause) {
     const message = `Cannot use "${folder}" as ${what}: it must be a folder that can be written to`;
+    throw new SetpointError("ERR_FOLDER", message, { cause });
+  }
+}
+
+/** As `prepareFolder`, for this user alone: keys and Secrets lie in it. Takes the rights of others from one that is there. */
+export function preparePrivateFolder(what: string, folder: string): void {
+  prepareFolder(what, folder);
+  if ((statSync(folder).mode & stickyBit) !== 0) {
+    const message = `Cannot use "${folder}" as ${what}: all users share it; name a folder in it`;
+    throw new SetpointError("ERR_FOLDER", message);
+  }
+  try {
+    chmodSync(folder, 0o700);
+  } catch (cause) {
+    const message = `Cannot use "${folder}" as ${what}: it belongs to another user; name a folder of your own`;
     throw new SetpointError("ERR_FOLDER", message, { cause });
   }
 }

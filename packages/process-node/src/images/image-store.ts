@@ -2,6 +2,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -105,6 +106,8 @@ export class ImageStore {
       this.#options.onProgress?.({ kind: "image", image: name, step: "ready", seconds });
     }
     this.#used.add(hash);
+    // Its setuid programs are for containers, not for the host's other users.
+    chmodSync(this.#rootOf(hash), 0o700);
     touch(this.#rootOf(hash), this.#options.clock.now());
     return {
       id: `process://sha256:${hash.replace(localPrefix, "")}`,

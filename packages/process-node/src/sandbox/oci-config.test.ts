@@ -90,7 +90,10 @@ test("a subPath is mounted from the stage, where links are not followed", () => 
   const { config, staged } = bundle({ mounts: [mount] });
   expect(staged).toEqual([{ volume: directory, path: "a/b", name: "sub-0" }]);
   const made = config.mounts.find(({ destination }) => destination === "/data");
-  expect(made).toMatchObject({ source: "/stage/sub-0", options: expect.arrayContaining(["rw", "nodev", "idmap"]) });
+  expect(made).toMatchObject({
+    source: "/stage/paths/sub-0",
+    options: expect.arrayContaining(["rw", "nodev", "idmap"]),
+  });
 });
 
 test("a further process has the user, rights and environment of the container", () => {

@@ -8,7 +8,7 @@
 export interface StagedPath {
   /** The volume's folder. */
   readonly volume: string;
-  /** Beneath it; made when it is missing. */
+  /** Beneath it; made when it is missing, with the owner and the mode of the volume. */
   readonly path: string;
   /** The name in the stage by which the mount refers to it. */
   readonly name: string;
@@ -30,24 +30,35 @@ export function stagedRoot(directory: string): string {
 }
 
 export function stagedPath(directory: string, name: string): string {
-  return `${directory}/${name}`;
+  return `${directory}/paths/${name}`;
 }
 
-/** Arguments: stage, skeleton, owner, size; triples of volume, path and name; `--`; what to run. */
+/**
+ * Arguments: stage, skeleton, user, group, size; triples of volume, path and name; `--`; what to run. As few programs as
+ * possible run here: each start of a container waits for them.
+ */
 const script = `set -eu
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
-stage=$1 skeleton=$2 owner=$3 size=$4
-shift 4
-mount -n -t tmpfs -o "mode=0755,nodev,size=$size" setpoint "$stage"
-mkdir "$stage/root"
-chown "$owner" "$stage/root"
+make() {
+  at=$1 rest=$2
+  while [ -n "$rest" ]; do
+    case $rest in */*) part=\${rest%%/*} rest=\${rest#*/} ;; *) part=$rest rest= ;; esac
+    at=$at/$part
+    [ -e "$at" ] || { mkdir "$at"; chown --reference="$1" "$at"; chmod --reference="$1" "$at"; }
+  done
+}
+stage=$1 skeleton=$2 options="nodev,mode=0755,uid=$3,gid=$4,size=$5"
+shift 5
+[ -d "$stage/paths" ] || mkdir -p "$stage/root" "$stage/paths"
+mount -n -t tmpfs -o "$options" setpoint "$stage/root"
 cp -a "$skeleton/." "$stage/root"
+[ "$1" = -- ] || mount -n -t tmpfs -o mode=0755 setpoint "$stage/paths"
 while [ "$1" != -- ]; do
-  view="$stage/view-$3" target="$stage/$3"
+  view="$stage/paths/view-$3" target="$stage/paths/$3"
   mkdir "$view"
   mount -n -c --bind "$1" "$view"
   mount -n -c -o remount,bind,nosymfollow "$view"
-  [ -e "$view/$2" ] || mkdir -p "$view/$2"
+  [ -e "$view/$2" ] || make "$view" "$2"
   if [ -d "$view/$2" ]; then mkdir "$target"; else : >"$target"; fi
   mount -n -c --bind "$view/$2" "$target"
   mount -n -c -o remount,bind,symfollow "$target"
@@ -60,6 +71,6 @@ exec "$@"`;
 export function stageCommand(stage: Stage, command: readonly string[]): string[] {
   const { directory, skeleton, owner, rootBytes, paths } = stage;
   const triples = paths.flatMap(({ volume, path, name }) => [volume, path, name]);
-  const settings = [directory, skeleton, `${owner.uid}:${owner.gid}`, String(rootBytes)];
+  const settings = [directory, skeleton, String(owner.uid), String(owner.gid), String(rootBytes)];
   return ["/bin/sh", "-c", script, "setpoint-stage", ...settings, ...triples, "--", ...command];
 }

@@ -96,6 +96,9 @@ export {
   quantityValue,
   subtractQuantities,
 } from "./quantity.ts";
+export type { JsonFields, ResourceAmounts } from "./pod-resources.ts";
+export { addAmounts, fieldsAt, listAt, podResources, readAmounts } from "./pod-resources.ts";
+export { inQuotaScope, quotaResource, quotaUsage } from "./quota-usage.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { formatAge, formatHumanDuration } from "./age.ts";
 

@@ -5,6 +5,7 @@ export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collec
 export { GarbageCollector } from "./garbage-collector/garbage-collector.ts";
 export { namespaces } from "./namespace/namespace-controller.ts";
 export { nodeLifecycle } from "./node-lifecycle/node-lifecycle-controller.ts";
+export { resourceQuotas } from "./resource-quota/resource-quota-controller.ts";
 export { replicaSets } from "./replica-set/replica-set-controller.ts";
 export type { SchedulerOptions } from "./scheduler/scheduler.ts";
 export { scheduler } from "./scheduler/scheduler.ts";

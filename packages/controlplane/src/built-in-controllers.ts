@@ -9,6 +9,7 @@ import {
   namespaces,
   nodeLifecycle,
   replicaSets,
+  resourceQuotas,
   scheduler,
   serviceAccounts,
 } from "@setpoint/controllers";
@@ -37,6 +38,7 @@ export async function startBuiltInControllers({
     serviceAccounts({ caPem }),
     claimProtection,
     nodeLifecycle,
+    resourceQuotas,
   ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
   const collector = new GarbageCollector(createClient(transport, host), host, { informers: manager.informers });

@@ -1,9 +1,11 @@
 /** The plugins that are on in every cluster, in the order in which upstream runs them. */
 import type { AdmissionPlugin } from "./admission-plugin.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
+import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { podSecurity, type PodSecurityExemptions } from "./pod-security/pod-security.ts";
 import { priorityAdmission } from "./priority-admission.ts";
+import { resourceQuota } from "./resource-quota.ts";
 import { serviceAccountAdmission } from "./service-account-admission.ts";
 import { serviceIpAllocator } from "./service-ip-allocator.ts";
 import { defaultStorageClass, storageObjectInUseProtection, taintNodesByCondition } from "./storage-admission.ts";
@@ -20,6 +22,7 @@ export interface DefaultAdmissionOptions {
 export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonly AdmissionPlugin[] {
   return [
     namespaceLifecycle,
+    limitRanger,
     ...(options.serviceAccounts === false ? [] : [serviceAccountAdmission]),
     taintNodesByCondition,
     podSecurity(options.podSecurityExemptions),
@@ -28,5 +31,7 @@ export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonl
     defaultStorageClass,
     storageObjectInUseProtection,
     serviceIpAllocator(options.serviceCidr),
+    // Last: only what all others let pass is charged.
+    resourceQuota(),
   ];
 }

@@ -18,6 +18,7 @@ import {
   withCrdStrategy,
 } from "@setpoint/apiserver";
 import {
+  type ConnectToPod,
   createNodeRestriction,
   createRbacEscalationPlugin,
   createReviewEndpoints,
@@ -39,6 +40,8 @@ export interface AssemblyOptions {
   /** Absent: in memory. */
   readonly directory?: string;
   readonly serviceCidr?: string;
+  /** A connection to a pod; undefined for an address that this process reaches by itself. */
+  readonly connectToPod?: ConnectToPod;
   /** PEM of the key that signs service-account tokens; absent: a new one. */
   readonly tokenKey?: string;
 }
@@ -74,7 +77,10 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     reader: server.reader,
     ...(options.tokenKey === undefined ? {} : { key: options.tokenKey }),
   });
-  const caller = httpsWebhookCaller({ resolveService: serviceEndpoints(server.reader) });
+  const caller = httpsWebhookCaller({
+    resolveService: serviceEndpoints(server.reader),
+    ...(options.connectToPod === undefined ? {} : { connectToPod: options.connectToPod }),
+  });
   const customResources = serveCustomResources(server, { host, storage, caller });
   const webhooks = serveWebhooks(server, { caller });
   addEndpoints(server, { host, storage, authorizer, rbac, tokens });

@@ -1,7 +1,8 @@
 /** Starts an embedded Kubernetes control plane in this process. Wiring and nothing else. */
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
-import type { FaultPlan, ListeningServer } from "@setpoint/apiserver/http";
+import type { ConnectToPod, FaultPlan, ListeningServer } from "@setpoint/apiserver/http";
 import type { CertificateAuthority, KeyPair } from "@setpoint/host/certificates";
 import { createAuthenticator, createNodeProxy, FaultyServer, serve, steerable } from "@setpoint/apiserver/http";
 import { writeKubeconfig } from "@setpoint/client/node";
@@ -12,7 +13,7 @@ import { assembleApiServer, type AssembledServer } from "./api-server-assembly.t
 import { startBuiltInControllers } from "./built-in-controllers.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
 import { slicedTransport } from "./sliced-transport.ts";
-import { kubeletClientUser, nodeAgentsGroup, prepareForNodes } from "./node-agents.ts";
+import { kubeletClientUser, nodeAgentsGroup, nodeNetworksGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
 
 export interface ControlPlaneOptions {
@@ -26,8 +27,24 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean;
   /** The range of the Services' addresses; default 127.96.0.0/12. */
   readonly serviceCidr?: string;
+  /** The network of the pods, where it is not that of this process. */
+  readonly podNetwork?: {
+    /** Where pods reach the API server: its connections are given to `accept`. */
+    readonly api: { readonly address: string; readonly port: number };
+    /** More addresses of the API server's certificate. */
+    readonly hosts: readonly string[];
+    /** A connection to a pod; undefined for an address that this process reaches by itself. */
+    readonly connectToPod: ConnectToPod;
+  };
   /** What goes wrong on purpose for those who ask over HTTPS; it can be steered at `/setpoint/faults`. */
   readonly faults?: FaultPlan;
+}
+
+export interface NodeKeys {
+  readonly client: KeyPair;
+  readonly serving: KeyPair;
+  /** As the network part of the node, which reads all pods and policies. */
+  readonly network: KeyPair;
 }
 
 export interface ControlPlane extends AsyncDisposable {
@@ -37,12 +54,14 @@ export interface ControlPlane extends AsyncDisposable {
   transportAs(user: UserInfo): Transport;
   /** Where it listens; undefined when in-process only. */
   readonly url: string | undefined;
+  /** Serves a connection that another listener accepted. Throws when it does not listen itself. */
+  accept(socket: Socket): void;
   /** PEM of the cluster's authority. */
   readonly caPem: string;
   /** A client certificate for a user. */
   issueClient(user: string, groups: readonly string[]): KeyPair;
   /** The certificates of a node agent: as a client, and as a server under `hosts`. */
-  issueNode(name: string, hosts: readonly string[]): { readonly client: KeyPair; readonly serving: KeyPair };
+  issueNode(name: string, hosts: readonly string[]): NodeKeys;
   /** The text of a kubeconfig for cluster-admin. Throws when it does not listen. */
   kubeconfig(): string;
 }
@@ -75,7 +94,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     parts.use(await startBuiltInControllers(controllers));
   }
   if (listening !== undefined) {
-    await publishApiServer(transport, host, options.https?.address ?? "127.0.0.1", listening.port);
+    const own = { address: options.https?.address ?? "127.0.0.1", port: listening.port };
+    await publishApiServer(transport, host, options.podNetwork?.api ?? own);
     await prepareForNodes(transport, host);
   }
   return describe(assembled, authority, listening, parts.move());
@@ -83,7 +103,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 async function assemble(
   host: Host,
-  { directory, serviceCidr }: ControlPlaneOptions,
+  { directory, serviceCidr, podNetwork }: ControlPlaneOptions,
 ): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
   const pki = directory === undefined ? undefined : join(directory, "pki");
   const tokenKey = loadTokenKey(pki);
@@ -92,6 +112,7 @@ async function assemble(
     host,
     ...(directory === undefined ? {} : { directory: join(directory, "store") }),
     ...(serviceCidr === undefined ? {} : { serviceCidr }),
+    ...(podNetwork === undefined ? {} : { connectToPod: podNetwork.connectToPod }),
     ...(tokenKey === undefined ? {} : { tokenKey }),
   });
   const authority = loadAuthority({
@@ -131,7 +152,13 @@ async function listen(
   ];
   const own = authority.issueServer({
     commonName: "kube-apiserver",
-    hosts: [...names, "127.0.0.1", address, firstAddress(options.serviceCidr ?? "127.96.0.0/12")],
+    hosts: [
+      ...names,
+      "127.0.0.1",
+      address,
+      firstAddress(options.serviceCidr ?? "127.96.0.0/12"),
+      ...(options.podNetwork?.hosts ?? []),
+    ],
   });
   // Without a group: the agents ask whether this user may, and a binding to system:kubelet-api-admin says so.
   const toNodes = authority.issueClient({ commonName: kubeletClientUser, organizations: [] });
@@ -175,17 +202,18 @@ function describe(
     transportAs: (user) => assembled.server.transport(user),
     url: listening?.url,
     caPem: authority.certificate,
+    accept(socket) {
+      if (listening === undefined) throw notListening("accept a connection");
+      listening.accept(socket);
+    },
     issueClient,
     issueNode: (name, hosts) => ({
       client: issueClient(`system:node:${name}`, ["system:nodes", nodeAgentsGroup]),
+      network: issueClient(`setpoint:node-network:${name}`, [nodeNetworksGroup]),
       serving: authority.issueServer({ commonName: `system:node:${name}`, hosts: [name, ...hosts] }),
     }),
     kubeconfig() {
-      if (listening === undefined)
-        throw new SetpointError(
-          "ERR_NOT_LISTENING",
-          "Cannot write a kubeconfig: this control plane is in-process only; start it with `https`",
-        );
+      if (listening === undefined) throw notListening("write a kubeconfig");
       const { certificate, key } = issueClient(admin.username, ["system:masters"]);
       return writeKubeconfig({
         server: listening.url,
@@ -197,4 +225,9 @@ function describe(
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
+}
+
+function notListening(what: string): SetpointError {
+  const message = `Cannot ${what}: this control plane is in-process only; start it with \`https\``;
+  return new SetpointError("ERR_NOT_LISTENING", message);
 }

@@ -1,5 +1,5 @@
 /** An embedded Kubernetes control plane; see the package's README. */
-export type { ControlPlane, ControlPlaneOptions } from "./control-plane.ts";
+export type { ControlPlane, ControlPlaneOptions, NodeKeys } from "./control-plane.ts";
 export { startControlPlane } from "./control-plane.ts";
 export type { KeyPair } from "@setpoint/host/certificates";
 export type { FaultPlan } from "@setpoint/apiserver/http";

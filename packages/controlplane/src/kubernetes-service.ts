@@ -6,7 +6,11 @@ import type { Host } from "@setpoint/host";
 
 const fieldManager = "kube-apiserver";
 
-export async function publishApiServer(transport: Transport, host: Host, address: string, port: number): Promise<void> {
+export async function publishApiServer(
+  transport: Transport,
+  host: Host,
+  { address, port }: { readonly address: string; readonly port: number },
+): Promise<void> {
   const client = createClient(transport, host);
   const metadata = { name: "kubernetes", namespace: "default", labels: { "kubernetes.io/service-name": "kubernetes" } };
   const slice = EndpointSlice({

@@ -6,9 +6,12 @@ import type { Host } from "@setpoint/host";
 
 /** The group of agents' certificates beside `system:nodes`. */
 export const nodeAgentsGroup = "setpoint:node-agents";
+/** The group of the certificates with which nodes read what they need to route and to enforce NetworkPolicies. */
+export const nodeNetworksGroup = "setpoint:node-networks";
 /** As whom the API server calls node agents; RBAC grants it the agents' API and nothing else. */
 export const kubeletClientUser = "kube-apiserver-kubelet-client";
 const name = "setpoint:node-agent";
+const networkName = "setpoint:node-network";
 const kubeletAdmin = "kube-apiserver-kubelet-admin";
 const apiGroup = "rbac.authorization.k8s.io";
 const fieldManager = "setpoint";
@@ -25,6 +28,11 @@ const rules = [
   { apiGroups: [""], resources: ["persistentvolumes/status"], verbs: ["patch"] },
 ];
 
+const networkRules = [
+  { apiGroups: [""], resources: ["pods", "namespaces"], verbs: ["list", "watch"] },
+  { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["list", "watch"] },
+];
+
 /** Applies the agents' role, the API server's right to call them, and the default StorageClass, whose volumes are folders of a node. */
 export async function prepareForNodes(transport: Transport, host: Host): Promise<void> {
   const client = createClient(transport, host);
@@ -35,6 +43,11 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
     name: kubeletAdmin,
     roleRef: { apiGroup, kind: "ClusterRole", name: "system:kubelet-api-admin" },
     subjects: [{ apiGroup, kind: "User", name: kubeletClientUser }],
+  });
+  const networkBinding = ClusterRoleBinding({
+    name: networkName,
+    roleRef: { apiGroup, kind: "ClusterRole", name: networkName },
+    subjects: [{ apiGroup, kind: "Group", name: nodeNetworksGroup }],
   });
   const storageClass = StorageClass({
     name: "folder",
@@ -47,6 +60,8 @@ export async function prepareForNodes(transport: Transport, host: Host): Promise
     client.apply(ClusterRole, ClusterRole({ name, rules }), options),
     client.apply(ClusterRoleBinding, ClusterRoleBinding({ name, roleRef, subjects }), options),
     client.apply(ClusterRoleBinding, kubeletBinding, options),
+    client.apply(ClusterRole, ClusterRole({ name: networkName, rules: networkRules }), options),
+    client.apply(ClusterRoleBinding, networkBinding, options),
     client.apply(StorageClass, storageClass, options),
   ]);
 }

@@ -4,6 +4,19 @@
 export { clusterDnsAddress, kubeletPort, startNode } from "./node-agent.ts";
 export type { NodeAgent, NodeOptions } from "./node-options.ts";
 
+// the network
+export type { ClusterAddresses } from "./network/base-rules.ts";
+export { apiPort, podRange } from "./network/base-rules.ts";
+export { openClusterNetwork } from "./network/cluster-network.ts";
+export type { ClusterNetwork, ClusterNetworkOptions } from "./network/cluster-network.ts";
+export { clearFaults, injectFault, listFaults } from "./network/inject-fault.ts";
+export { inCidr } from "./network/ipv4.ts";
+export { readHolder } from "./network/namespace-holder.ts";
+export type { HolderOptions, NetworkNamespace } from "./network/namespace-holder.ts";
+export { NamespaceSockets } from "./network/namespace-sockets.ts";
+export type { PodNetworkOptions } from "./network/node-network.ts";
+export type { NetworkFault } from "./network/pod-network.ts";
+
 // images
 export { debianCatalogue } from "./images/debian-catalogue.ts";
 export type { CatalogueEntry } from "./images/debian-catalogue.ts";

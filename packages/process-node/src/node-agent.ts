@@ -19,7 +19,7 @@ import { ImageStore } from "./images/image-store.ts";
 import { RequestAccess } from "./kubelet/request-access.ts";
 import { KubeletServer } from "./kubelet-server.ts";
 import { ClusterDns } from "./network/cluster-dns.ts";
-import { createLoopbackNetwork } from "./network/loopback-network.ts";
+import { createNodeNetwork, type NodeNetwork } from "./network/node-network.ts";
 import { type NodeDnsState, serveDns } from "./network/node-dns.ts";
 import { reportDns, reportService } from "./network/network-reports.ts";
 import { podHostFiles } from "./network/pod-host-files.ts";
@@ -81,11 +81,22 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       connect: (...to) => network.connect(...to),
     }),
   );
-  const network = await createLoopbackNetwork({
-    ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),
-    file: join(directory, "network.json"),
-    claim: (address) => kubelet.listen(address, port),
-  });
+  const nodeNetwork: NodeNetwork = stack.use(
+    await createNodeNetwork({
+      clock,
+      log,
+      nodeName: name,
+      podNetwork: options.podNetwork,
+      addresses: {
+        ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),
+        file: join(directory, "network.json"),
+        claim: (address) => kubelet.listen(address, port),
+      },
+      services: () => table,
+      pods: () => pods.pods(),
+    }),
+  );
+  const { network } = nodeNetwork;
 
   const onChange = (): void => servicesLater();
   const services = stack.use(new ObjectMirror({ api, clock, log, kind: serviceKind, onChange }));
@@ -95,13 +106,13 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     () => slices.values(),
   );
   const events = createEventRecorder({ ...host, log }, api, "kubelet", name);
-  const proxy = stack.use(new ServiceProxy(table, (problem) => reportService(log, events, problem)));
+  const proxy = stack.use(new ServiceProxy(table, (problem) => reportService(log, events, problem), nodeNetwork.proxy));
   const dnsAddress = options.clusterDnsAddress ?? clusterDnsAddress;
-  const dns = stack.use(new ClusterDns(table, clock));
+  const dns = stack.use(new ClusterDns(table, clock, nodeNetwork.dnsSockets));
   let dnsState: NodeDnsState = { isServed: false };
   const updateDns = async (): Promise<void> => {
     const before = dnsState;
-    dnsState = await serveDns(dns, table, dnsAddress);
+    dnsState = await serveDns(dns, table, { address: dnsAddress, isOurs: network.kind === "namespace" });
     if (dnsState.problem === before.problem) return;
     if (dnsState.problem !== undefined) reportDns(log, events, name, dnsAddress, dnsState.problem);
     else log.info("Cluster DNS is served", { address: dnsAddress });
@@ -174,6 +185,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     clock.defer(() => {
       areServicesDue = false;
       proxy.update();
+      nodeNetwork.update();
       // Without DNS the names of Services stand in files of the pods.
       if (!dnsState.isServed) pods.wake();
     });
@@ -196,7 +208,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   stack.use(registration);
   await registration.register();
   events.record(nodeReference(name), "Normal", "Starting", "Starting kubelet.");
-  await Promise.all([services.synced, slices.synced]);
+  await Promise.all([services.synced, slices.synced, nodeNetwork.synced]);
   proxy.update();
   await updateDns();
   // Containers end before the node says good-bye and the services go.

@@ -1,6 +1,7 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
 import type { ImageSource } from "./images/image.ts";
+import type { PodNetworkOptions } from "./network/node-network.ts";
 import type { ImageProgress } from "./images/image-store.ts";
 
 export interface NodeOptions {
@@ -21,6 +22,8 @@ export interface NodeOptions {
   /** Debian mirror; default: that of the host's apt sources. */
   readonly mirror?: string;
   readonly podCidr?: string;
+  /** Gives pods network namespaces of their own; absent: they share the host's, on loopback addresses. */
+  readonly podNetwork?: PodNetworkOptions;
   /** Where cluster DNS listens; default 127.96.0.10, the tenth address of the service range. */
   readonly clusterDnsAddress?: string;
   readonly kubeletPort?: number;

@@ -8,7 +8,7 @@ export { requestBytesMax } from "./read-body.ts";
 export { gzipBytesMin, listChunkItems, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
 
 // webhooks
-export type { HttpsWebhookCaller, HttpsWebhookCallerOptions } from "./webhook-caller.ts";
+export type { ConnectToPod, HttpsWebhookCaller, HttpsWebhookCallerOptions } from "./webhook-caller.ts";
 export { httpsWebhookCaller, webhookAnswerBytesMax } from "./webhook-caller.ts";
 export type { Endpoint as ServiceEndpoint, ResolveService, ServicePort } from "../webhook/service-endpoint.ts";
 export { serviceEndpoints } from "../webhook/service-endpoint.ts";

@@ -45,6 +45,8 @@ export interface ServeOptions {
 export interface ListeningServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
+  /** Serves a connection that another listener accepted, such as one in another network namespace. */
+  accept(socket: Socket): void;
   /** Ends watches, waits for other requests up to the limit, then cuts what is left. */
   close(): Promise<void>;
 }
@@ -112,6 +114,11 @@ class Listener implements ListeningServer {
   get url(): string {
     const { address = "127.0.0.1" } = this.#options;
     return `https://${address.includes(":") ? `[${address}]` : address}:${this.port}`;
+  }
+
+  accept(socket: Socket): void {
+    if (this.#closed === undefined) this.#server.emit("connection", socket);
+    else socket.destroy();
   }
 
   close(): Promise<void> {

@@ -1,13 +1,19 @@
 /** Calls webhooks over HTTPS. */
 import { Agent, request } from "node:https";
+import type { Duplex } from "node:stream";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
+import { isIP, Socket } from "node:net";
 import type { ResolveService } from "../webhook/service-endpoint.ts";
 import type { WebhookAnswer, WebhookCall, WebhookCaller } from "../webhook/webhook-caller.ts";
 
 export interface HttpsWebhookCallerOptions {
   readonly resolveService: ResolveService;
+  /** A connection to a pod; undefined for an address that this process reaches by itself. */
+  readonly connectToPod?: ConnectToPod;
 }
+
+export type ConnectToPod = (address: string, port: number) => Promise<Duplex> | undefined;
 
 /** A review's answer holds at most the patch of one object or the objects of one conversion. */
 export const webhookAnswerBytesMax: number = 64 * 1024 * 1024;
@@ -17,7 +23,7 @@ const socketsPerWebhookMax = 32;
 
 export interface HttpsWebhookCaller extends WebhookCaller, Disposable {}
 
-export function httpsWebhookCaller({ resolveService }: HttpsWebhookCallerOptions): HttpsWebhookCaller {
+export function httpsWebhookCaller({ resolveService, connectToPod }: HttpsWebhookCallerOptions): HttpsWebhookCaller {
   const agents = new Map<string, Agent>();
   const agentFor = (call: WebhookCall, servername: string): Agent => {
     const { caBundle = "" } = call.config;
@@ -25,7 +31,7 @@ export function httpsWebhookCaller({ resolveService }: HttpsWebhookCallerOptions
     const known = agents.get(key);
     if (known !== undefined) return known;
     const ca = caBundle === "" ? {} : { ca: Buffer.from(caBundle, "base64").toString("utf8") };
-    const agent = new Agent({ keepAlive: true, maxSockets: socketsPerWebhookMax, servername, ...ca });
+    const agent = new PodAgent(connectToPod, { keepAlive: true, maxSockets: socketsPerWebhookMax, servername, ...ca });
     agents.set(key, agent);
     dropOldest(agents);
     return agent;
@@ -53,6 +59,33 @@ export function httpsWebhookCaller({ resolveService }: HttpsWebhookCallerOptions
       agents.clear();
     },
   };
+}
+
+type OnConnection = (error: Error | null, socket: Duplex) => void;
+
+/** Its connections to pods go through the pod network. */
+class PodAgent extends Agent {
+  readonly #connectToPod: ConnectToPod | undefined;
+
+  constructor(connectToPod: ConnectToPod | undefined, options: ConstructorParameters<typeof Agent>[0]) {
+    super(options);
+    this.#connectToPod = connectToPod;
+  }
+
+  override createConnection(options: ConnectionOptions, callback?: OnConnection): Duplex | null | undefined {
+    const opening = this.#connectToPod?.(options.host ?? "", options.port ?? 443);
+    if (opening === undefined) return super.createConnection(options, callback);
+    void secure(opening, options, callback);
+    return undefined;
+  }
+}
+
+async function secure(opening: Promise<Duplex>, options: ConnectionOptions, callback?: OnConnection): Promise<void> {
+  try {
+    callback?.(null, connectTls({ ...options, socket: await opening }));
+  } catch (error) {
+    callback?.(error as Error, new Socket());
+  }
 }
 
 function dropOldest(agents: Map<string, Agent>): void {

@@ -12,6 +12,7 @@ import { openLog } from "./log-file.ts";
 import { guardProcess } from "../process-guard.ts";
 import { stallLimits } from "./stall-limits.ts";
 import { startNodeProcess } from "./node-process.ts";
+import { choosePodNetwork } from "./pod-network.ts";
 import { preparePrivateFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
 
@@ -55,22 +56,27 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   parts.use(startStallWatchdog({ ...stallLimits, file: logPath }));
   parts.use(guardProcess(host.log));
   const block = parts.use(await claimServiceBlock(directory));
+  const isKept = options.directory !== undefined;
+  const question = { clock: host.clock, directory, isKept, block, canSeparate: false, say: options.say };
+  const network = parts.use(await choosePodNetwork(question));
   const controlPlane = parts.use(
     await startControlPlane({
       host,
       ...(options.directory === undefined ? {} : { directory }),
       https: { port: options.port },
-      serviceCidr: block.cidr,
+      serviceCidr: network.serviceCidr,
+      ...network.forControlPlane,
       ...(options.faults === undefined ? {} : { faults: options.faults }),
     }),
   );
+  await network.publish(controlPlane);
   for (let i = 1; i <= options.nodes; i++) {
     parts.use(
       await startNodeProcess({
         name: `node-${i}`,
         directory,
         controlPlane,
-        block,
+        network,
         imageCache: imageCacheFolder(),
         localImages: options.localImages ?? {},
         say: options.say,

@@ -2,10 +2,10 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
-import type { ControlPlane, KeyPair } from "@setpoint/controlplane";
-import type { ImageSource } from "@setpoint/process-node";
+import type { ControlPlane, NodeKeys } from "@setpoint/controlplane";
+import type { ImageSource, PodNetworkOptions } from "@setpoint/process-node";
 import { agentDelayMs } from "./agent-back-off.ts";
-import type { ServiceBlock } from "./service-block.ts";
+import type { PodNetworkChoice } from "./pod-network.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
 const stopMsMax = 20_000;
@@ -15,7 +15,7 @@ export interface NodeProcessOptions {
   readonly name: string;
   readonly directory: string;
   readonly controlPlane: ControlPlane;
-  readonly block: ServiceBlock;
+  readonly network: PodNetworkChoice;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
   readonly say: (line: string) => void;
@@ -27,9 +27,9 @@ export interface NodeInit {
   readonly directory: string;
   readonly server: string;
   readonly ca: string;
-  readonly client: KeyPair;
-  readonly serving: KeyPair;
-  readonly serviceCidr: string;
+  readonly keys: NodeKeys;
+  /** Absent: pods share the host's network. */
+  readonly podNetwork: Omit<PodNetworkOptions, "transport"> | undefined;
   readonly dnsAddress: string;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
@@ -86,7 +86,7 @@ class NodeProcess implements AsyncDisposable {
   }
 
   #fork(): ChildProcess {
-    const { controlPlane, name, block, imageCache, localImages, directory } = this.#options;
+    const { controlPlane, name, network, imageCache, localImages, directory } = this.#options;
     // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
     const child = fork(bin, ["node"], {
       detached: true,
@@ -101,9 +101,9 @@ class NodeProcess implements AsyncDisposable {
       directory: join(directory, "nodes", name),
       server: controlPlane.url ?? "",
       ca: controlPlane.caPem,
-      ...controlPlane.issueNode(name, nodeAddresses()),
-      serviceCidr: block.cidr,
-      dnsAddress: block.dnsAddress,
+      keys: controlPlane.issueNode(name, nodeAddresses()),
+      podNetwork: network.forNodes,
+      dnsAddress: network.dnsAddress,
       imageCache,
       localImages,
     };

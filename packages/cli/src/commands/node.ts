@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { httpTransport } from "@setpoint/client/node";
+import { type HttpTransport, httpTransport } from "@setpoint/client/node";
+import type { KeyPair } from "@setpoint/controlplane";
+import type { Clock } from "@setpoint/host";
 import { startStallWatchdog, systemHost } from "@setpoint/host/system";
 import { startNode, type ImageProgress } from "@setpoint/process-node";
 import { openLog } from "../cluster/log-file.ts";
@@ -50,15 +52,9 @@ function endAfter(parentGone: Promise<void>): void {
 async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
   const host = systemHost({ write });
   using _guard = guardProcess(host.log);
-  const { certificate: cert, key } = init.client;
-  await using transport = httpTransport({
-    server: init.server,
-    ca: init.ca,
-    cert,
-    key,
-    clock: host.clock,
-    userAgent: "setpoint-node",
-  });
+  const { client, serving, network } = init.keys;
+  await using transport = transportAs(init, client, host.clock);
+  await using networkTransport = transportAs(init, network, host.clock);
   await using _agent = await startNode({
     name: init.name,
     directory: init.directory,
@@ -69,11 +65,16 @@ async function serve(init: NodeInit, write: (line: string) => void, parentGone: 
     transport,
     host,
     caPem: init.ca,
-    tls: { cert: init.serving.certificate, key: init.serving.key },
+    tls: { cert: serving.certificate, key: serving.key },
+    ...(init.podNetwork === undefined ? {} : { podNetwork: { ...init.podNetwork, transport: networkTransport } }),
     onProgress: (progress) => tell({ kind: "say", line: progressLine(progress) }),
   });
   tell({ kind: "ready" });
   await parentGone;
+}
+
+function transportAs({ server, ca }: NodeInit, keys: KeyPair, clock: Clock): HttpTransport {
+  return httpTransport({ server, ca, cert: keys.certificate, key: keys.key, clock, userAgent: "setpoint-node" });
 }
 
 /** Where Debian packages come from, when not from where this machine's apt has them. */

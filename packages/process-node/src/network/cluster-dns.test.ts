@@ -114,18 +114,20 @@ test("a connection over which nothing is asked for ten seconds is closed", async
   await closed;
 });
 
+const place = { address, port: 15_305 };
+
 test("an address that another node of the same cluster serves is good; that of a stranger is not", async () => {
   const first = new ClusterDns(table(), systemClock);
   onTestFinished(() => first[Symbol.asyncDispose]());
-  expect(await serveDns(first, table(), address, 15_305)).toEqual({ isServed: true });
-  expect(await serveDns(new ClusterDns(table(), systemClock), table(), address, 15_305)).toEqual({ isServed: true });
+  expect(await serveDns(first, table(), place)).toEqual({ isServed: true });
+  expect(await serveDns(new ClusterDns(table(), systemClock), table(), place)).toEqual({ isServed: true });
   const other = table("127.97.0.1");
   const second = new ClusterDns(other, systemClock);
   onTestFinished(() => second[Symbol.asyncDispose]());
-  expect(await serveDns(second, other, address, 15_305)).toEqual({
+  expect(await serveDns(second, other, place)).toEqual({
     isServed: false,
     problem: `another program listens on ${address}:15305, and it does not know this cluster`,
   });
   await first[Symbol.asyncDispose]();
-  expect(await serveDns(second, other, address, 15_305)).toEqual({ isServed: true });
+  expect(await serveDns(second, other, place)).toEqual({ isServed: true });
 });

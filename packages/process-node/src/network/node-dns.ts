@@ -13,17 +13,24 @@ export interface NodeDnsState {
   readonly problem?: string;
 }
 
+export interface DnsPlace {
+  readonly address: string;
+  readonly port?: number;
+  /** Whether nobody but nodes of this cluster can listen there. */
+  readonly isOurs?: boolean;
+}
+
 /** Listens, or finds out who does. Ask again from time to time: another node that listened may have ended. */
 export async function serveDns(
   dns: ClusterDns,
   table: ServiceTable,
-  address: string,
-  port: number = 53,
+  { address, port = 53, isOurs = false }: DnsPlace,
 ): Promise<NodeDnsState> {
   if (dns.isListening) return { isServed: true };
   const problem = await dns.listen(address, port);
   if (problem === undefined) return { isServed: true };
   if (!problem.includes("EADDRINUSE")) return { isServed: false, problem };
+  if (isOurs) return { isServed: true };
   if (await answersForUs(table, address, port)) return { isServed: true };
   return {
     isServed: false,

@@ -1,0 +1,143 @@
+/** The network of a cluster's pods: one of its own where this host allows it, otherwise addresses of the host's loopback network. */
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { messageOf, SetpointError } from "@setpoint/apimachinery";
+import type { ControlPlane, ControlPlaneOptions } from "@setpoint/controlplane";
+import type { Clock } from "@setpoint/host";
+import {
+  apiPort,
+  type ClusterAddresses,
+  type ClusterNetwork,
+  inCidr,
+  type NetworkNamespace,
+  openClusterNetwork,
+  podRange,
+} from "@setpoint/process-node";
+import type { ServiceBlock } from "./service-block.ts";
+
+export interface PodNetworkChoice extends AsyncDisposable {
+  readonly serviceCidr: string;
+  readonly dnsAddress: string;
+  /** What nodes need of it; undefined on the loopback network. */
+  readonly forNodes: { readonly namespace: NetworkNamespace; readonly apiAddress: string } | undefined;
+  readonly forControlPlane: Pick<ControlPlaneOptions, "podNetwork">;
+  /** Lets pods reach the API server by its Service. */
+  publish(controlPlane: ControlPlane): Promise<void>;
+}
+
+export interface PodNetworkQuestion {
+  readonly clock: Clock;
+  /** The data directory. */
+  readonly directory: string;
+  /** Whether the directory lives longer than this process. */
+  readonly isKept: boolean;
+  readonly block: ServiceBlock;
+  /** Whether the nodes' runtime gives pods network namespaces. */
+  readonly canSeparate: boolean;
+  readonly say: (line: string) => void;
+}
+
+type Kind = "namespace" | "loopback";
+
+/** Services keep their addresses, so a data directory keeps the kind of network that it began with. */
+export async function choosePodNetwork(question: PodNetworkQuestion): Promise<PodNetworkChoice> {
+  const { directory, block, say } = question;
+  if (!question.canSeparate) return loopback(block);
+  const file = join(directory, "pod-network");
+  const known = knownKind(directory, file);
+  if (known === "loopback") {
+    say(
+      `Pods share this host's network, because the Services of "${directory}" have addresses of it; start with a new --data-dir to separate them`,
+    );
+    return loopback(block);
+  }
+  try {
+    const choice = await separate(question);
+    if (question.isKept) writeKind(file, "namespace");
+    return choice;
+  } catch (error) {
+    if (known === "namespace") throw cannotGoBack(directory, error);
+    if (question.isKept) writeKind(file, "loopback");
+    say(`Pods share this host's network, because it cannot separate them: ${lacking(error)}`);
+    return loopback(block);
+  }
+}
+
+/** Directories of versions before there was a choice have Services on loopback addresses. */
+function knownKind(directory: string, file: string): Kind | undefined {
+  if (existsSync(file)) return readFileSync(file, "utf8") === "namespace" ? "namespace" : "loopback";
+  return existsSync(join(directory, "store")) ? "loopback" : undefined;
+}
+
+function writeKind(file: string, kind: Kind): void {
+  writeFileSync(`${file}.new`, kind, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function cannotGoBack(directory: string, cause: unknown): SetpointError {
+  const message = `Cannot start from "${directory}": its pods need network namespaces, and this host cannot make them: ${lacking(cause)}`;
+  return new SetpointError("ERR_NETWORK", message, { cause });
+}
+
+/** What is missing, with the command that adds it. */
+export function lacking(error: unknown): string {
+  const text = messageOf(error).replace(/\s+/g, " ");
+  const [, tool] = /(?:failed to execute|spawn) (nft|ip|unshare|nsenter)\b/.exec(text) ?? [];
+  if (tool !== undefined)
+    return `"${tool}" is not installed; run "apt-get install --yes nftables iproute2 util-linux" as root`;
+  if (/unshare.*(not permitted|denied|No space left)/i.test(text))
+    return 'it allows no user namespaces; run "sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=10000" as root';
+  return text;
+}
+
+function loopback(block: ServiceBlock): PodNetworkChoice {
+  return {
+    serviceCidr: block.cidr,
+    dnsAddress: block.dnsAddress,
+    forNodes: undefined,
+    forControlPlane: {},
+    publish: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Addresses inside differ from those that the block claims on the host in the first number alone. */
+function inside(address: string): string {
+  return address.replace(/^127\./, "10.");
+}
+
+async function separate({ clock, directory, isKept, block }: PodNetworkQuestion): Promise<PodNetworkChoice> {
+  const addresses: ClusterAddresses = { api: inside(block.apiAddress), dns: inside(block.dnsAddress) };
+  const file = isKept ? { file: join(directory, "network-namespace.json") } : {};
+  const network = await openClusterNetwork({ clock, addresses, ...file });
+  let api: Server | undefined;
+  return {
+    serviceCidr: inside(block.cidr),
+    dnsAddress: addresses.dns,
+    forNodes: { namespace: network.namespace, apiAddress: addresses.api },
+    forControlPlane: {
+      podNetwork: {
+        api: { address: addresses.api, port: apiPort },
+        hosts: [block.apiAddress],
+        connectToPod: (address, port) => connectToPod(network, address, port),
+      },
+    },
+    async publish(controlPlane) {
+      api = await network.sockets.listen(addresses.api, apiPort);
+      api.on("connection", (socket) => controlPlane.accept(socket));
+    },
+    async [Symbol.asyncDispose]() {
+      api?.close();
+      await network[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function connectToPod(
+  { sockets }: ClusterNetwork,
+  address: string,
+  port: number,
+): ReturnType<ClusterNetwork["sockets"]["connect"]> | undefined {
+  return inCidr(address, podRange) ? sockets.connect(address, port) : undefined;
+}

@@ -1,0 +1,144 @@
+/** A node's part in the cluster's network: chooses the implementation and keeps its rules up to date. */
+import type { KubeObject, Transport } from "@setpoint/apimachinery";
+import type { Clock, Logger } from "@setpoint/host";
+import { createClusterApi } from "../cluster/cluster-api.ts";
+import { namespaceKind, type NetworkPolicy, networkPolicyKind, podKind } from "../cluster/kinds.ts";
+import { ObjectMirror } from "../cluster/object-mirror.ts";
+import { type Pod, podIdentity } from "../pod/pod.ts";
+import type { AddressBlockOptions } from "./address-block.ts";
+import { createLoopbackNetwork } from "./loopback-network.ts";
+import type { NetworkNamespace } from "./namespace-holder.ts";
+import { createNamespaceNetwork } from "./namespace-network.ts";
+import { NamespaceSockets } from "./namespace-sockets.ts";
+import { NodeRules } from "./node-rules.ts";
+import { hostAddress, nodeAddressInside } from "./pod-addresses.ts";
+import type { PodNetwork } from "./pod-network.ts";
+import { policyRules } from "./policy-rules.ts";
+import { podAddress, type PodAddress } from "./policy-table.ts";
+import { applyRules } from "./run-in-namespace.ts";
+import { hostSockets, type ServerSockets } from "./server-sockets.ts";
+import type { ServiceProxyOptions } from "./service-proxy.ts";
+import { serviceRules } from "./service-rules.ts";
+import type { ServiceTable } from "./service-table.ts";
+
+/** The cluster's network namespace, for a node that puts its pods there. */
+export interface PodNetworkOptions {
+  readonly namespace: NetworkNamespace;
+  /** The address of the Service `kubernetes`, at which the API server listens inside. */
+  readonly apiAddress: string;
+  /** To the API server, as a user who may read all pods, namespaces and NetworkPolicies. */
+  readonly transport: Transport;
+}
+
+export interface NodeNetworkOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+  /** Absent: pods share the host's network, on loopback addresses. */
+  readonly podNetwork?: PodNetworkOptions | undefined;
+  readonly addresses: AddressBlockOptions;
+  readonly services: () => ServiceTable;
+  /** The pods of this node. */
+  readonly pods: () => readonly Pod[];
+}
+
+export interface NodeNetwork extends AsyncDisposable {
+  readonly network: PodNetwork;
+  /** Where cluster DNS opens its sockets. */
+  readonly dnsSockets: ServerSockets;
+  /** How the host reaches Services. */
+  readonly proxy: ServiceProxyOptions;
+  /** Services or endpoints changed. */
+  update(): void;
+  /** Resolves when the node knows the pods and policies of the cluster. */
+  readonly synced: Promise<unknown>;
+}
+
+export async function createNodeNetwork(options: NodeNetworkOptions): Promise<NodeNetwork> {
+  const { podNetwork } = options;
+  if (podNetwork !== undefined) return createSeparateNetwork(options, podNetwork);
+  return {
+    network: await createLoopbackNetwork(options.addresses),
+    dnsSockets: hostSockets,
+    proxy: {},
+    update() {},
+    synced: Promise.resolve(),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function createSeparateNetwork(
+  { clock, log, nodeName, addresses, services, pods }: NodeNetworkOptions,
+  { namespace, apiAddress, transport }: PodNetworkOptions,
+): Promise<NodeNetwork> {
+  await using stack = new AsyncDisposableStack();
+  const sockets = stack.use(new NamespaceSockets(namespace));
+  const network = await createNamespaceNetwork({
+    ...addresses,
+    namespace,
+    sockets,
+    async ensureRules() {
+      await synced;
+      await rules.ensure();
+    },
+  });
+  const rules = stack.use(
+    new NodeRules({
+      clock,
+      log,
+      compile() {
+        const own = pods().flatMap((pod) => podAddress(pod, network.addressOf(podIdentity(pod).uid)) ?? []);
+        const sources = { policies: mirrors.policies.values(), namespaces: mirrors.namespaces.values() };
+        const policies = policyRules({ ...sources, pods: allPods(mirrors.pods.values(), own) }, own, apiAddress);
+        const translation = serviceRules(services(), network.podCidr, nodeAddressInside(network.podCidr));
+        return nodeTable(nodeName, policies + translation);
+      },
+      apply: (text) => applyRules(namespace, text),
+    }),
+  );
+  const update = (): void => rules.update();
+  const mirrors = policyMirrors(stack, { clock, log, transport }, update);
+  const synced = Promise.all([mirrors.pods.synced, mirrors.namespaces.synced, mirrors.policies.synced]);
+  const owned = stack.move();
+  return {
+    network,
+    dnsSockets: sockets,
+    proxy: { listenAddress: hostAddress, connect: (...to) => network.connect(...to) },
+    update,
+    synced,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+interface PolicyMirrors {
+  readonly pods: ObjectMirror<Pod>;
+  readonly namespaces: ObjectMirror<KubeObject>;
+  readonly policies: ObjectMirror<NetworkPolicy>;
+}
+
+function policyMirrors(
+  stack: AsyncDisposableStack,
+  { clock, log, transport }: { readonly clock: Clock; readonly log: Logger; readonly transport: Transport },
+  update: () => void,
+): PolicyMirrors {
+  const api = createClusterApi(transport);
+  const onChange = update;
+  return {
+    pods: stack.use(new ObjectMirror<Pod>({ api, clock, log, kind: podKind, onChange })),
+    namespaces: stack.use(new ObjectMirror({ api, clock, log, kind: namespaceKind, onChange })),
+    policies: stack.use(new ObjectMirror<NetworkPolicy>({ api, clock, log, kind: networkPolicyKind, onChange })),
+  };
+}
+
+/** Those of other nodes by what their status says; those of this node are known before that. */
+function allPods(pods: Iterable<Pod>, own: readonly PodAddress[]): PodAddress[] {
+  const known = new Set(own.map(({ address }) => address));
+  const others = [...pods].flatMap((pod) => podAddress(pod, pod.status?.podIP) ?? []);
+  return [...own, ...others.filter(({ address }) => !known.has(address))];
+}
+
+/** One transaction that replaces the rules of this node and leaves connections alone. */
+function nodeTable(nodeName: string, rules: string): string {
+  const table = `inet setpoint-node-${nodeName}`;
+  return `add table ${table}\ndelete table ${table}\ntable ${table} {\n${rules}}\n`;
+}

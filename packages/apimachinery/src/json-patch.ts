@@ -5,6 +5,11 @@ import { ApiError, failure } from "./status.ts";
 /** More operations in one patch are refused, as upstream does, to bound the work of one request. */
 export const jsonPatchOperationsMax = 10_000;
 
+/** Bytes, roughly, that the copies of one patch may add, as upstream bounds them. */
+const copiedBytesMax = 3 * 1024 * 1024;
+/** Elements that insertions and removals of one patch may shift along their lists. */
+const shiftedElementsMax = 20_000_000;
+
 export type JsonPatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }
@@ -28,8 +33,7 @@ const operations: ReadonlySet<unknown> = new Set(["add", "replace", "test", "rem
 export function parseJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
   if (!Array.isArray(patch)) throw malformed("a JSON patch is a list of operations");
   if (patch.length > jsonPatchOperationsMax) {
-    const text = `The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${patch.length}`;
-    throw new ApiError(failure(413, "RequestEntityTooLarge", `Request entity too large: ${text}`));
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${jsonPatchOperationsMax}, got ${patch.length}`);
   }
   if (!patch.every(isJsonObject)) throw malformed("an operation of a JSON patch is an object");
   // What an operation needs is checked when it is applied: upstream answers 422 then.
@@ -39,16 +43,23 @@ export function parseJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
 /**
  * The document with the patch applied; neither argument is changed.
  *
- * Errors: `ApiError` 400 for a malformed patch, 413 for too many operations, 422 when an operation cannot be done or a
+ * Errors: `ApiError` 400 for a malformed patch, 413 for too many operations or too much work, 422 when an operation cannot be done or a
  * `test` fails.
  */
 export function jsonPatch(document: unknown, patch: unknown): unknown {
-  const root: { value: unknown } = { value: cloneJson(document) };
+  const root: Root = { value: cloneJson(document), copiedBytes: 0, shiftedElements: 0 };
   for (const operation of parseJsonPatch(patch)) applyOperation(root, operation);
   return root.value;
 }
 
-function applyOperation(root: { value: unknown }, operation: JsonPatchOperation): void {
+/** The document while it is patched, and what that has cost. */
+interface Root {
+  value: unknown;
+  copiedBytes: number;
+  shiftedElements: number;
+}
+
+function applyOperation(root: Root, operation: JsonPatchOperation): void {
   if (!operations.has(operation.op)) throw failed(`unexpected kind: ${operation.op}`);
   if (typeof operation.path !== "string") throw failed("operation without path");
   if (operation.op === "remove") return removeAt(root, operation.path);
@@ -71,13 +82,48 @@ function isTransfer(operation: JsonPatchOperation): operation is Transfer {
   return operation.op === "move" || operation.op === "copy";
 }
 
-function transfer(root: { value: unknown }, { op, from, path }: Transfer): void {
+function transfer(root: Root, { op, from, path }: Transfer): void {
   if (typeof from !== "string") throw failed(`${op} operation without from`);
   const value = lookup(root, from);
   if (value === undefined) throw failed(`${op} operation does not apply: missing from path ${from}`);
   if (op === "move" && path.startsWith(`${from}/`)) throw failed("cannot move a value into itself");
   if (op === "move") removeAt(root, from);
+  if (op === "copy") countCopy(root, value);
   addAt(root, path, op === "copy" ? cloneJson(value) : value);
+}
+
+/** A copy of what has copies in it doubles it, so that a short patch could fill any memory. */
+function countCopy(root: Root, value: unknown): void {
+  root.copiedBytes += sizeUpTo(value, copiedBytesMax);
+  if (root.copiedBytes <= copiedBytesMax) return;
+  const size = `the accumulated size increase of copy is ${root.copiedBytes}, exceeding the limit ${copiedBytesMax}`;
+  throw tooLarge(`Unable to complete the copy, ${size}`);
+}
+
+/** About the bytes of a value as JSON; beyond the limit it stops counting. */
+function sizeUpTo(value: unknown, bytesMax: number): number {
+  const open: unknown[] = [value];
+  let bytes = 0;
+  while (open.length > 0 && bytes <= bytesMax) {
+    const next = open.pop();
+    bytes += typeof next === "string" ? next.length + 3 : 3;
+    if (typeof next !== "object" || next === null) continue;
+    for (const [key, each] of Object.entries(next)) {
+      bytes += key.length + 3;
+      open.push(each);
+    }
+  }
+  return bytes;
+}
+
+function countShift(root: Root, elements: number): void {
+  root.shiftedElements += elements;
+  if (root.shiftedElements > shiftedElementsMax)
+    throw tooLarge(`the patch shifts more than ${shiftedElementsMax} elements of lists`);
+}
+
+function tooLarge(why: string): ApiError {
+  return new ApiError(failure(413, "RequestEntityTooLarge", `Request entity too large: ${why}`));
 }
 
 /** The tokens of a JSON pointer. */
@@ -102,7 +148,7 @@ function indexOf(token: string, length: number): number {
   return index < 0 ? index + length : index;
 }
 
-function lookup(root: { value: unknown }, path: string): unknown {
+function lookup(root: Root, path: string): unknown {
   return parsePointer(path).reduce(childOf, root.value);
 }
 
@@ -111,7 +157,7 @@ interface Place {
   readonly token: string;
 }
 
-function placeOf(root: { value: unknown }, path: string): Place {
+function placeOf(root: Root, path: string): Place {
   const tokens = parsePointer(path);
   const parent = tokens.slice(0, -1).reduce(childOf, root.value);
   const isContainer = Array.isArray(parent) || isJsonObject(parent);
@@ -125,7 +171,7 @@ function setKey(object: Record<string, unknown>, key: string, value: unknown): v
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function addAt(root: { value: unknown }, path: string, value: unknown): void {
+function addAt(root: Root, path: string, value: unknown): void {
   if (path === "") {
     root.value = value;
     return;
@@ -134,10 +180,11 @@ function addAt(root: { value: unknown }, path: string, value: unknown): void {
   if (!Array.isArray(parent)) return setKey(parent, token, value);
   const index = token === "-" ? parent.length : indexOf(token, parent.length + 1);
   if (!(index >= 0 && index <= parent.length)) throw failed(`unable to access invalid index: ${token}`);
+  countShift(root, parent.length - index);
   parent.splice(index, 0, value);
 }
 
-function replaceAt(root: { value: unknown }, path: string, value: unknown): void {
+function replaceAt(root: Root, path: string, value: unknown): void {
   if (path === "") {
     root.value = value;
     return;
@@ -149,9 +196,12 @@ function replaceAt(root: { value: unknown }, path: string, value: unknown): void
   parent[indexOf(token, parent.length)] = value;
 }
 
-function removeAt(root: { value: unknown }, path: string): void {
+function removeAt(root: Root, path: string): void {
   const { parent, token } = placeOf(root, path);
   if (childOf(parent, token) === undefined) throw failed(`unable to remove nonexistent key: ${path}`);
-  if (Array.isArray(parent)) parent.splice(indexOf(token, parent.length), 1);
-  else delete parent[token];
+  if (Array.isArray(parent)) {
+    const index = indexOf(token, parent.length);
+    countShift(root, parent.length - index);
+    parent.splice(index, 1);
+  } else delete parent[token];
 }

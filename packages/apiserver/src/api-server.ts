@@ -17,7 +17,8 @@ import type { Authorizer, RequestAttributes } from "./registry/request-attribute
 import type { ResourceDefinition } from "./registry/resource-definition.ts";
 import { serveResource, type ServerParts } from "./registry/serve-resource.ts";
 import { StoredObjectReader } from "./registry/stored-object-reader.ts";
-import { type BodyDecoder, decodeBody } from "./request/body-decoder.ts";
+import { type BodyDecoder, type DecodedBody, type DecodeYaml, decodeBody } from "./request/body-decoder.ts";
+import { parseYaml } from "./request/parse-yaml.ts";
 import { parseRequestInfo } from "./request/request-info.ts";
 import { unknownResource } from "./response/api-errors.ts";
 import { errorResponse, pageNotFound } from "./response/responses.ts";
@@ -52,6 +53,8 @@ export class ApiServer implements AsyncDisposable {
   readonly reader: ObjectReader;
   /** Decoders of further media types of bodies: `application/vnd.kubernetes.protobuf`. */
   readonly bodyDecoders: Map<string, BodyDecoder> = new Map();
+  /** Decodes YAML; at once unless it is set. */
+  decodeYaml: DecodeYaml = parseYaml;
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
@@ -147,8 +150,13 @@ export class ApiServer implements AsyncDisposable {
       if (!this.registry.hasGroupVersion(group, version)) return pageNotFound();
       throw unknownResource();
     }
-    const body = decodeBody(request, this.bodyDecoders);
+    const decoded = this.#decode(request);
+    const body = decoded instanceof Promise ? await decoded : decoded;
     return serveResource(this.#parts, { request, user, attributes, definition, warnings, signal }, body);
+  }
+
+  #decode(request: ApiRequest): DecodedBody | Promise<DecodedBody> {
+    return decodeBody(request, this.bodyDecoders, this.decodeYaml);
   }
 
   #authorize(attributes: RequestAttributes): void {
@@ -174,7 +182,7 @@ export class ApiServer implements AsyncDisposable {
     attributes: RequestAttributes,
     signal: AbortSignal,
   ): Promise<ApiResponse> {
-    const { value } = decodeBody(request, this.bodyDecoders);
+    const { value } = await this.#decode(request);
     const body = isJsonObject(value) ? value : undefined;
     return endpoint({ request, attributes, body, signal });
   }

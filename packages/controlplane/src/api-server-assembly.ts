@@ -30,6 +30,7 @@ import {
   ServiceAccountTokens,
   serviceEndpoints,
   unionAuthorizer,
+  YamlThread,
 } from "@setpoint/apiserver/http";
 import { openSqliteStorage } from "@setpoint/apiserver/sqlite";
 import type { Host } from "@setpoint/host";
@@ -67,6 +68,8 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     admission: defaultAdmission(cidr),
   });
   server.bodyDecoders.set(protobuf, decodeProtobuf);
+  const yamlThread = new YamlThread(host.clock);
+  server.decodeYaml = yamlThread.decode;
   const rbac = new RbacAuthorizer({ reader: server.reader, storage });
   const nodes = new NodeAuthorizer({ reader: server.reader, storage, provisionersGroup: nodeAgentsGroup });
   const authorizer = unionAuthorizer(nodes, rbac);
@@ -90,6 +93,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     webhooks[Symbol.dispose]();
     await close(server, customResources, storage);
     caller[Symbol.dispose]();
+    await yamlThread[Symbol.asyncDispose]();
   };
   return { server, storage, authorizer, tokens, [Symbol.asyncDispose]: stop };
 }

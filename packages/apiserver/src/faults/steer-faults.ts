@@ -28,13 +28,13 @@ export function steerable(server: FaultyServer): FaultlessServer {
   };
 }
 
-function steer(server: FaultyServer, request: ApiRequest, user: UserInfo): ApiResponse {
+async function steer(server: FaultyServer, request: ApiRequest, user: UserInfo): Promise<ApiResponse> {
   if (!user.groups.includes(mastersGroup)) throw forbidden(user);
-  const name = decodeURIComponent(request.path.slice(faultsPath.length + 1));
+  const name = ruleName(request.path);
   try {
-    if (request.method === "PUT" && name === "") server.replace(parseFaultPlan(bodyOf(request)));
+    if (request.method === "PUT" && name === "") server.replace(parseFaultPlan(await bodyOf(request)));
     else if (request.method === "POST" && name === "")
-      server.add(parseRule(bodyOf(request), "rule", `rule-${server.rules.length}`));
+      server.add(parseRule(await bodyOf(request), "rule", `rule-${server.rules.length}`));
     else if (request.method === "DELETE") remove(server, name);
     else if (request.method !== "GET" || name !== "") throw methodNotAllowed();
   } catch (error) {
@@ -52,8 +52,17 @@ function remove(server: FaultyServer, name: string): void {
   else if (!server.remove(name)) throw new ApiError(failure(404, "NotFound", `there is no rule "${name}"`));
 }
 
-function bodyOf(request: ApiRequest): unknown {
-  return decodeBody(request, new Map()).value;
+function ruleName(path: string): string {
+  try {
+    return decodeURIComponent(path.slice(faultsPath.length + 1));
+  } catch {
+    throw badRequest(`Cannot read the path ${JSON.stringify(path)}: it has an invalid percent-encoding`);
+  }
+}
+
+async function bodyOf(request: ApiRequest): Promise<unknown> {
+  const { value } = await decodeBody(request, new Map());
+  return value;
 }
 
 function forbidden({ username }: UserInfo): ApiError {

@@ -13,6 +13,7 @@ import {
   messageOf,
 } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
+import { badRequest } from "../response/api-errors.ts";
 import type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
 import { decodeBody, readBody } from "./read-body.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
@@ -35,6 +36,8 @@ const clientGone = new Error("the client closed the request");
 const serverClosing = new Error("the server is closing");
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]);
+
+const brokenEscape = /%(?![0-9a-fA-F]{2})/;
 
 /** Browsers and command line tools get indented JSON unless they say otherwise, as upstream has it. */
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
@@ -83,10 +86,13 @@ export class Exchange {
   #request(bytes: Buffer | undefined): ApiRequest {
     const { method, target, headers } = this.#input;
     const mark = target.indexOf("?");
+    const path = mark === -1 ? target : target.slice(0, mark);
+    if (brokenEscape.test(path)) throw badRequest(`Cannot read the path ${JSON.stringify(path)}: invalid URL escape`);
+    if (bytes !== undefined) checkEncoding(headerOf(headers, "content-encoding"));
     const body = decodeBody(bytes, headerOf(headers, "content-type"));
     return {
       method: method as HttpMethod,
-      path: mark === -1 ? target : target.slice(0, mark),
+      path,
       ...(mark === -1 ? {} : { query: parse(target.slice(mark + 1)) as Record<string, string | string[]> }),
       // Only set-cookie is ever a list, and clients do not send that.
       headers: headers as Readonly<Record<string, string>>,
@@ -153,6 +159,13 @@ function statusOf(error: unknown): Status {
   if (isApiError(error)) return error.status;
   const text = messageOf(error);
   return failure(500, "InternalError", `Internal error occurred: ${text}`, { causes: [{ message: text }] });
+}
+
+/** Nobody compresses what is sent to a Kubernetes API, and inflating it would have to be bounded. */
+function checkEncoding(encoding: string | undefined): void {
+  if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
+  const message = `the body of the request has the encoding ${JSON.stringify(encoding)}: expected none`;
+  throw new ApiError(failure(415, "UnsupportedMediaType", message));
 }
 
 function methodNotAllowed(): ApiError {

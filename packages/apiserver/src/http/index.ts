@@ -7,6 +7,9 @@ export { serve } from "./serve.ts";
 export { requestBytesMax } from "./read-body.ts";
 export { gzipBytesMin, listChunkItems, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
 
+// bodies
+export { YamlThread, yamlMsMax } from "../request/yaml-thread.ts";
+
 // webhooks
 export type { ConnectToPod, HttpsWebhookCaller, HttpsWebhookCallerOptions } from "./webhook-caller.ts";
 export { httpsWebhookCaller, webhookAnswerBytesMax } from "./webhook-caller.ts";

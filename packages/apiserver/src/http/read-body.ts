@@ -1,6 +1,7 @@
 /** Reads a request's body up to the limit of upstream. */
 import type { Readable } from "node:stream";
-import { ApiError, failure } from "@setpoint/apimachinery";
+import type { ApiError } from "@setpoint/apimachinery";
+import { checkJsonBounds, tooLarge } from "../request/body-bounds.ts";
 
 /** Upstream's limit for every request; etcd could not store much more. */
 export const requestBytesMax: number = 3 * 1024 * 1024;
@@ -14,7 +15,7 @@ export function readBody(input: Readable): Promise<Buffer | undefined> {
     input.on("data", (chunk: Buffer) => {
       length += chunk.length;
       // The rest is read and dropped, so that the client gets to see the answer.
-      if (length > requestBytesMax) reject(tooLarge());
+      if (length > requestBytesMax) reject(tooManyBytes());
       else chunks.push(chunk);
     });
     input.on("end", () => {
@@ -29,14 +30,14 @@ export function readBody(input: Readable): Promise<Buffer | undefined> {
   });
 }
 
-function tooLarge(): ApiError {
-  const message = `Request entity too large: limit is ${requestBytesMax}`;
-  return new ApiError(failure(413, "RequestEntityTooLarge", message));
+function tooManyBytes(): ApiError {
+  return tooLarge(`limit is ${requestBytesMax}`);
 }
 
 /** JSON is parsed here, once; anything else, broken JSON too, goes on as bytes for whoever knows the right words. */
 export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
   if (bytes === undefined || (contentType !== undefined && !isPlainJson(contentType))) return bytes;
+  checkJsonBounds(bytes);
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {

@@ -23,11 +23,22 @@ export function orderItems(merged: Items, patchOrder: Items, serverOrder: Items,
   const serverIds = ids(serverOrder);
   const inPatch = new Set(patchIds);
   const isOfPatch = (item: unknown): boolean => inPatch.has(identityOf(item, mergeKey));
-  const rank = (item: unknown, order: readonly unknown[]): number => order.indexOf(identityOf(item, mergeKey));
-  const byRank = (order: readonly unknown[]) => (a: unknown, b: unknown) => rank(a, order) - rank(b, order);
-  const fromPatch = merged.filter(isOfPatch).sort(byRank(patchIds));
-  const serverOnly = merged.filter((item) => !isOfPatch(item)).sort(byRank(serverIds));
-  return interleave(serverOnly, fromPatch, (item) => rank(item, serverIds));
+  const patchRanks = ranksOf(patchIds);
+  const serverRanks = ranksOf(serverIds);
+  const rank = (item: unknown, ranks: Ranks): number => ranks.get(identityOf(item, mergeKey)) ?? -1;
+  const byRank = (ranks: Ranks) => (a: unknown, b: unknown) => rank(a, ranks) - rank(b, ranks);
+  const fromPatch = merged.filter(isOfPatch).sort(byRank(patchRanks));
+  const serverOnly = merged.filter((item) => !isOfPatch(item)).sort(byRank(serverRanks));
+  return interleave(serverOnly, fromPatch, (item) => rank(item, serverRanks));
+}
+
+type Ranks = ReadonlyMap<unknown, number>;
+
+/** Where each identity stands first. */
+function ranksOf(ids: readonly unknown[]): Ranks {
+  const ranks = new Map<unknown, number>();
+  for (const [index, id] of ids.entries()) if (!ranks.has(id)) ranks.set(id, index);
+  return ranks;
 }
 
 /** Merges two lists, keeping the order of each; a left item goes first only if the server had it before the right one. */

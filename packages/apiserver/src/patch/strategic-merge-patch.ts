@@ -124,7 +124,8 @@ function deleteFromPrimitiveList(original: MutableMap, key: string, value: unkno
   const before = original[field];
   if (!Array.isArray(before) || !Array.isArray(value)) return;
   elementKind(before, value);
-  original[field] = before.filter((item) => !value.includes(item));
+  const deleted = new Set<unknown>(value);
+  original[field] = before.filter((item) => !deleted.has(item));
 }
 
 /** Merges the list of a `$setElementOrder` directive with its field, and removes both from the patch. */
@@ -190,12 +191,17 @@ function mergeList(before: unknown[], patch: readonly unknown[], meta: PatchMeta
   if (mergeKey === "") throw untypedPatchError("cannot merge lists without merge key for the patched field");
   const { base, changes } = directedItems(before, patch.filter(isJsonObject), mergeKey);
   const merged = [...base];
+  const places = new Map<unknown, number>();
+  for (let index = merged.length - 1; index >= 0; index--) {
+    const item = merged[index];
+    if (isJsonObject(item)) places.set(item[mergeKey], index);
+  }
   for (const change of changes) {
     const identity = identityOf(change, mergeKey);
-    const index = merged.findIndex((item) => isJsonObject(item) && item[mergeKey] === identity);
+    const index = places.get(identity) ?? merged.length;
     const found = merged[index];
-    if (isJsonObject(found)) merged[index] = mergeMap(found, change, meta.schema?.items);
-    else merged.push(change);
+    merged[index] = isJsonObject(found) ? mergeMap(found, change, meta.schema?.items) : change;
+    places.set(identity, index);
   }
   return orderItems(merged, changes, base, mergeKey);
 }
@@ -207,7 +213,7 @@ interface DirectedItems {
 
 /** Obeys the items that carry `$patch`: `delete` by key, `replace` for the whole list. */
 function directedItems(before: readonly unknown[], patch: readonly JsonObject[], mergeKey: string): DirectedItems {
-  let base = before;
+  const deleted = new Set<unknown>();
   let isReplaced = false;
   const changes: MutableMap[] = [];
   for (const item of patch) {
@@ -219,8 +225,9 @@ function directedItems(before: readonly unknown[], patch: readonly JsonObject[],
     else {
       const identity = item[mergeKey];
       if (identity === undefined) throw missingMergeKey(item, mergeKey);
-      base = base.filter((each) => !(isJsonObject(each) && each[mergeKey] === identity));
+      deleted.add(identity);
     }
   }
+  const base = before.filter((each) => !(isJsonObject(each) && deleted.has(each[mergeKey])));
   return isReplaced ? { base: changes, changes: [] } : { base, changes };
 }

@@ -1,5 +1,6 @@
 /** Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, unions of the CRD schema. */
 import { timestampAt } from "@setpoint/host";
+import { checkJsonBounds } from "../request/body-bounds.ts";
 import { malformed, readFields } from "./wire-reader.ts";
 
 /** Decodes bytes as the message itself (its bytes fields stay bytes), or as another one when it is named. */
@@ -37,6 +38,7 @@ function intOrString(bytes: Uint8Array, decode: Decode): number | string {
 function embeddedJson(bytes: Uint8Array): unknown {
   const raw = readFields(bytes).find(({ number }) => number === 1)?.value;
   if (raw?.kind !== "bytes" || raw.bytes.length === 0) return undefined;
+  checkJsonBounds(raw.bytes);
   try {
     return JSON.parse(text.decode(raw.bytes));
   } catch (cause) {

@@ -1,5 +1,7 @@
 /** Reads the wire format of protobuf: a sequence of tagged varints, fixed numbers and byte strings. */
 import { SetpointError } from "@setpoint/apimachinery";
+import { refusalOf } from "../request/body-bounds.ts";
+import { bodyValuesMax } from "../request/value-bounds.ts";
 
 /** A varint has at most ten bytes of seven bits. */
 const maxVarintBits = 70n;
@@ -14,21 +16,25 @@ export interface WireField {
   readonly value: WireValue;
 }
 
-/** All fields of a message in the order of the wire. */
-export function readFields(bytes: Uint8Array): readonly WireField[] {
+/** All fields of a message in the order of the wire. Errors: `ERR_PROTOBUF`; `ApiError` 413 for more fields than may be. */
+export function readFields(bytes: Uint8Array, fieldsMax = bodyValuesMax): readonly WireField[] {
   const fields: WireField[] = [];
   const cursor = { offset: 0 };
   while (cursor.offset < bytes.length) {
+    if (fields.length >= fieldsMax) throw refusalOf("values");
     const tag = readVarint(bytes, cursor);
     fields.push({ number: Number(tag >> 3n), value: readValue(bytes, cursor, Number(tag & 7n)) });
   }
   return fields;
 }
 
-export function readVarints(bytes: Uint8Array): readonly bigint[] {
+export function readVarints(bytes: Uint8Array, numbersMax: number): readonly bigint[] {
   const values: bigint[] = [];
   const cursor = { offset: 0 };
-  while (cursor.offset < bytes.length) values.push(readVarint(bytes, cursor));
+  while (cursor.offset < bytes.length) {
+    if (values.length >= numbersMax) throw refusalOf("values");
+    values.push(readVarint(bytes, cursor));
+  }
   return values;
 }
 

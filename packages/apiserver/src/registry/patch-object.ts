@@ -1,13 +1,16 @@
 import {
   type FieldError,
   invalid,
+  isApiError,
   isJsonObject,
   type JsonObject,
   jsonPatch,
   mergedPatch,
+  messageOf,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { checkValueBounds } from "../request/body-bounds.ts";
 import type { ServedRequest } from "../request/served-request.ts";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { applyObject } from "./apply-object.ts";
@@ -117,11 +120,27 @@ export function patchValue(
   old: UnstructuredObject,
   body: unknown,
 ): unknown {
-  if (mediaType === jsonPatchType) return jsonPatch(old, body);
+  if (mediaType === jsonPatchType) return jsonPatched(old, body);
   if (!isJsonObject(body)) throw badRequest("error decoding patch: the patch is not an object");
   // It is decoded next, and that copies.
   if (mediaType === mergePatchType) return mergedPatch(old, body);
-  return strategicMergePatch(definition.schema, old, body);
+  return strategicallyMerged(definition, old, body);
+}
+
+/** Upstream answers 500 for patches whose faults its library does not type; the client is to blame for them all the same. */
+function strategicallyMerged(definition: ResourceDefinition, old: UnstructuredObject, patch: JsonObject): unknown {
+  try {
+    return strategicMergePatch(definition.schema, old, patch);
+  } catch (error) {
+    throw isApiError(error) && error.code === 500 ? badRequest(messageOf(error)) : error;
+  }
+}
+
+/** A short JSON patch can make a large object, and a deep one. */
+function jsonPatched(old: UnstructuredObject, patch: unknown): unknown {
+  const patched = jsonPatch(old, patch);
+  checkValueBounds(patched);
+  return patched;
 }
 
 function patchSubject(

@@ -1,10 +1,15 @@
 /** From the body of a request to a JSON value, by its media type. */
-import { type ApiRequest, messageOf } from "@setpoint/apimachinery";
-import { parseDocument } from "yaml";
+import { isUtf8 } from "node:buffer";
+import { type ApiError, type ApiRequest, isApiError, messageOf } from "@setpoint/apimachinery";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
+import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
+import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 
+/** Throws an Error that says what is wrong with the bytes. */
 export type BodyDecoder = (bytes: Uint8Array) => unknown;
 export type BodyDecoders = ReadonlyMap<string, BodyDecoder>;
+/** Throws or rejects with an Error that says what is wrong with the text. */
+export type DecodeYaml = (source: string) => ParsedYaml | Promise<ParsedYaml>;
 
 export interface DecodedBody {
   readonly mediaType: string;
@@ -15,18 +20,25 @@ export interface DecodedBody {
 }
 
 const none: readonly string[] = [];
-const text = new TextDecoder();
 
-/** `decoders` are those of other media types (protobuf); JSON and YAML are known here. */
-export function decodeBody(request: ApiRequest, decoders: BodyDecoders): DecodedBody {
+/**
+ * `decoders` are those of other media types (protobuf); JSON and YAML are known here. A promise only for YAML that is decoded aside.
+ *
+ * Errors: `ApiError` 400 for what cannot be decoded, 413 for what holds too much, 415 for a media type or an encoding that is unknown.
+ */
+export function decodeBody(
+  request: ApiRequest,
+  decoders: BodyDecoders,
+  decodeYaml: DecodeYaml = parseYaml,
+): DecodedBody | Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request.headers?.["content-type"]);
   const { body } = request;
   if (!(body instanceof Uint8Array)) return { mediaType, value: body, duplicates: none };
   if (body.length === 0) return { mediaType, value: undefined, duplicates: none };
   const decoder = decoders.get(mediaType);
-  if (decoder !== undefined) return { mediaType, value: decoder(body), duplicates: none };
-  if (mediaType.endsWith("json")) return { mediaType, value: parseJson(text.decode(body)), duplicates: none };
-  if (mediaType.endsWith("yaml")) return { mediaType, ...parseYaml(text.decode(body)) };
+  if (decoder !== undefined) return { mediaType, value: decodedBy(decoder, body), duplicates: none };
+  if (mediaType.endsWith("json")) return { mediaType, value: parseJson(body), duplicates: none };
+  if (mediaType.endsWith("yaml")) return yamlBody(mediaType, body, decodeYaml);
   const known = ["application/json", "application/yaml", ...decoders.keys()];
   throw unsupportedMediaType(known);
 }
@@ -37,23 +49,65 @@ function mediaTypeOf(header: string | undefined): string {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-function parseJson(source: string): unknown {
+/** Whatever a decoder stumbles over is in the body. */
+function decodedBy(decoder: BodyDecoder, body: Uint8Array): unknown {
   try {
-    return JSON.parse(source);
+    return decoder(body);
+  } catch (error) {
+    throw refused("error decoding the body", error);
+  }
+}
+
+/** Parses JSON that holds no more than a body may. Errors: `ApiError` 400 and 413. */
+export function parseJson(body: Uint8Array): unknown {
+  checkJsonBounds(body);
+  try {
+    return JSON.parse(textOf(body));
   } catch (error) {
     throw badRequest(`error decoding the body: ${messageOf(error)}`);
   }
 }
 
-/** YAML 1.1, as the API reads it; the last of two equal keys wins, and both are reported. */
-function parseYaml(source: string): { readonly value: unknown; readonly duplicates: readonly string[] } {
-  const document = parseDocument(source, { version: "1.1", uniqueKeys: true, merge: true });
-  const faults = document.errors.filter(({ code }) => code !== "DUPLICATE_KEY");
-  const [fault] = faults;
-  if (fault !== undefined) throw badRequest(`error decoding YAML: ${fault.message}`);
-  const duplicates = document.errors.map(({ linePos, pos }) => {
-    const key = /^[^:,}\s]*/.exec(source.slice(pos[0]))?.[0] ?? "";
-    return `line ${linePos?.[0].line ?? 0}: key ${JSON.stringify(key.replaceAll(/^["']|["']$/g, ""))} already set in map`;
-  });
-  return { value: document.toJS({ maxAliasCount: 100 }), duplicates };
+function textOf(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+}
+
+function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeYaml): DecodedBody | Promise<DecodedBody> {
+  if (!isUtf8(body)) throw badRequest("error decoding YAML: the text is not UTF-8");
+  const json = jsonIn(body);
+  if (json !== undefined) return { mediaType, value: json.value, duplicates: none };
+  try {
+    const parsed = decodeYaml(textOf(body));
+    return parsed instanceof Promise
+      ? parsed.then((each) => checkedYaml(mediaType, each), rethrowYaml)
+      : checkedYaml(mediaType, parsed);
+  } catch (error) {
+    return rethrowYaml(error);
+  }
+}
+
+const openBrace = 0x7b;
+
+/** Most YAML that clients apply is JSON. */
+function jsonIn(body: Uint8Array): { readonly value: unknown } | undefined {
+  if (body[0] !== openBrace) return undefined;
+  checkJsonBounds(body);
+  try {
+    return { value: JSON.parse(textOf(body)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function checkedYaml(mediaType: string, { value, duplicates }: ParsedYaml): DecodedBody {
+  checkValueBounds(value);
+  return { mediaType, value, duplicates };
+}
+
+function rethrowYaml(error: unknown): never {
+  throw refused("error decoding YAML", error);
+}
+
+function refused(what: string, error: unknown): ApiError {
+  return isApiError(error) ? error : badRequest(`${what}: ${messageOf(error)}`);
 }

@@ -1,0 +1,44 @@
+/** YAML 1.1, as the API reads it. Runs on a thread of its own for all but short texts, so it imports nothing of the server. */
+import { type Document, isMap, isScalar, type LineCounter, LineCounter as Lines, parseDocument, visit } from "yaml";
+
+export interface ParsedYaml {
+  readonly value: unknown;
+  /** Keys that stood twice in the text, in the words of upstream; the last one wins. */
+  readonly duplicates: readonly string[];
+}
+
+/** How often the aliases of a text may be followed. */
+const aliasesMax = 100;
+/** Duplicates that are reported. */
+const duplicatesMax = 100;
+
+/** Throws an Error that says what is wrong with the text. */
+export function parseYaml(source: string): ParsedYaml {
+  const lineCounter = new Lines();
+  // The library compares each key with each other one.
+  const document = parseDocument(source, { version: "1.1", uniqueKeys: false, merge: true, lineCounter });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw new Error(fault.message);
+  const duplicates = duplicatesOf(document, lineCounter);
+  return { value: document.toJS({ maxAliasCount: aliasesMax }), duplicates };
+}
+
+function duplicatesOf(document: Document, lines: LineCounter): readonly string[] {
+  const found: string[] = [];
+  visit(document, {
+    Map(_, map) {
+      const keys = new Set<unknown>();
+      for (const { key } of isMap(map) ? map.items : []) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value) && key.value !== "<<") {
+          const line = lines.linePos(key.range?.[0] ?? 0).line;
+          found.push(`line ${line}: key ${JSON.stringify(String(key.value))} already set in map`);
+        }
+        if (found.length >= duplicatesMax) return visit.BREAK;
+        keys.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+}

@@ -10,7 +10,7 @@ import { execInPod, type HttpConnection, resolveConnection } from "@setpoint/cli
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { parseAllDocuments } from "yaml";
-import { toolsImage, toolsImageSource } from "./tools-image.ts";
+import { perlImage, perlImageSource, toolsImage, toolsImageSource } from "./tools-image.ts";
 
 /** Why pods cannot run on this machine; empty when they can. */
 export function missingForPods(): string {
@@ -84,7 +84,7 @@ export class TestCluster implements AsyncDisposable {
   /** In memory, or with its state in `directory`. */
   static async start(nodes: number, directory?: string): Promise<TestCluster> {
     await using parts = new AsyncDisposableStack();
-    const localImages = { [toolsImage]: toolsImageSource };
+    const localImages = { [toolsImage]: toolsImageSource, [perlImage]: perlImageSource };
     const cluster = parts.use(await startCluster({ directory, port: 0, nodes, localImages, say: () => {} }));
     const folder = mkdtempSync(join(tmpdir(), "setpoint-test-"));
     parts.defer(() => rmSync(folder, { recursive: true }));

@@ -27,3 +27,11 @@ export const toolsImageSource: ImageSource = {
   env: { PATH: "/usr/bin:/bin" },
   command: ["sh"],
 };
+
+/** The same with perl, which can make any system call: for attacks. */
+export const perlImage = "test.local/perl:1";
+
+export const perlImageSource: ImageSource = {
+  ...toolsImageSource,
+  closure: { suite: "bookworm", packages: ["busybox-static", "perl-base"] },
+};

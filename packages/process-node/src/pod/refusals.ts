@@ -132,12 +132,12 @@ export function refuseUnsupported({ spec }: Pod, container: Container): void {
   refuse(contextRefusals, spec.securityContext ?? {}, "spec.securityContext");
   refuse(containerRefusals, container, `container "${container.name}"`);
   refuse(contextRefusals, container.securityContext ?? {}, `container "${container.name}" securityContext`);
-  for (const volume of spec.volumes ?? []) refuseVolume(volume);
+  for (const volume of spec.volumes ?? []) refuse(volumeRefusals, volume, `volume "${volume.name}"`);
 }
 
-/** Throws ERR_CONTAINER_CONFIG for a volume that this node never mounts. */
-export function refuseVolume(volume: Volume): void {
-  refuse(volumeRefusals, volume, `volume "${volume.name}"`);
+/** Whether this node never mounts the volume, so that no container that could use it is started. */
+export function isRefusedVolume(volume: Volume): boolean {
+  return volumeRefusals.some((refusal) => refusal.isAsked(volume));
 }
 
 function refuse<T>(refusals: readonly Refusal<T>[], from: T, where: string): void {

@@ -2,7 +2,6 @@
  * Persistent volumes as folders of this node: binds claims whose class names the provisioner `setpoint.dev/folder` once one of
  * their pods is scheduled here, and removes folder and volume when the claim is gone and the reclaim policy is Delete.
  */
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAlreadyExists } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
@@ -15,6 +14,7 @@ import {
   volumeKind,
 } from "../cluster/kinds.ts";
 import { type Pod, podIdentity } from "../pod/pod.ts";
+import { removeTree } from "./remove-tree.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
 
 export const folderProvisionerName = "setpoint.dev/folder";
@@ -133,7 +133,7 @@ async function reclaimVolume(
       await api.patch(volumeKind, { name: volumeName }, { status: { phase: "Released" } }, "status");
     return;
   }
-  rmSync(join(directory, volumeName), { recursive: true, force: true });
+  await removeTree(join(directory, volumeName));
   // The protection finalizer has done its work: nobody uses the folder any more.
   await api.patch(volumeKind, { name: volumeName }, { metadata: { finalizers: null } });
   await api

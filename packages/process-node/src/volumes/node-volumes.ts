@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "@setpoint/host";
 import type { ClusterApi } from "../cluster/cluster-api.ts";
@@ -8,9 +8,10 @@ import { nodeError } from "../errors.ts";
 import type { PodVolumes, PreparedVolume } from "../pod-parts.ts";
 import type { PodSandbox } from "../container-runtime.ts";
 import { type Pod, podIdentity, type Volume } from "../pod/pod.ts";
-import { refuseVolume } from "../pod/refusals.ts";
+import { isRefusedVolume } from "../pod/refusals.ts";
 import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
+import { removeTree } from "./remove-tree.ts";
 import { refuseLeaving } from "./refuse-leaving.ts";
 import { type ContentSources, volumeContent } from "./volume-content.ts";
 import { giveToGroup, volumeOwner } from "./volume-owner.ts";
@@ -42,7 +43,9 @@ export class NodeVolumes implements PodVolumes {
   async prepare(pod: Pod, sandbox?: PodSandbox): Promise<ReadonlyMap<string, PreparedVolume>> {
     this.#owners.set(podIdentity(pod).uid, sandbox === undefined ? undefined : folderOwner(sandbox, pod));
     const prepared = new Map<string, PreparedVolume>();
-    for (const volume of pod.spec.volumes ?? []) prepared.set(volume.name, await this.#prepareOne(pod, volume));
+    // What is refused is refused with its reason when a container is to start, and never mounted.
+    const volumes = (pod.spec.volumes ?? []).filter((volume) => !isRefusedVolume(volume));
+    for (const volume of volumes) prepared.set(volume.name, await this.#prepareOne(pod, volume));
     return prepared;
   }
 
@@ -58,12 +61,11 @@ export class NodeVolumes implements PodVolumes {
     this.#options.forget(podUid);
     for (const directory of [this.#options.podDirectory(podUid), this.#options.memoryDirectory(podUid)]) {
       for (const folder of this.#written.keys()) if (folder.startsWith(directory)) this.#written.delete(folder);
-      rmSync(directory, { recursive: true, force: true });
+      await removeTree(directory);
     }
   }
 
   async #prepareOne(pod: Pod, volume: Volume): Promise<PreparedVolume> {
-    refuseVolume(volume);
     if (volume.emptyDir !== undefined) return { source: this.#emptyFolder(pod, volume), readOnly: false };
     if (volume.persistentVolumeClaim !== undefined) {
       const { claimName, readOnly } = volume.persistentVolumeClaim;

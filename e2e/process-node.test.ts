@@ -224,7 +224,7 @@ spec:
   initContainers:
     - {name: prepare, image: ${image}, command: [sh, -c, "echo hello from prepare > /work/greeting"], volumeMounts: [{name: work, mountPath: /work}]}
   containers:
-    - {name: main, image: ${image}, command: [sh, -c, "echo $$$$ > /work/pid; sleep 1000"], volumeMounts: [{name: work, mountPath: /work}]}
+    - {name: main, image: ${image}, command: [sh, -c, "sleep 1000 & echo $! > /work/pid; wait $!; exit $?"], volumeMounts: [{name: work, mountPath: /work}]}
     - {name: helper, image: ${image}, command: [sleep, "1000"], volumeMounts: [{name: work, mountPath: /work, readOnly: true}]}
 ---
 apiVersion: v1
@@ -300,7 +300,7 @@ spec:
   containers:
     - name: main
       image: ${image}
-      command: [sh, -c, "echo x >> /runs/count; echo run $(wc -l < /runs/count); echo not well > /dev/termination-log; touch /tmp/well; sleep 2; rm /tmp/well; sleep 1000"]
+      command: [sh, -c, "echo x >> /runs/count; echo run $(wc -l < /runs/count); echo not well > /dev/termination-log; touch /tmp/well; sleep 2; rm /tmp/well; trap 'exit 143' TERM; sleep 1000 & wait"]
       livenessProbe: {exec: {command: [test, -e, /tmp/well]}, periodSeconds: 1, failureThreshold: 1, initialDelaySeconds: 1}
       volumeMounts: [{name: runs, mountPath: /runs}]
 ---

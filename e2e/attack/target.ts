@@ -75,7 +75,8 @@ export class Target implements AsyncDisposable {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const output = { text: "" };
-    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    // Not "close": agents that outlive a killed server keep its output open.
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     parts.defer(async () => {
       child.kill("SIGINT");
       if (await Promise.race([ended.then(() => true), delay(20_000, false)])) return;

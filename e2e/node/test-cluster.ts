@@ -14,7 +14,7 @@ import { perlImage, perlImageSource, toolsImage, toolsImageSource } from "./tool
 
 /** Why pods cannot run on this machine; empty when they can. */
 export function missingForPods(): string {
-  const missing = ["bwrap", "mmdebstrap", "nsenter"].filter(
+  const missing = ["crun", "conmon", "mmdebstrap", "nsenter"].filter(
     (tool) => spawnSync(tool, ["--version"]).error !== undefined,
   );
   if (missing.length > 0) return `not installed: ${missing.join(", ")}`;

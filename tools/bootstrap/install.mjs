@@ -8,7 +8,10 @@ import { join } from "node:path";
 export const root = new URL("../..", import.meta.url).pathname;
 const stamp = join(root, "node_modules", ".setpoint-lock");
 const debianPackages = [
-  { command: "bwrap", name: "bubblewrap" },
+  { command: "crun", name: "crun" },
+  { command: "conmon", name: "conmon" },
+  { command: "nft", name: "nftables" },
+  { command: "ip", name: "iproute2" },
   { command: "mmdebstrap", name: "mmdebstrap" },
 ];
 
@@ -35,7 +38,9 @@ export function installNpmPackages() {
 }
 
 function has(command) {
-  return spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
+  // An ordinary user's PATH has no folders of system tools.
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
+  return spawnSync("sh", ["-c", `command -v ${command}`], { env }).status === 0;
 }
 
 /** Installs what is missing when root; otherwise says what to type. */

@@ -18,7 +18,6 @@ export interface ContainerContext {
   readonly attempt: number;
   readonly podIP: string;
   readonly volumes: ReadonlyMap<string, PreparedVolume>;
-  readonly onOutput: ContainerSpec["onOutput"];
 }
 
 export async function describeContainer(parts: PodParts, context: ContainerContext): Promise<ContainerSpec> {
@@ -46,7 +45,6 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     runAsGroup: group,
     security,
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
-    onOutput: context.onOutput,
   };
 }
 

@@ -1,4 +1,4 @@
-/** What a pod worker needs of whatever runs containers; `sandbox/bubblewrap-runtime.ts` is the one that uses bubblewrap. */
+/** What a pod worker needs of whatever runs containers; `sandbox/oci-runtime.ts` is the one that uses crun and conmon. */
 import type { Readable, Writable } from "node:stream";
 
 /** A folder or file of the host that appears in the container. */
@@ -75,12 +75,17 @@ export interface ContainerSpec {
   readonly readOnlyRoot?: boolean;
   readonly security?: ContainerSecurity;
   readonly limits?: ContainerLimits;
-  readonly onOutput: (stream: "stdout" | "stderr", chunk: Uint8Array) => void;
 }
 
 export interface ContainerExit {
   /** 128 + signal when a signal ended it. */
   readonly exitCode: number;
+  /** Absent: now. */
+  readonly finishedAtMs?: number;
+  /** Whether the kernel ended it because it used more memory than it may. */
+  readonly oomKilled?: boolean;
+  /** Whether nothing is known about its end but that it came; the code is then 137. */
+  readonly isUnknown?: boolean;
 }
 
 export interface RunningContainer {
@@ -97,6 +102,8 @@ export interface RunningContainer {
   /** New text for `files` of the spec; those that it did not have are left out. */
   updateFiles(files: Readonly<Record<string, string>>): void;
   exec(command: readonly string[], options?: ExecOptions): ExecProcess;
+  /** Its output goes on in a new file of the name of before. */
+  reopenLog(): void;
 }
 
 export interface ExecOptions {
@@ -111,9 +118,30 @@ export interface ExecProcess {
   kill(): void;
 }
 
+/** What is left of the newest run of a container: it goes on, or it ended while no agent was there. */
+export interface AdoptedContainer {
+  readonly attempt: number;
+  readonly startedAtMs: number;
+  readonly running?: RunningContainer;
+  readonly exit?: ContainerExit;
+}
+
+/** Sandboxes and containers outlive the agent that made them. */
 export interface ContainerRuntime {
   readonly name: string;
   readonly version: string;
-  /** Resolves when the main process runs; rejects with ERR_CONTAINER_START when it cannot be started. */
+  /** The pod's namespaces, those of before when they are still held. Rejects with ERR_CONTAINER_START. */
+  createSandbox(spec: PodSandboxSpec): Promise<PodSandbox>;
+  /** Undefined when the pod has none, or they ended. */
+  adoptSandbox(podUid: string): Promise<PodSandbox | undefined>;
+  /** Ends every process of the pod at once. Its range of ids stays its own, because files that it left have those. */
+  removeSandbox(podUid: string): Promise<void>;
+  /** The pod is gone with all its files. */
+  releaseIds(podUid: string): void;
+  /** The pods of which something is here. */
+  sandboxUids(): readonly string[];
+  /** In the pod's sandbox. Resolves when the main process runs; rejects with ERR_CONTAINER_START when it cannot be started. */
   start(spec: ContainerSpec): Promise<RunningContainer>;
+  /** The newest run of a container that an agent before this one started; undefined when there is none. */
+  adopt(podUid: string, container: string): Promise<AdoptedContainer | undefined>;
 }

@@ -1,6 +1,6 @@
 import { messageOf } from "@setpoint/apimachinery";
-import { type Clock, sleep, timestamp } from "@setpoint/host";
-import type { ContainerSpec, RunningContainer } from "./container-runtime.ts";
+import { type Clock, sleep, timestamp, timestampAt } from "@setpoint/host";
+import type { AdoptedContainer, ContainerExit, ContainerSpec, RunningContainer } from "./container-runtime.ts";
 import type { LocalImage } from "./images/image.ts";
 import type { Container, ContainerState, ContainerStatus, Probe, ProbeHandler } from "./pod/pod.ts";
 import { Prober } from "./probes/prober.ts";
@@ -12,6 +12,7 @@ export interface ContainerParts {
   readonly clock: Clock;
   /** For messages: `main pod=web-0_default(uid)`. */
   readonly podLabel: string;
+  readonly podUid: string;
   hasImage(image: string): boolean;
   pullImage(image: string, signal: AbortSignal): Promise<LocalImage>;
   /** Everything that a start needs but the image; throws ERR_CONTAINER_CONFIG. */
@@ -38,7 +39,6 @@ type Phase =
       readonly running: RunningContainer;
       readonly prober: Prober;
       readonly startedAt: string;
-      readonly startedMs: number;
       readonly image: string;
     }
   | {
@@ -65,10 +65,12 @@ export class ContainerWorker {
   #stopping: Promise<void> | undefined;
   readonly #abort = new AbortController();
 
-  constructor(container: Container, parts: ContainerParts, recorded?: ContainerStatus) {
+  /** `recorded` is what an agent before this one reported, `adopted` what it left. */
+  constructor(container: Container, parts: ContainerParts, recorded?: ContainerStatus, adopted?: AdoptedContainer) {
     this.#container = container;
     this.#parts = parts;
     if (recorded !== undefined) this.#recover(recorded);
+    if (adopted !== undefined) this.#adopt(adopted, recorded);
   }
 
   get name(): string {
@@ -139,6 +141,12 @@ export class ContainerWorker {
     if (this.#phase.kind === "running") this.#phase.running.destroy();
   }
 
+  /** The container goes on without this worker. */
+  leave(): void {
+    this.#abort.abort(new Error("the agent ends"));
+    if (this.#phase.kind === "running") this.#phase.prober.stop();
+  }
+
   /** A shorter grace that arrives while the container is being stopped. */
   killNow(): void {
     if (this.#phase.kind === "running") this.#phase.running.destroy();
@@ -166,7 +174,25 @@ export class ContainerWorker {
     return { waiting: { reason: phase.reason, ...(phase.message === undefined ? {} : { message: phase.message }) } };
   }
 
-  /** The record of a run before this agent started: what ran then died with the agent. */
+  /** A run that an agent before this one started: it goes on, or how it ended is known. */
+  #adopt({ attempt, startedAtMs, running, exit }: AdoptedContainer, recorded: ContainerStatus | undefined): void {
+    const id = `${this.#parts.podUid}/${this.name}/${attempt}`;
+    const isRecorded = recorded?.containerID === `process://${id}`;
+    if (exit !== undefined && isRecorded && recorded.state.terminated !== undefined) return;
+    // What was recorded last is the run before.
+    const lost = this.#phase.kind === "terminated" ? this.#phase.state : undefined;
+    if (!isRecorded && lost !== undefined) this.#lastState = { terminated: lost };
+    this.#attempt = attempt;
+    this.#restartCount = Math.max(this.#restartCount, attempt);
+    this.#containerId = id;
+    if (running !== undefined) {
+      const before = isRecorded ? { started: recorded.started === true, ready: recorded.ready } : undefined;
+      return this.#follow(this.#container, running, startedAtMs, before);
+    }
+    if (exit !== undefined) this.#exited(this.#container, exit, startedAtMs);
+  }
+
+  /** The record of a run before this agent started, of which nothing is left. */
   #recover(recorded: ContainerStatus): void {
     this.#restartCount = recorded.restartCount;
     this.#lastState = recorded.lastState;
@@ -178,7 +204,7 @@ export class ContainerWorker {
     const lost = {
       exitCode: 137,
       reason: "Error",
-      message: "The node agent ended, and its containers with it",
+      message: "The node stopped, and its containers with it",
       startedAt: running?.startedAt ?? null,
       finishedAt: timestamp(this.#parts.clock),
       ...(recorded.containerID === undefined ? {} : { containerID: recorded.containerID }),
@@ -306,9 +332,21 @@ export class ContainerWorker {
   }
 
   #runs(container: Container, running: RunningContainer): void {
-    const { startupProbe, livenessProbe, readinessProbe } = container;
-    const startedAt = timestamp(this.#parts.clock);
     this.#containerId = running.id;
+    this.#follow(container, running, this.#parts.clock.now());
+    this.#parts.event("Normal", "Started", `Container started`, this.name);
+    const { postStart } = container.lifecycle ?? {};
+    if (postStart !== undefined) void this.#postStart(container, running, postStart);
+    this.#parts.changed();
+  }
+
+  #follow(
+    container: Container,
+    running: RunningContainer,
+    startedAtMs: number,
+    before?: { readonly started: boolean; readonly ready: boolean },
+  ): void {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
     const prober = new Prober({
       clock: this.#parts.clock,
       probes: {
@@ -316,28 +354,27 @@ export class ContainerWorker {
         ...(livenessProbe === undefined ? {} : { liveness: livenessProbe }),
         ...(readinessProbe === undefined ? {} : { readiness: readinessProbe }),
       },
+      ...(before === undefined ? {} : { before }),
       run: (probe) => this.#parts.probe(container, running, probe, (probe.timeoutSeconds ?? 1) * 1_000),
       onChange: () => this.#parts.changed(),
       onFailure: (name, message) =>
         this.#parts.event("Warning", "Unhealthy", `${name} probe failed: ${message}`, this.name),
       onUnhealthy: (name, probe) => this.#unhealthy(name, probe),
     });
-    const startedMs = this.#parts.clock.monotonic();
-    this.#phase = { kind: "running", running, prober, startedAt, startedMs, image: container.image ?? "" };
-    this.#parts.event("Normal", "Started", `Container started`, this.name);
-    void running.exited.then(({ exitCode }) => {
+    const startedAt = timestampAt(startedAtMs);
+    this.#phase = { kind: "running", running, prober, startedAt, image: container.image ?? "" };
+    void running.exited.then((exit) => {
       prober.stop();
-      const signal = exitCode > 128 && exitCode < 160 ? { signal: exitCode - 128 } : {};
-      const reason = exitCode === 0 ? "Completed" : "Error";
-      this.#terminated(
-        container,
-        { exitCode, ...signal, reason, startedAt },
-        this.#parts.clock.monotonic() - startedMs,
-      );
+      this.#exited(container, exit, startedAtMs);
     });
-    const { postStart } = container.lifecycle ?? {};
-    if (postStart !== undefined) void this.#postStart(container, running, postStart);
-    this.#parts.changed();
+  }
+
+  #exited(container: Container, exit: ContainerExit, startedAtMs: number): void {
+    const { exitCode, finishedAtMs = this.#parts.clock.now() } = exit;
+    const signal = exitCode > 128 && exitCode < 160 ? { signal: exitCode - 128 } : {};
+    const how = { exitCode, ...signal, reason: exitReason(exit), startedAt: timestampAt(startedAtMs) };
+    const message = exit.isUnknown === true ? { message: unknownExit } : {};
+    this.#terminated(container, { ...how, ...message }, finishedAtMs - startedAtMs, finishedAtMs);
   }
 
   async #postStart(container: Container, running: RunningContainer, handler: ProbeHandler): Promise<void> {
@@ -357,12 +394,13 @@ export class ContainerWorker {
     container: Container,
     how: { exitCode: number; signal?: number; reason: string; message?: string; startedAt: string | null },
     ranMs: number,
+    finishedAtMs: number = this.#parts.clock.now(),
   ): void {
     this.#backOff = nextBackOff(this.#backOff, ranMs);
     const containerID = this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` };
     const said = this.#parts.ended(container, this.attempt, how.exitCode);
     const message = said === undefined ? {} : { message: said };
-    const state = { ...how, ...message, finishedAt: timestamp(this.#parts.clock), ...containerID };
+    const state = { ...how, ...message, finishedAt: timestampAt(finishedAtMs), ...containerID };
     const restartAfterMs = this.#parts.clock.monotonic() + this.#backOff.delayMs;
     this.#phase = { kind: "terminated", state, restartAfterMs };
     this.#parts.changed();
@@ -392,6 +430,14 @@ export class ContainerWorker {
     if (!result.ok)
       this.#parts.event("Warning", "FailedPreStopHook", `PreStopHook failed: ${result.message}`, this.name);
   }
+}
+
+const unknownExit = "The container could not be located when the pod was terminated";
+
+function exitReason({ exitCode, oomKilled, isUnknown }: ContainerExit): string {
+  if (isUnknown === true) return "ContainerStatusUnknown";
+  if (oomKilled === true) return "OOMKilled";
+  return exitCode === 0 ? "Completed" : "Error";
 }
 
 /** Where neither pod nor probe says how long a container may take to end. */

@@ -1,26 +1,80 @@
 /**
- * One agent at a time for one directory. The lock is an abstract Unix socket named after it: the kernel frees it with its
- * process, however that ends, which a file with a process id cannot promise (ids are reused, zombies look alive).
+ * One agent at a time for one directory. The lock is an abstract Unix socket: the kernel frees it with its process, however
+ * that ends, which a file with a process id cannot promise (ids are reused, zombies look alive). Its name comes from a secret
+ * in the directory, so that no other user of the machine can take it.
+ *
+ * An agent whose parent is gone says so by a file; the next agent asks for the directory by another one.
  */
-import { createHash } from "node:crypto";
-import { mkdirSync, realpathSync } from "node:fs";
-import { createServer } from "node:net";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { type Clock, sleep } from "@setpoint/host";
 import { nodeError } from "./errors.ts";
 
-/** Takes the directory; returns what gives it back. */
-export async function lockDirectory(directory: string): Promise<() => void> {
-  mkdirSync(directory, { recursive: true });
-  const server = createServer((socket) => socket.destroy());
-  // A hash, because such a name has at most 107 bytes, and two long paths may begin alike.
-  const name = `\0setpoint-node:${createHash("sha256").update(realpathSync(directory)).digest("hex")}`;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => {
-      reject(
-        nodeError("ERR_DIRECTORY_IN_USE", `Cannot use directory "${directory}": another node agent uses it`, error),
-      );
-    });
-    server.listen(name, resolve);
-  });
+/** An agent whose parent was killed knows it within this time. */
+const orphanMsMax = 2_000;
+/** How long such an agent may take to leave its pods. */
+const handOverMsMax = 20_000;
+const pollMs = 50;
+
+export interface DirectoryLock {
+  release(): void;
+  /** The parent of this agent is gone. Resolves when another agent asks for the directory; never when the signal is aborted before. */
+  offer(signal: AbortSignal): Promise<void>;
+}
+
+/** Takes the directory, from an agent whose parent is gone if need be. Throws ERR_DIRECTORY_IN_USE. */
+export async function lockDirectory(directory: string, clock: Clock): Promise<DirectoryLock> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const files = { offered: join(directory, "offered"), wanted: join(directory, "wanted") };
+  const name = `\0setpoint-node:${lockName(join(directory, "lock-name"))}`;
+  const server = (await listen(name)) ?? (await takeOver(name, files, clock));
+  if (server === undefined)
+    throw nodeError("ERR_DIRECTORY_IN_USE", `Cannot use directory "${directory}": another node agent uses it`);
   server.unref();
-  return () => void server.close();
+  for (const file of Object.values(files)) rmSync(file, { force: true });
+  return {
+    release: () => void server.close(),
+    async offer(signal) {
+      writeFileSync(files.offered, "");
+      while (!existsSync(files.wanted)) await sleep(clock, pollMs, signal);
+    },
+  };
+}
+
+async function takeOver(
+  name: string,
+  files: { readonly offered: string; readonly wanted: string },
+  clock: Clock,
+): Promise<Server | undefined> {
+  const startMs = clock.monotonic();
+  for (;;) {
+    const isOffered = existsSync(files.offered);
+    if (isOffered) writeFileSync(files.wanted, "");
+    const server = await listen(name);
+    if (server !== undefined) return server;
+    if (clock.monotonic() - startMs > (isOffered ? handOverMsMax : orphanMsMax)) return undefined;
+    await sleep(clock, pollMs);
+  }
+}
+
+function lockName(file: string): string {
+  try {
+    writeFileSync(file, randomBytes(16).toString("hex"), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return readFileSync(file, "utf8");
+}
+
+/** Undefined when the name is taken. */
+function listen(name: string): Promise<Server | undefined> {
+  const server = createServer((socket) => socket.destroy());
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      error.code === "EADDRINUSE" ? resolve(undefined) : reject(error),
+    );
+    server.listen(name, () => resolve(server));
+  });
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -12,13 +12,15 @@ import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import type { Pod, PodStatus } from "./pod/pod.ts";
 import { PodWorker } from "./pod-worker.ts";
-import { BubblewrapRuntime } from "./sandbox/bubblewrap-runtime.ts";
+import { logFile } from "./logs/container-log.ts";
+import { OciRuntime } from "./sandbox/oci-runtime.ts";
+import { volumeOwner } from "./volumes/volume-owner.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "process-node-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const cache = process.env["XDG_CACHE_HOME"] ?? join(process.env["HOME"] ?? directory, ".cache");
 
-const missing = ["bwrap", "mmdebstrap"].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined);
+const missing = ["crun", "conmon", "mmdebstrap"].filter((tool) => spawnSync(tool, ["--version"]).error !== undefined);
 const reason = missing.length === 0 ? "" : ` (skipped: not installed: ${missing.join(", ")})`;
 
 test.skipIf(reason !== "")(
@@ -35,7 +37,13 @@ test.skipIf(reason !== "")(
       nodeName: "n1",
       cpus: 2,
       memoryBytes: 2 ** 30,
-      runtime: new BubblewrapRuntime({ clock: systemClock, directory: join(directory, "sandboxes") }),
+      runtime: new OciRuntime({
+        clock: systemClock,
+        directory: join(directory, "sandboxes"),
+        idsFile: join(directory, "ids.json"),
+        version: "test",
+        logFile: (...run) => logFile(join(directory, "pods", run[0]), run[1], run[2]),
+      }),
       images: new ImageStore({
         clock: systemClock,
         log: silentLogger,
@@ -44,7 +52,11 @@ test.skipIf(reason !== "")(
       }),
       network: fixedNetwork("127.79.0.1", "127.79.0.2"),
       volumes: {
-        prepare: async () => new Map([["data", { source: volume, readOnly: false }]]),
+        async prepare(it, sandbox) {
+          const owner = sandbox && volumeOwner(sandbox, it);
+          if (owner !== undefined) chownSync(volume, owner.uid, owner.gid);
+          return new Map([["data", { source: volume, readOnly: false }]]);
+        },
         refresh: async () => {},
         remove: async () => {},
       },

@@ -11,6 +11,7 @@ import { ObjectMirror } from "./cluster/object-mirror.ts";
 import { createPodObjects } from "./cluster/pod-objects.ts";
 import { ReferencedObjects } from "./cluster/referenced-objects.ts";
 import { podFacts } from "./container-description.ts";
+import type { ContainerRuntime } from "./container-runtime.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { readHostFacts } from "./host-facts.ts";
 import { debianCatalogue } from "./images/debian-catalogue.ts";
@@ -18,10 +19,12 @@ import { createImageCatalog } from "./images/image-catalog.ts";
 import { ImageStore } from "./images/image-store.ts";
 import { RequestAccess } from "./kubelet/request-access.ts";
 import { KubeletServer } from "./kubelet-server.ts";
+import { logFile } from "./logs/container-log.ts";
 import { ClusterDns } from "./network/cluster-dns.ts";
 import { createNodeNetwork, type NodeNetwork } from "./network/node-network.ts";
 import { type NodeDnsState, serveDns } from "./network/node-dns.ts";
 import { reportDns, reportService } from "./network/network-reports.ts";
+import type { PodNetwork } from "./network/pod-network.ts";
 import { podHostFiles } from "./network/pod-host-files.ts";
 import { ServiceProxy } from "./network/service-proxy.ts";
 import { createServiceTable } from "./network/service-table.ts";
@@ -29,7 +32,8 @@ import type { NodeAgent, NodeOptions } from "./node-options.ts";
 import { PodManager } from "./pod-manager.ts";
 import type { PodParts, PodReports } from "./pod-parts.ts";
 import { type Pod, podIdentity } from "./pod/pod.ts";
-import { BubblewrapRuntime } from "./sandbox/bubblewrap-runtime.ts";
+import { requireTools } from "./sandbox/host-tools.ts";
+import { OciRuntime } from "./sandbox/oci-runtime.ts";
 import { preparePrivateFolder } from "./private-folder.ts";
 import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
 import { prepareMemoryFolder, removeAbandonedMemory } from "./volumes/memory-folder.ts";
@@ -42,11 +46,13 @@ export const clusterDnsAddress = "127.96.0.10";
 const housekeepingMs = 15_000;
 /** Addresses that another node of this machine served are free when it has ended. */
 const takeOverMs = 2_000;
+/** Logs are looked at this often; between two looks conmon bounds them. */
+const logRotationMs = 5_000;
 /** How long containers may take to end with their agent. */
 const shutdownGraceMs = 10_000;
 
 /** What lies in them is for this node alone, and no business of the host's other users. */
-const privateFolders = ["", "pods", "volumes", "sandboxes"];
+const privateFolders = ["", "pods", "volumes"];
 
 /** Registers a node and runs its pods until it is disposed. */
 export async function startNode(options: NodeOptions): Promise<NodeAgent> {
@@ -54,15 +60,26 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const { name, host, directory } = options;
   const { clock } = host;
   const log = host.log.with({ node: name });
-  stack.defer(await lockDirectory(directory));
+  const lock = await lockDirectory(directory, clock);
+  stack.defer(() => lock.release());
   for (const folder of privateFolders) preparePrivateFolder(join(directory, folder));
   const api = createClusterApi(options.transport);
-  const sandboxes = join(directory, "sandboxes");
-  const runtime = new BubblewrapRuntime({ clock, directory: sandboxes });
   const podDirectory = (uid: string): string => join(directory, "pods", uid);
   removeAbandonedMemory();
   const memory = prepareMemoryFolder(directory);
-  stack.defer(() => rmSync(memory, { recursive: true, force: true }));
+  let isHandedOver = false;
+  stack.defer(() => {
+    if (!isHandedOver) rmSync(memory, { recursive: true, force: true });
+  });
+  const runtime = stack.use(
+    new OciRuntime({
+      clock,
+      directory: join(memory, "sandboxes"),
+      idsFile: join(directory, "id-ranges.json"),
+      version: requireTools(),
+      logFile: (uid, container, attempt) => logFile(podDirectory(uid), container, attempt),
+    }),
+  );
   const memoryDirectory = (uid: string): string => join(memory, "pods", uid);
   const persistentDirectory = join(directory, "volumes");
   const port = options.kubeletPort ?? kubeletPort;
@@ -163,10 +180,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
         return volumes.prepare(pod, sandbox);
       },
       refresh: (pod) => volumes.refresh(pod),
-      async remove(uid) {
-        await volumes.remove(uid);
-        rmSync(join(sandboxes, uid), { recursive: true, force: true });
-      },
+      remove: (uid) => volumes.remove(uid),
     },
     objects: createPodObjects(referenced, table, proxy),
     reports: podReports(api, (...event) => events.record(...event)),
@@ -213,6 +227,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await updateDns();
   // Containers end before the node says good-bye and the services go.
   stack.defer(async () => {
+    if (isHandedOver) return pods.leave();
     await pods.stop(shutdownGraceMs);
     await events.flushed();
   });
@@ -228,8 +243,9 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   );
   await mirror.synced;
   network.retain(pods.uids());
-  // Pods that were deleted while no agent ran left their folders.
-  for (const folder of [join(directory, "pods"), join(memory, "pods"), sandboxes]) removeStrangers(folder, pods.uids());
+  // Pods that were deleted while no agent ran left their processes and folders.
+  await removeStrangePods(runtime, network, pods.uids());
+  for (const folder of [join(directory, "pods"), join(memory, "pods")]) removeStrangers(folder, pods.uids());
   const keepHouse = async (): Promise<void> => {
     pods.wake();
     await provisioner.reclaim();
@@ -241,9 +257,29 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   };
   stack.defer(repeat(options, housekeepingMs, keepHouse));
   stack.defer(repeat(options, takeOverMs, takeOver));
+  stack.defer(repeat(options, logRotationMs, async () => pods.rotateLogs()));
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
   log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
-  return createAgent(name, network.nodeAddress, port, pods, stack.move());
+  const owned = stack.move();
+  const handOver = async (): Promise<void> => {
+    isHandedOver = true;
+    registration.leave();
+    await owned.disposeAsync();
+  };
+  const wanted: NodeAgent["wanted"] = (signal) => lock.offer(signal);
+  return createAgent({ name, address: network.nodeAddress, kubeletPort: port, wanted, handOver }, pods, owned);
+}
+
+async function removeStrangePods(
+  runtime: ContainerRuntime,
+  network: PodNetwork,
+  known: ReadonlySet<string>,
+): Promise<void> {
+  for (const uid of runtime.sandboxUids().filter((each) => !known.has(each))) {
+    await network.detach(uid);
+    await runtime.removeSandbox(uid);
+    runtime.releaseIds(uid);
+  }
 }
 
 /** As kubelets name their Node in events: by its name alone. */
@@ -257,16 +293,12 @@ function removeStrangers(folder: string, uids: ReadonlySet<string>): void {
 }
 
 function createAgent(
-  name: string,
-  address: string,
-  port: number,
+  facts: Pick<NodeAgent, "name" | "address" | "kubeletPort" | "wanted" | "handOver">,
   pods: PodManager,
   stack: AsyncDisposableStack,
 ): NodeAgent {
   return {
-    name,
-    address,
-    kubeletPort: port,
+    ...facts,
     processOf(namespace, pod, container) {
       const running = pods.find(namespace, pod)?.container(container)?.running;
       return running === undefined

@@ -31,12 +31,16 @@ export interface NodeOptions {
   readonly onProgress?: (progress: ImageProgress) => void;
 }
 
-/** A running node. Disposing it ends all its containers, within a bounded time. */
+/** A running node. Disposing it ends all its containers, within a bounded time; they outlive a process that is killed. */
 export interface NodeAgent extends AsyncDisposable {
   readonly name: string;
   /** The node's own address; the kubelet server listens there. */
   readonly address: string;
   readonly kubeletPort: number;
+  /** Offers the node to another agent on the same directory; resolves when one wants it, and rejects when the signal is aborted. */
+  wanted(signal: AbortSignal): Promise<void>;
+  /** Ends the agent instead of disposing it: its pods go on, for another agent on the same directory that adopts them. */
+  handOver(): Promise<void>;
   /** The main process of a container, undefined when it does not run. */
   processOf(
     namespace: string,

@@ -44,9 +44,18 @@ export class PodManager {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
+  rotateLogs(): void {
+    for (const worker of this.#workers.values()) worker.rotateLogs();
+  }
+
   /** All containers end; those that outlive `graceMs` are killed. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop(graceMs)));
+  }
+
+  /** Nothing of the pods changes any more: another agent takes over. */
+  async leave(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.leave()));
   }
 
   #gone(pod: Pod): void {

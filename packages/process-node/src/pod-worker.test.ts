@@ -1,5 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { logFile } from "./logs/container-log.ts";
 import { main, PodWorld } from "./pod-world.fixture.ts";
 
 const reasonOf = (world: PodWorld, name = "main"): string => world.container(name)?.state.waiting?.reason ?? "";
@@ -192,7 +194,9 @@ test("a container's last words are its termination message, or with FallbackToLo
   const file = spec.mounts.find(({ target }) => target === "/dev/termination-log")?.source ?? "";
   writeFileSync(file, "the disk is full");
   world.process("main").exit(1);
-  world.process("second").spec.onOutput("stderr", Buffer.from("starting\nno such table\n"));
+  const log = logFile(join(world.directory, "u1"), "second", 0);
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, ["starting", "no such table"].map((text) => `2026-01-01T00:00:00Z stderr F ${text}\n`).join(""));
   world.process("second").exit(1);
   await world.run(1);
   expect(world.container("main")?.state.terminated?.message).toBe("the disk is full");
@@ -235,7 +239,9 @@ test("a pod of root is refused where runAsNonRoot is asked for", async () => {
   expect(world.starts).toEqual([]);
 });
 
-test("an agent that starts anew finds its containers ended with the one before and starts them again", async () => {
+const left = { attempt: 0, startedAtMs: Date.parse("2026-01-01T00:00:00Z") };
+
+test("an agent that starts again finds containers gone when the machine was, and starts them again", async () => {
   const before = new PodWorld({ containers: [main] });
   await before.run(1);
   const world = new PodWorld({ containers: [main] }, { status: before.status });
@@ -247,7 +253,94 @@ test("an agent that starts anew finds its containers ended with the one before a
   });
 });
 
-test("an agent that starts anew ends a pod that was deleted meanwhile, and says how its containers ended", async () => {
+test("a container that an agent before started goes on, ready, and is counted as no restart", async () => {
+  const probed = {
+    ...main,
+    readinessProbe: { exec: { command: ["up"] } },
+    startupProbe: { exec: { command: ["up"] } },
+  };
+  const before = new PodWorld({ containers: [probed] });
+  await before.run(30);
+  expect(before.condition("Ready")).toBe("True");
+  const running = before.process("main");
+  const world = new PodWorld({ containers: [probed] }, { status: before.status }, [{ ...left, running }]);
+  world.onExec = () => undefined;
+  await world.run(2);
+  expect(world.starts).toEqual([]);
+  expect(world.worker.status().containerStatuses).toEqual(before.status.containerStatuses);
+  expect(world.events.filter((event) => event.includes("Started"))).toEqual([]);
+});
+
+test("a container that ended while no agent was there ended as it did, and starts again", async () => {
+  const before = new PodWorld({ containers: [main] });
+  await before.run(1);
+  const exit = { exitCode: 7, finishedAtMs: Date.parse("2026-01-01T00:00:30Z") };
+  const world = new PodWorld({ containers: [main] }, { status: before.status }, [{ ...left, exit }]);
+  await world.run(1);
+  expect(world.container("main")).toMatchObject({
+    restartCount: 1,
+    state: { running: {} },
+    lastState: { terminated: { exitCode: 7, finishedAt: "2026-01-01T00:00:30Z" } },
+  });
+});
+
+test("a restart that the agent before did not report is counted all the same", async () => {
+  const before = new PodWorld({ containers: [main] });
+  await before.run(1);
+  const running = before.process("main");
+  const world = new PodWorld({ containers: [main] }, { status: before.status }, [{ ...left, attempt: 1, running }]);
+  await world.run(1);
+  expect(world.starts).toEqual([]);
+  expect(world.container("main")).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 137 } } });
+});
+
+test("a container whose end nobody saw has an unknown status", async () => {
+  const world = new PodWorld({ restartPolicy: "Never", containers: [main] }, {}, [
+    { ...left, exit: { exitCode: 137, isUnknown: true } },
+  ]);
+  await world.run(1);
+  expect(world.container("main")?.state.terminated?.reason).toBe("ContainerStatusUnknown");
+});
+
+test("a container that the kernel ended for its memory says so", async () => {
+  const world = new PodWorld({ restartPolicy: "Never", containers: [main] }, {}, [
+    { ...left, exit: { exitCode: 137, oomKilled: true } },
+  ]);
+  await world.run(1);
+  expect(world.container("main")?.state.terminated).toMatchObject({ reason: "OOMKilled", exitCode: 137 });
+});
+
+test("an agent that leaves its pods to the next one stops and reports nothing", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  const written = world.statuses.length;
+  await world.worker.leave();
+  world.process("main").exit(3);
+  await world.run(60);
+  expect([world.process("main").signals, world.statuses.length, world.hasSandbox]).toEqual([[], written, true]);
+});
+
+test("a pod whose namespaces cannot be made says why, and is tried again", async () => {
+  const world = new PodWorld({ containers: [main] });
+  world.sandboxProblem = "unshare: Operation not permitted";
+  await world.run(1);
+  expect(world.events.join()).toContain("FailedCreatePodSandBox: Failed to create pod sandbox: unshare");
+  world.sandboxProblem = undefined;
+  await world.run(5);
+  expect(world.status.phase).toBe("Running");
+});
+
+test("a pod whose namespaces are gone is killed and made again", async () => {
+  const world = new PodWorld({ containers: [main] });
+  await world.run(1);
+  world.hasSandbox = false;
+  world.worker.wake();
+  await world.run(15);
+  expect(world.events.join()).toContain("SandboxChanged");
+  expect(world.startsOf("main")).toHaveLength(2);
+});
+
+test("an agent that starts again ends a pod that was deleted meanwhile, and says how its containers ended", async () => {
   const before = new PodWorld({ containers: [main] });
   await before.run(1);
   const deletion = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };

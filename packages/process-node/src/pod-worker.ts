@@ -2,15 +2,18 @@ import { messageOf } from "@setpoint/apimachinery";
 import { type Timer, timestamp } from "@setpoint/host";
 import { ContainerWorker } from "./container-worker.ts";
 import { describeContainer } from "./container-description.ts";
-import { dropOldLogs, logFile, openContainerLog, type ContainerLog } from "./logs/container-log.ts";
+import type { AdoptedContainer, PodSandbox } from "./container-runtime.ts";
+import { dropOldLogs, logFile } from "./logs/container-log.ts";
+import { rotateLog } from "./logs/log-rotation.ts";
 import { terminationMessage } from "./logs/termination-message.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
-import { type Container, isSidecar, type Pod, podIdentity, type PodStatus } from "./pod/pod.ts";
+import { type Container, isSidecar, type Pod, podHostname, podIdentity, type PodStatus } from "./pod/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
 import { podStatus, restarts } from "./status/pod-status.ts";
 
 const prepareRetryMs = 2_000;
+const sandboxRetryMs = 100;
 const reportRetryMs = 1_000;
 const defaultGraceSeconds = 30;
 
@@ -23,9 +26,9 @@ export class PodWorker {
   readonly #parts: PodParts;
   #pod: Pod;
   readonly #containers = new Map<string, ContainerWorker>();
-  readonly #logs = new Map<string, ContainerLog>();
   #volumes: ReadonlyMap<string, PreparedVolume> | undefined;
   #podIP: string | undefined;
+  #sandbox: PodSandbox | undefined;
   #pass: Promise<void> | undefined;
   #isDirty = false;
   #timer: Timer | undefined;
@@ -83,6 +86,25 @@ export class PodWorker {
     await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, graceMs)));
     await this.settled();
     this.#timer?.cancel();
+    await this.#removeSandbox();
+  }
+
+  /** The agent ends and another one takes over: containers go on, and nothing more is reported. */
+  async leave(): Promise<void> {
+    if (this.#life === "running") this.#life = "stopping";
+    for (const worker of this.#containers.values()) worker.leave();
+    await this.settled();
+    this.#timer?.cancel();
+    this.#graceTimer?.cancel();
+  }
+
+  /** Keeps the logs of its containers small. */
+  rotateLogs(): void {
+    for (const worker of this.#containers.values()) {
+      const { running, name, attempt } = worker;
+      if (running === undefined) continue;
+      rotateLog(logFile(this.#parts.podDirectory(this.uid), name, attempt), () => running.reopenLog());
+    }
   }
 
   /** Looks again soon. */
@@ -129,15 +151,16 @@ export class PodWorker {
 
   async #once(): Promise<void> {
     if (this.#life === "stopping") return;
+    await this.#createWorkers();
     if (this.#life === "gone" || this.#pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     const phase = this.#pod.status?.phase;
-    if (phase === "Succeeded" || phase === "Failed") return;
-    this.#createWorkers();
+    if (phase === "Succeeded" || phase === "Failed") return this.#removeSandbox();
     if (await this.#prepare()) await this.#drive();
     await this.#report();
   }
 
-  #createWorkers(): void {
+  /** What an agent before this one started goes on; what ended meanwhile ended as it did. */
+  async #createWorkers(): Promise<void> {
     const recorded = [
       ...(this.#pod.status?.initContainerStatuses ?? []),
       ...(this.#pod.status?.containerStatuses ?? []),
@@ -145,14 +168,17 @@ export class PodWorker {
     for (const container of [...(this.#pod.spec.initContainers ?? []), ...this.#pod.spec.containers]) {
       if (this.#containers.has(container.name)) continue;
       const record = recorded.find(({ name }) => name === container.name);
-      this.#containers.set(container.name, this.#createWorker(container, record));
+      const adopted = await this.#parts.runtime.adopt(this.uid, container.name);
+      this.#containers.set(container.name, this.#createWorker(container, record, adopted));
     }
   }
 
-  /** Address and volumes; false when something is missing: it is tried again. */
+  /** Address, sandbox and volumes; false when something is missing: it is tried again. */
   async #prepare(): Promise<boolean> {
     this.#podIP ??=
       this.#pod.spec.hostNetwork === true ? this.#parts.network.nodeAddress : this.#parts.network.addressOf(this.uid);
+    const sandbox = await this.#ensureSandbox(this.#podIP);
+    if (sandbox === undefined) return false;
     if (this.#volumes !== undefined) {
       await this.#parts.volumes.refresh(this.#pod);
       const files = this.#parts.hostFiles(this.#pod, this.#podIP);
@@ -160,7 +186,7 @@ export class PodWorker {
       return true;
     }
     try {
-      this.#volumes = await this.#parts.volumes.prepare(this.#pod);
+      this.#volumes = await this.#parts.volumes.prepare(this.#pod, sandbox);
       return true;
     } catch (error) {
       this.#parts.reports.event(this.#pod, "Warning", "FailedMount", messageOf(error));
@@ -168,6 +194,48 @@ export class PodWorker {
       this.#again(prepareRetryMs);
       return false;
     }
+  }
+
+  /** Undefined when it cannot be made now, or its containers must end first because their namespaces are gone. */
+  async #ensureSandbox(podIP: string): Promise<PodSandbox | undefined> {
+    const { network, runtime, reports } = this.#parts;
+    const { hostNetwork } = this.#pod.spec;
+    if (this.#sandbox !== undefined && (await runtime.adoptSandbox(this.uid)) === undefined) return this.#lostSandbox();
+    try {
+      this.#sandbox ??= await runtime.createSandbox({
+        podUid: this.uid,
+        hostname: podHostname(this.#pod),
+        networkNamespace: hostNetwork !== true && network.kind === "namespace",
+        user: this.#pod.spec.securityContext?.runAsUser ?? 0,
+      });
+      if (hostNetwork !== true) await network.attach(this.uid, this.#sandbox.holderPid);
+      return this.#sandbox;
+    } catch (error) {
+      const message = `Failed to create pod sandbox: ${messageOf(error)}`;
+      reports.event(this.#pod, "Warning", "FailedCreatePodSandBox", message);
+      this.#parts.log.warn("Pod sandbox could not be made", { pod: this.uid, podIP, error });
+      for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
+      this.#again(prepareRetryMs);
+      return undefined;
+    }
+  }
+
+  #lostSandbox(): undefined {
+    const running = [...this.#containers.values()].filter((worker) => worker.running !== undefined);
+    for (const worker of running) worker.killNow();
+    if (running.length === 0) {
+      this.#sandbox = undefined;
+      const message = "Pod sandbox changed, it will be killed and re-created.";
+      this.#parts.reports.event(this.#pod, "Normal", "SandboxChanged", message);
+    }
+    this.#again(sandboxRetryMs);
+  }
+
+  async #removeSandbox(): Promise<void> {
+    const { network, runtime } = this.#parts;
+    await network.detach(this.uid);
+    await runtime.removeSandbox(this.uid);
+    this.#sandbox = undefined;
   }
 
   async #drive(): Promise<void> {
@@ -217,8 +285,6 @@ export class PodWorker {
 
   /** Main containers end together, then sidecars in reverse order, then the pod's last word. */
   async #terminate(): Promise<void> {
-    // An agent that starts anew knows from the status what ran before.
-    this.#createWorkers();
     const graceMs = this.#life === "gone" ? 0 : this.#graceMs();
     const inits = new Set((this.#pod.spec.initContainers ?? []).map(({ name }) => name));
     const main = [...this.#containers.values()].filter(({ name }) => !inits.has(name));
@@ -227,6 +293,7 @@ export class PodWorker {
       const worker = this.#containers.get(name);
       if (worker !== undefined) await this.#stopContainer(worker, graceMs);
     }
+    await this.#removeSandbox();
     if (this.#life === "running") {
       await this.#report();
       await this.#parts.reports.removePod(this.#pod);
@@ -234,6 +301,7 @@ export class PodWorker {
     this.#graceTimer?.cancel();
     this.#timer?.cancel();
     await this.#parts.volumes.remove(this.uid);
+    this.#parts.runtime.releaseIds(this.uid);
     this.#parts.network.release(this.uid);
     this.#life = "done";
   }
@@ -277,14 +345,20 @@ export class PodWorker {
     }, dueMs - clock.monotonic());
   }
 
-  #createWorker(container: Container, recorded: ReturnType<ContainerWorker["status"]> | undefined): ContainerWorker {
+  #createWorker(
+    container: Container,
+    recorded: ReturnType<ContainerWorker["status"]> | undefined,
+    adopted: AdoptedContainer | undefined,
+  ): ContainerWorker {
     const { clock, images, network, runtime, reports } = this.#parts;
     const { namespace, name, uid } = podIdentity(this.#pod);
+    const directory = this.#parts.podDirectory(uid);
     return new ContainerWorker(
       container,
       {
         clock,
         podLabel: `${name}_${namespace}(${uid})`,
+        podUid: uid,
         hasImage: (image) => images.has(image),
         pullImage: (image, signal) => images.ensure(image, signal),
         describe: (it, image, attempt) =>
@@ -295,36 +369,21 @@ export class PodWorker {
             attempt,
             podIP: this.#podIP ?? "",
             volumes: this.#volumes ?? new Map(),
-            onOutput: (stream, chunk) => this.#log(it.name, attempt).write(stream, chunk),
           }),
-        start: (spec) => runtime.start(spec),
+        start: (spec) => {
+          dropOldLogs(directory, container.name, Number(spec.id.split("/").at(-1)));
+          return runtime.start(spec);
+        },
         probe: (it, running, handler, timeoutMs) => {
           const connect: PodNetwork["connect"] = (...to) => network.connect(...to);
           return runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running, connect }, timeoutMs);
         },
         event: (type, reason, message, containerName) => reports.event(this.#pod, type, reason, message, containerName),
         changed: () => this.wake(),
-        ended: (it, attempt, exitCode) => {
-          this.#closeLog(it.name, attempt);
-          return terminationMessage(this.#parts.podDirectory(this.uid), it, attempt, exitCode);
-        },
+        ended: (it, attempt, exitCode) => terminationMessage(directory, it, attempt, exitCode),
       },
       recorded,
+      adopted,
     );
-  }
-
-  #log(container: string, attempt: number): ContainerLog {
-    const directory = this.#parts.podDirectory(this.uid);
-    const file = logFile(directory, container, attempt);
-    const open = this.#logs.get(file) ?? openContainerLog(this.#parts.clock, file);
-    if (!this.#logs.has(file)) dropOldLogs(directory, container, attempt);
-    this.#logs.set(file, open);
-    return open;
-  }
-
-  #closeLog(container: string, attempt: number): void {
-    const file = logFile(this.#parts.podDirectory(this.uid), container, attempt);
-    this.#logs.get(file)?.close();
-    this.#logs.delete(file);
   }
 }

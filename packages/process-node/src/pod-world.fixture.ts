@@ -6,7 +6,14 @@ import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { silentLogger } from "@setpoint/host";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
-import type { ContainerExit, ContainerRuntime, ContainerSpec, RunningContainer } from "./container-runtime.ts";
+import type {
+  AdoptedContainer,
+  ContainerExit,
+  ContainerRuntime,
+  ContainerSpec,
+  PodSandbox,
+  RunningContainer,
+} from "./container-runtime.ts";
 import { nodeError } from "./errors.ts";
 import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
@@ -46,6 +53,8 @@ export class FakeProcess implements RunningContainer {
     else if (!this.#world.isStubborn) this.exit(143);
   }
 
+  reopenLog(): void {}
+
   updateFiles(files: Readonly<Record<string, string>>): void {
     this.files = files;
   }
@@ -76,6 +85,11 @@ export class PodWorld {
   /** Whether SIGTERM is ignored. */
   isStubborn = false;
   isRemoved = false;
+  hasSandbox = false;
+  /** Why no sandbox can be made. */
+  sandboxProblem: string | undefined;
+  /** What an agent before this one left, by container. */
+  readonly left = new Map<string, AdoptedContainer>();
   hosts = "first";
   /** What a command in a container ends with; undefined: it hangs. */
   onExec: (command: readonly string[], process: FakeProcess) => number | undefined = () => 0;
@@ -84,7 +98,8 @@ export class PodWorld {
   readonly directory: string;
   #pod: Pod;
 
-  constructor(spec: PodSpec, pod: Partial<Pod> = {}) {
+  constructor(spec: PodSpec, pod: Partial<Pod> = {}, left: readonly AdoptedContainer[] = []) {
+    for (const each of left) this.left.set("main", each);
     this.directory = mkdtempSync(join(tmpdir(), "pod-world-"));
     onTestFinished(() => rmSync(this.directory, { recursive: true, force: true }));
     const metadata = { name: "web", namespace: "shop", uid: "u1", ...pod.metadata };
@@ -138,9 +153,21 @@ export class PodWorld {
   }
 
   #runtime(): ContainerRuntime {
+    const ids = { container: 0, host: 100_000, size: 65_536 };
+    const sandbox: PodSandbox = { podUid: "u1", holderPid: 1, uids: ids, gids: ids, networkNamespace: false };
     return {
       name: "fake",
       version: "1",
+      createSandbox: async () => {
+        if (this.sandboxProblem !== undefined) throw nodeError("ERR_CONTAINER_START", this.sandboxProblem);
+        this.hasSandbox = true;
+        return sandbox;
+      },
+      adoptSandbox: async () => (this.hasSandbox ? sandbox : undefined),
+      removeSandbox: async () => void (this.hasSandbox = false),
+      releaseIds() {},
+      sandboxUids: () => [],
+      adopt: async (_, name) => this.left.get(name),
       start: async (spec) => {
         this.onStart(spec);
         const process = new FakeProcess(spec, this);

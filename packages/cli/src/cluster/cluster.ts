@@ -79,6 +79,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         network,
         imageCache: imageCacheFolder(),
         localImages: options.localImages ?? {},
+        isKept: options.directory !== undefined,
         say: options.say,
       }),
     );

@@ -9,6 +9,8 @@ import type { PodNetworkChoice } from "./pod-network.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
 const stopMsMax = 20_000;
+/** Time to start "setpoint up" again after a kill; then agents stop their pods, so that nothing stays for ever. */
+const orphanMs = 60_000;
 const bin = new URL("../../bin/setpoint.mjs", import.meta.url).pathname;
 
 export interface NodeProcessOptions {
@@ -18,6 +20,8 @@ export interface NodeProcessOptions {
   readonly network: PodNetworkChoice;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
+  /** Whether a later start may find the directory again. */
+  readonly isKept: boolean;
   readonly say: (line: string) => void;
 }
 
@@ -33,6 +37,8 @@ export interface NodeInit {
   readonly dnsAddress: string;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
+  /** How long its pods go on when its parent ends without an order to stop, so that a new parent can take them over. */
+  readonly orphanMs: number;
 }
 
 /** What the agent gets after that: the order to stop its pods and to end. A channel that ends without it means that the parent died. */
@@ -86,7 +92,7 @@ class NodeProcess implements AsyncDisposable {
   }
 
   #fork(): ChildProcess {
-    const { controlPlane, name, network, imageCache, localImages, directory } = this.#options;
+    const { controlPlane, name, network, imageCache, localImages, directory, isKept } = this.#options;
     // In a process group of its own, a ^C reaches this process alone, which then stops the node in order.
     const child = fork(bin, ["node"], {
       detached: true,
@@ -106,6 +112,7 @@ class NodeProcess implements AsyncDisposable {
       dnsAddress: network.dnsAddress,
       imageCache,
       localImages,
+      orphanMs: isKept ? orphanMs : 0,
     };
     child.send(init);
     return child;

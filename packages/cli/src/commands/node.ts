@@ -5,7 +5,7 @@ import type { Clock } from "@setpoint/host";
 import { startStallWatchdog, systemHost } from "@setpoint/host/system";
 import { startNode, type ImageProgress } from "@setpoint/process-node";
 import { openLog } from "../cluster/log-file.ts";
-import type { NodeInit, NodeMessage } from "../cluster/node-process.ts";
+import type { NodeInit, NodeMessage, NodeStop } from "../cluster/node-process.ts";
 import { stallLimits } from "../cluster/stall-limits.ts";
 import type { Command } from "../command.ts";
 import { guardProcess } from "../process-guard.ts";
@@ -23,14 +23,14 @@ export const node: Command = {
       return 2;
     }
     const init = await firstMessage();
-    const parentGone = new Promise<void>((resolve) => process.once("disconnect", resolve));
-    endAfter(parentGone);
+    const end = untilEnd(init.orphanMs);
+    endAfter(end, init.orphanMs);
     process.on("SIGINT", () => {});
     const logPath = join(init.directory, "agent.log");
     const log = openLog(logPath);
     using _watchdog = startStallWatchdog({ ...stallLimits, file: logPath });
     try {
-      await serve(init, log.write, parentGone);
+      await serve(init, log.write, end);
       return 0;
     } catch (error) {
       tell({ kind: "failed", sentence: sentenceOf(error) });
@@ -41,21 +41,34 @@ export const node: Command = {
   },
 };
 
-/** How long the agent may go on without its parent: it stops its pods, or it hangs in its start and must end all the same. */
-const orphanMsMax = 20_000;
+/** The order to stop, or the end of the parent without one. */
+type End = Promise<"ordered" | "orphaned">;
 
-/** Ends the process some time after its parent, whatever it is doing; its sandboxes die with it. */
-function endAfter(parentGone: Promise<void>): void {
-  void parentGone.then(() => setTimeout(() => process.exit(1), orphanMsMax).unref());
+/** How long the agent may take to stop its pods, or to go on when it hangs in its start. */
+const stopMsMax = 20_000;
+
+function untilEnd(orphanMs: number): End {
+  return new Promise((resolve) => {
+    process.on("message", (message: NodeStop) => message.kind === "stop" && resolve("ordered"));
+    process.once("disconnect", () => resolve(orphanMs > 0 ? "orphaned" : "ordered"));
+  });
 }
 
-async function serve(init: NodeInit, write: (line: string) => void, parentGone: Promise<void>): Promise<void> {
+/** Ends the process some time after its parent, whatever it is doing. */
+function endAfter(end: End, orphanMs: number): void {
+  void end.then((how) => {
+    const limitMs = stopMsMax + (how === "orphaned" ? orphanMs : 0);
+    setTimeout(() => process.exit(1), limitMs).unref();
+  });
+}
+
+async function serve(init: NodeInit, write: (line: string) => void, end: End): Promise<void> {
   const host = systemHost({ write });
   using _guard = guardProcess(host.log);
   const { client, serving, network } = init.keys;
   await using transport = transportAs(init, client, host.clock);
   await using networkTransport = transportAs(init, network, host.clock);
-  await using _agent = await startNode({
+  await using agent = await startNode({
     name: init.name,
     directory: init.directory,
     imageCache: init.imageCache,
@@ -70,7 +83,14 @@ async function serve(init: NodeInit, write: (line: string) => void, parentGone: 
     onProgress: (progress) => tell({ kind: "say", line: progressLine(progress) }),
   });
   tell({ kind: "ready" });
-  await parentGone;
+  if ((await end) === "ordered") return;
+  host.log.warn("The parent process ended without an order to stop; pods go on for a while", { forMs: init.orphanMs });
+  const isWanted = await agent.wanted(AbortSignal.timeout(init.orphanMs)).then(
+    () => true,
+    () => false,
+  );
+  host.log.info(isWanted ? "Another agent takes over" : "No other agent came; pods are stopped");
+  if (isWanted) await agent.handOver();
 }
 
 function transportAs({ server, ca }: NodeInit, keys: KeyPair, clock: Clock): HttpTransport {

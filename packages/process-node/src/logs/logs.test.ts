@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
-import { dropOldLogs, logFile, logFileBytesMax, openContainerLog, rotatedFile } from "./container-log.ts";
+import { dropOldLogs, logFile, rotatedFile } from "./container-log.ts";
+import { rotateLog } from "./log-rotation.ts";
 import { type LogOptions, readLog } from "./log-reader.ts";
 
 function world() {
@@ -11,41 +12,57 @@ function world() {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const clock = new VirtualClock(seededRandom(1));
   const file = logFile(directory, "main", 0);
-  const log = openContainerLog(clock, file);
-  onTestFinished(() => log.close());
-  const write = (text: string): void => log.write("stdout", Buffer.from(text));
+  mkdirSync(dirname(file), { recursive: true });
+  const entry = (text: string, tag = "F"): void => {
+    const time = `${new Date(clock.now()).toISOString().slice(0, 23)}000000Z`;
+    appendFileSync(file, `${time} stdout ${tag} ${text}\n`);
+  };
+  /** Whole lines. */
+  const write = (text: string): void =>
+    text
+      .slice(0, -1)
+      .split("\n")
+      .forEach((line) => entry(line));
   const read = async (options: Partial<LogOptions> = {}, isOver = () => true): Promise<string> => {
     let text = "";
     const all = { follow: false, timestamps: false, ...options };
-    for await (const part of readLog(clock, file, all, isOver, new AbortController().signal)) text += part;
+    const done = (async () => {
+      for await (const part of readLog(clock, file, all, isOver, new AbortController().signal)) text += part;
+    })();
+    if (!all.follow) await clock.run(1_000);
+    await done;
     return text;
   };
-  return { directory, clock, file, log, write, read };
+  return { directory, clock, file, entry, write, read };
 }
 
-test("lines come back as they were written, whatever the pieces", async () => {
-  const { write, log, read } = world();
-  for (const piece of ["on", "e\ntw", "o\n", "\n", "ä", " three"]) write(piece);
-  expect(await read()).toBe("one\ntwo\n\n");
-  log.close();
-  expect(await read()).toBe("one\ntwo\n\nä three\n");
+test("partial entries are parts of one line", async () => {
+  const { entry, read } = world();
+  entry("one, ", "P");
+  entry("ä");
+  entry("");
+  expect(await read()).toBe("one, ä\n\n");
 });
 
-test("a very long line is kept whole", async () => {
-  const { write, read } = world();
-  const line = "x".repeat(100_000);
-  write(`${line}\nend\n`);
-  write(line.slice(0, 70_000));
-  write(`${line.slice(70_000)}\n`);
-  expect(await read()).toBe(`${line}\nend\n${line}\n`);
+test("an entry that is not complete is not read yet", async () => {
+  const { file, write, read } = world();
+  write("1\n");
+  appendFileSync(file, "2026-01-01T00:00:00.000000000Z stdout F ha");
+  expect(await read()).toBe("1\n");
 });
 
-test("both streams are kept apart until their lines are complete", async () => {
-  const { write, log, read } = world();
-  write("out");
-  log.write("stderr", Buffer.from("err\n"));
-  write("put\n");
-  expect(await read()).toBe("err\noutput\n");
+test("the last lines of a long log are found from its end, over the rotated file", async () => {
+  const { file, write, read } = world();
+  write(Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join(""));
+  expect(await read({ tailLines: 2 })).toBe("line 19998\nline 19999\n");
+  rotateLog(file, () => {});
+  expect(existsSync(rotatedFile(file))).toBe(false);
+  write(`${"x".repeat(8_000)}\n`.repeat(1_400));
+  rotateLog(file, () => writeFileSync(file, ""));
+  write("new\n");
+  expect(await read({ tailLines: 1 })).toBe("new\n");
+  const lines = (await read({ tailLines: 1_402 })).split("\n");
+  expect([lines[0], lines[1]?.length, lines.at(-2)]).toEqual(["line 19999", 8_000, "new"]);
 });
 
 test("tailLines, since, limitBytes and timestamps", async () => {
@@ -83,24 +100,25 @@ test("follow gives lines as they come, and ends with the container", async () =>
 test("follow loses nothing when the file is rotated", async () => {
   const { clock, file, write, read } = world();
   let isOver = false;
-  const line = `${"x".repeat(1_000_000)}\n`;
-  const expected = Array.from({ length: 15 }, (_, i) => `${i}${line}`);
+  const line = `${"x".repeat(8_000)}\n`;
+  const expected = Array.from({ length: 25 }, (_, i) => `${i}${line}`.repeat(125));
   const text = read({ follow: true }, () => isOver);
   for (const part of expected) {
     write(part);
+    rotateLog(file, () => writeFileSync(file, ""));
     await clock.run(100);
   }
   isOver = true;
   await clock.run(1_000);
   expect(existsSync(rotatedFile(file))).toBe(true);
-  expect(statSync(file).size).toBeLessThan(logFileBytesMax);
+  expect(statSync(file).size).toBeLessThan(11 * 1024 * 1024);
   expect((await text) === expected.join("")).toBe(true);
 });
 
 test("the logs of two runs are kept, older ones are dropped", () => {
-  const { directory, clock } = world();
+  const { directory } = world();
   for (let attempt = 0; attempt < 4; attempt++) {
-    openContainerLog(clock, logFile(directory, "main", attempt)).close();
+    writeFileSync(logFile(directory, "main", attempt), "");
     dropOldLogs(directory, "main", attempt);
   }
   expect([0, 1, 2, 3].map((attempt) => existsSync(logFile(directory, "main", attempt)))).toEqual([

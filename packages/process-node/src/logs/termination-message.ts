@@ -1,5 +1,5 @@
 /** What a container said about its end: in the file that it was given for that, or by its last lines of log. */
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Container } from "../pod/pod.ts";
 import { logFile } from "./container-log.ts";
@@ -7,6 +7,8 @@ import { logFile } from "./container-log.ts";
 const messageBytesMax = 4_096;
 const logLinesMax = 80;
 const logBytesMax = 2_048;
+/** As much of the log as 80 lines of that size can have. */
+const logTailBytes = 256 * 1024;
 
 function messageFile(podDirectory: string, container: string, attempt: number): string {
   return join(podDirectory, "termination", container, String(attempt));
@@ -50,12 +52,26 @@ function readStart(path: string): string {
 /** Entries of the log without their heads: time, stream and tag. */
 function lastLines(file: string): string {
   try {
-    const lines = readFileSync(file, "utf8")
+    const lines = readEnd(file)
       .split("\n")
       .slice(-logLinesMax - 1);
     const text = lines.map((line) => line.split(" ").slice(3).join(" ")).join("\n");
     return Buffer.from(text).subarray(-logBytesMax).toString();
   } catch {
     return "";
+  }
+}
+
+/** The end of a file that may be large, from the start of a line. */
+function readEnd(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const start = Math.max(0, size - logTailBytes);
+    const bytes = Buffer.alloc(size - start);
+    const text = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, start)).toString("utf8");
+    return start === 0 ? text : text.slice(text.indexOf("\n") + 1);
+  } finally {
+    closeSync(file);
   }
 }

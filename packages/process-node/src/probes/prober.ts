@@ -7,6 +7,8 @@ export type ProbeName = "Startup" | "Liveness" | "Readiness";
 export interface ProberOptions {
   readonly clock: Clock;
   readonly probes: { readonly startup?: Probe; readonly liveness?: Probe; readonly readiness?: Probe };
+  /** What was known of a container that ran before this agent did: its readiness stays until a probe says otherwise. */
+  readonly before?: { readonly started: boolean; readonly ready: boolean };
   readonly run: (probe: Probe) => Promise<ProbeResult>;
   /** The state of `started` or `ready` changed. */
   readonly onChange: () => void;
@@ -26,7 +28,7 @@ export class Prober {
   constructor(options: ProberOptions) {
     this.#options = options;
     const { startup } = options.probes;
-    if (startup === undefined) this.#begin();
+    if (startup === undefined || options.before?.started === true) this.#begin();
     else this.#loop("Startup", startup, () => this.#begin());
   }
 
@@ -47,7 +49,7 @@ export class Prober {
   #begin(): void {
     const { liveness, readiness } = this.#options.probes;
     this.#started = true;
-    this.#ready = readiness === undefined;
+    this.#ready = readiness === undefined || this.#options.before?.ready === true;
     if (liveness !== undefined) this.#loop("Liveness", liveness, () => {});
     if (readiness !== undefined)
       this.#loop(

@@ -40,9 +40,8 @@ function world() {
 }
 
 function spec(root: string, extra: Partial<ContainerSpec>): ContainerSpec {
-  const onOutput = (): void => {};
   const base = { id: "uid/main/0", rootDirectory: root, command: ["sh"], env: {}, hostname: "web-0", files: {} };
-  return { ...base, mounts: [], onOutput, ...extra };
+  return { ...base, mounts: [], ...extra };
 }
 
 test("a container is in the namespaces of its pod, with processes and mounts of its own", () => {

@@ -161,6 +161,7 @@ export class SimulatedPod {
       {
         clock: host.clock,
         podLabel: `${name}_${namespace}(${uid})`,
+        podUid: uid,
         hasImage: () => true,
         async pullImage(image) {
           await delay();
@@ -174,7 +175,6 @@ export class SimulatedPod {
           hostname: name,
           mounts: [],
           files: {},
-          onOutput() {},
         }),
         start: async (spec) => {
           await delay();
@@ -207,6 +207,7 @@ export class SimulatedPod {
       signal: (name) => process.stop(name === "SIGKILL" ? "SIGKILL" : "SIGTERM"),
       destroy: () => process.stop("SIGKILL"),
       updateFiles() {},
+      reopenLog() {},
       exec() {
         throw new TypeError("Cannot exec: containers of the simulated node are models");
       },

@@ -1,0 +1,35 @@
+/** Names of processes that stay true when ids are used again, for what outlives the agent. */
+import { readFileSync } from "node:fs";
+
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Clock ticks since boot at the process's start; with the id it names one process for ever. */
+  readonly startTicks: string;
+}
+
+/** Undefined when there is no such process any more, or it is a zombie. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in parentheses may hold blanks; the state is the first field after it, the start time the 20th.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const startTicks = fields[19];
+    return fields[0] === "Z" || startTicks === undefined ? undefined : { pid, startTicks };
+  } catch {
+    return undefined;
+  }
+}
+
+export function isAlive({ pid, startTicks }: ProcessIdentity): boolean {
+  return identify(pid)?.startTicks === startTicks;
+}
+
+/** Sends a signal to this process and to no other that has its id now. */
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isAlive(identity)) return;
+  try {
+    process.kill(identity.pid, signal);
+  } catch {
+    // It ended in between.
+  }
+}

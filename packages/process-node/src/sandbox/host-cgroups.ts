@@ -1,0 +1,147 @@
+/**
+ * The control groups of this host and where pods lie in them: `/setpoint/NODE/POD/CONTAINER`. A pod's group holds limits of
+ * the pod as a whole, a container's group its own. crun knows version 2 and version 1, but not both mounted together
+ * ("hybrid"), so it runs in a mount namespace in which only one of them is seen.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = "/sys/fs/cgroup";
+const cgroup2Magic = 0x6367_7270;
+const controllers = ["cpu", "memory", "pids"] as const;
+
+export interface PodLimits {
+  readonly memoryBytes?: number;
+  readonly cpuMillis?: number;
+  readonly processes?: number;
+}
+
+export interface HostCgroups {
+  /** `none`: this host or this user may not make groups, so limits are not enforced by them. */
+  readonly version: 1 | 2 | "none";
+  /** Why there are none, a sentence without its end. */
+  readonly problem?: string;
+  /** Shell lines that a mount namespace needs before crun runs in it; empty when it needs none. */
+  readonly prepare: string;
+  readonly managerArgument: string;
+  /** `cgroupsPath` of a container's configuration; undefined without groups. */
+  pathOf(podUid: string, container: string): string | undefined;
+  /** Makes the pod's group or changes its limits. */
+  limitPod(podUid: string, limits: PodLimits): void;
+  removePod(podUid: string): void;
+}
+
+/** `node` names the node's group; two nodes of one machine have different ones. */
+export function detectCgroups(node: string): HostCgroups {
+  const version = mountedVersion();
+  const problem = version === "none" ? "no control groups are mounted at /sys/fs/cgroup" : probe(version, node);
+  if (version === "none" || problem !== undefined) return withoutCgroups(problem ?? "");
+  const hybrid = version === 1 && existsSync(join(root, "unified"));
+  const folders = (podUid: string): readonly string[] => podFolders(version, node, podUid);
+  return {
+    version,
+    prepare: hybrid ? `umount ${root}/unified` : "",
+    managerArgument: "--cgroup-manager=cgroupfs",
+    pathOf: (podUid, container) => `/setpoint/${node}/${podUid}/${container}`,
+    limitPod(podUid, limits) {
+      for (const folder of folders(podUid)) mkdirSync(folder, { recursive: true });
+      if (version === 2) delegate(join(root, "setpoint", node, podUid));
+      writeLimits(version, folders(podUid), limits);
+    },
+    removePod(podUid) {
+      for (const folder of folders(podUid)) removeTree(folder);
+    },
+  };
+}
+
+function withoutCgroups(problem: string): HostCgroups {
+  return {
+    version: "none",
+    problem,
+    // crun wants to see some version, even when it uses none.
+    prepare: `mount -t cgroup2 none ${root} 2>/dev/null || true`,
+    managerArgument: "--cgroup-manager=disabled",
+    pathOf: () => undefined,
+    limitPod() {},
+    removePod() {},
+  };
+}
+
+function mountedVersion(): 1 | 2 | "none" {
+  try {
+    if (statfsSync(root).type === cgroup2Magic) return 2;
+    return controllers.every((name) => existsSync(join(root, name, "cgroup.procs"))) ? 1 : "none";
+  } catch {
+    return "none";
+  }
+}
+
+/** Whether limits can be set, tried out on the node's own group; the reason when not. */
+function probe(version: 1 | 2, node: string): string | undefined {
+  try {
+    for (const folder of nodeFolders(version, node)) mkdirSync(folder, { recursive: true });
+    if (version === 1) return undefined;
+    for (const folder of [root, join(root, "setpoint"), join(root, "setpoint", node)]) delegate(folder);
+    return undefined;
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    return `this user may not make control groups in /sys/fs/cgroup (${String(code)})`;
+  }
+}
+
+/** Version 2: children may use the controllers. */
+function delegate(folder: string): void {
+  const wanted = controllers.map((name) => `+${name}`).join(" ");
+  const enabled = new Set(readFileSync(join(folder, "cgroup.subtree_control"), "utf8").trim().split(/\s+/));
+  if (!controllers.every((name) => enabled.has(name))) writeFileSync(join(folder, "cgroup.subtree_control"), wanted);
+}
+
+function nodeFolders(version: 1 | 2, node: string): readonly string[] {
+  if (version === 2) return [join(root, "setpoint", node)];
+  return controllers.map((name) => join(root, name, "setpoint", node));
+}
+
+function podFolders(version: 1 | 2, node: string, podUid: string): readonly string[] {
+  if (version === 2) return [join(root, "setpoint", node, podUid)];
+  // crun makes the group in every hierarchy that is mounted.
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "unified")
+    .map(({ name }) => join(root, name, "setpoint", node, podUid));
+}
+
+const cpuPeriodUs = 100_000;
+
+function writeLimits(version: 1 | 2, folders: readonly string[], limits: PodLimits): void {
+  const { memoryBytes, cpuMillis, processes } = limits;
+  const quota = cpuMillis === undefined ? undefined : Math.max(1_000, (cpuMillis * cpuPeriodUs) / 1_000);
+  const files: Readonly<Record<string, string | undefined>> =
+    version === 2
+      ? {
+          "memory.max": memoryBytes === undefined ? "max" : String(memoryBytes),
+          "memory.swap.max": memoryBytes === undefined ? undefined : "0",
+          "cpu.max": quota === undefined ? `max ${cpuPeriodUs}` : `${quota} ${cpuPeriodUs}`,
+          "pids.max": processes === undefined ? "max" : String(processes),
+        }
+      : {
+          "memory.limit_in_bytes": memoryBytes === undefined ? "-1" : String(memoryBytes),
+          "cpu.cfs_quota_us": quota === undefined ? "-1" : String(quota),
+          "pids.max": processes === undefined ? "max" : String(processes),
+        };
+  for (const folder of folders) {
+    for (const [file, text] of Object.entries(files)) {
+      if (text !== undefined && existsSync(join(folder, file))) writeFileSync(join(folder, file), text);
+    }
+  }
+}
+
+/** Groups are removed from the leaves up; one that still has processes stays until the next attempt. */
+function removeTree(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) removeTree(join(folder, entry.name));
+  try {
+    rmdirSync(folder);
+  } catch {
+    // The kernel is still ending its last processes.
+  }
+}

@@ -1,0 +1,141 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { ExecProcess } from "../container-runtime.ts";
+import { missingTools, OciWorld } from "./oci-world.fixture.ts";
+
+const run = test.skipIf(missingTools !== "");
+const suffix = missingTools === "" ? "" : ` (skipped: ${missingTools})`;
+
+async function textOf(child: ExecProcess): Promise<string> {
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await child.exited;
+  return text;
+}
+
+run(`a container sees its own files, host name and volumes${suffix}`, async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const volume = join(world.directory, "volume");
+  mkdirSync(volume, { mode: 0o777 });
+  execFileSync("chmod", ["777", volume, world.directory]);
+  const script = "hostname; cat /etc/resolv.conf; echo kept > /var/lib/app/data; echo x > /new; exit 3";
+  const spec = world.spec(["sh", "-c", script], {
+    files: { "/etc/resolv.conf": "nameserver 127.96.0.10\n" },
+    mounts: [{ source: volume, target: "/var/lib/app" }],
+  });
+  const container = await world.runtime.start(spec);
+  expect(await container.exited).toMatchObject({ exitCode: 3 });
+  expect(world.output()).toBe("web-0\nnameserver 127.96.0.10\n");
+  expect(existsSync(join(volume, "data"))).toBe(true);
+  expect(existsSync(join(world.root, "new"))).toBe(false);
+});
+
+run("SIGTERM reaches the main process, and destroy() leaves nothing behind", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const polite = await world.runtime.start(world.spec(["sh", "-c", "trap 'exit 5' TERM; sleep 100 & wait"]));
+  polite.signal("SIGTERM");
+  expect(await polite.exited).toMatchObject({ exitCode: 5 });
+  const script = "trap '' TERM; sleep 100 & wait; sleep 100";
+  const family = await world.runtime.start(world.spec(["sh", "-c", script], { id: "uid/family/0" }));
+  family.destroy();
+  expect((await family.exited).exitCode).toBe(137);
+  expect(existsSync(`/proc/${family.pid}`)).toBe(false);
+});
+
+run("exec runs inside the container, as its user", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sleep", "100"], { runAsUser: 1000 }));
+  const shell = container.exec(["sh", "-c", "id -u; hostname; cat; exit 7"]);
+  let text = "";
+  shell.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  shell.stdin.end("typed");
+  expect(await shell.exited).toEqual({ exitCode: 7 });
+  expect(text).toBe("1000\nweb-0\ntyped");
+});
+
+run("a command that is given up leaves no process", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  // Its own number, because another test may run on this machine at the same time.
+  const seconds = String(10_000_000 + process.pid);
+  const hanging = container.exec(["sh", "-c", `echo up; sleep ${seconds}`]);
+  await new Promise((resolve) => hanging.stdout.once("data", resolve));
+  hanging.kill();
+  expect((await hanging.exited).exitCode).toBe(137);
+  await expect.poll(() => execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(`sleep ${seconds}`);
+  expect(existsSync(`/proc/${container.pid}`)).toBe(true);
+});
+
+run("a container sees new text in its own files", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const files = { "/etc/hosts": "a long first line\n" };
+  const container = await world.runtime.start(world.spec(["sleep", "100"], { files }));
+  container.updateFiles({ "/etc/hosts": "short\n", "/etc/unknown": "x" });
+  expect(await textOf(container.exec(["sh", "-c", "cat /etc/hosts; ls /etc"]))).toBe("short\nhosts\n");
+});
+
+run("a program that the image lacks is refused with its name", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  await expect(world.runtime.start(world.spec(["nosuch"]))).rejects.toThrow(
+    'exec: "nosuch": executable file not found',
+  );
+});
+
+run("a container goes on without its agent, and the next agent has its output, its end and its commands", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const script = "echo before; while ! cat /tmp/go 2>/dev/null; do sleep 0.05; done; echo after; exit 9";
+  const first = await world.runtime.start(world.spec(["sh", "-c", script]));
+  const second = world.agent();
+  expect(await second.adoptSandbox("uid")).toMatchObject({ podUid: "uid" });
+  const adopted = await second.adopt("uid", "main");
+  expect(adopted).toMatchObject({ attempt: 0, running: { pid: first.pid } });
+  expect(await adopted?.running?.exec(["sh", "-c", "echo gone > /tmp/go"]).exited).toEqual({ exitCode: 0 });
+  expect(await adopted?.running?.exited).toMatchObject({ exitCode: 9 });
+  expect(world.output()).toBe("before\ngone\nafter\n");
+});
+
+run("how a container ended while no agent was there is known to the next one", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const container = await world.runtime.start(world.spec(["sh", "-c", "exit 4"]));
+  await container.exited;
+  expect(await world.agent().adopt("uid", "main")).toMatchObject({ attempt: 0, exit: { exitCode: 4 } });
+});
+
+run("a pod's processes, groups and files are gone when its sandbox is removed", async () => {
+  const world = new OciWorld();
+  await world.sandbox();
+  const { holderPid } = (await world.runtime.adoptSandbox("uid")) ?? { holderPid: 0 };
+  const container = await world.runtime.start(world.spec(["sleep", "100"]));
+  await world.runtime.removeSandbox("uid");
+  await expect.poll(() => [isRunning(container.pid), isRunning(holderPid)]).toEqual([false, false]);
+  expect(world.runtime.sandboxUids()).toEqual([]);
+  expect(execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(world.directory);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+run("a program that uses more memory than it may is ended, and that is known", async () => {
+  const world = new OciWorld();
+  if (world.runtime.cgroups.version === "none") return;
+  await world.sandbox();
+  const limits = { memoryBytes: 32 * 1024 * 1024 };
+  const hog = await world.runtime.start(world.spec(["tail", "/dev/zero"], { limits }));
+  expect(await hog.exited).toMatchObject({ exitCode: 137, oomKilled: true });
+});

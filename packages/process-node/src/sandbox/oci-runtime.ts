@@ -1,0 +1,307 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { messageOf } from "@setpoint/apimachinery";
+import { type Clock, sleep } from "@setpoint/host";
+import type {
+  AdoptedContainer,
+  ContainerRuntime,
+  ContainerSpec,
+  PodSandbox,
+  PodSandboxSpec,
+  RunningContainer,
+} from "../container-runtime.ts";
+import { nodeError } from "../errors.ts";
+import { identify, isAlive, signalProcess } from "../process-identity.ts";
+import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
+import {
+  attemptsOf,
+  bundleFolder,
+  type ContainerId,
+  type ContainerRecord,
+  containersOf,
+  dropOldBundles,
+  parseContainerId,
+  readRecord,
+  toolName,
+  writeRecord,
+} from "./container-record.ts";
+import { ExitWatch, type WatchedContainer } from "./exit-watch.ts";
+import { detectCgroups, type HostCgroups, type PodLimits } from "./host-cgroups.ts";
+import { IdRanges } from "./id-ranges.ts";
+import { isMountedAsFolder, type OciBundle, ociBundle } from "./oci-config.ts";
+import { execInContainer } from "./oci-exec.ts";
+import { writeOwnFiles } from "./own-files.ts";
+import { PodSandboxes } from "./pod-sandboxes.ts";
+import { findProgram } from "./root-path.ts";
+import { writeSkeleton } from "./root-layout.ts";
+import { runTool } from "./run-tool.ts";
+import { stageCommand } from "./stage.ts";
+
+export interface OciRuntimeOptions {
+  readonly clock: Clock;
+  /** A folder of the agent's own for bundles, states and exit codes: in memory, because bundles hold variables of Secrets. */
+  readonly directory: string;
+  /** Where the pods' ranges of ids are kept, on disk as files of the pods are. */
+  readonly idsFile: string;
+  readonly version: string;
+  /** Where the output of a container goes. */
+  readonly logFile: (podUid: string, container: string, attempt: number) => string;
+}
+
+/** A log that grows faster than the agent rotates it starts again at this size. */
+const logBytesMax = 20 * 1024 * 1024;
+/** What a container may write into its root and its /tmp, in memory. */
+const rootBytesMax = 256 * 1024 * 1024;
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const killMsMax = 5_000;
+
+/** Runs containers by crun under conmon. They outlive the process that started them, and the next one adopts them. */
+export class OciRuntime implements ContainerRuntime, Disposable {
+  readonly name = "process";
+  readonly version: string;
+  readonly cgroups: HostCgroups;
+  readonly #options: OciRuntimeOptions;
+  readonly #privileged: boolean = process.getuid?.() === 0;
+  readonly #ids: IdRanges;
+  readonly #sandboxes: PodSandboxes;
+  readonly #exits: ExitWatch;
+  readonly #stage: string;
+
+  constructor(options: OciRuntimeOptions) {
+    const { clock, directory, version } = options;
+    this.#options = options;
+    this.version = version;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.cgroups = detectCgroups(createHash("sha256").update(resolve(directory)).digest("hex").slice(0, 12));
+    this.#ids = new IdRanges(options.idsFile);
+    this.#sandboxes = new PodSandboxes(directory, this.#ids, this.#privileged);
+    this.#exits = new ExitWatch(clock, join(directory, ".exits"));
+    // Each start mounts something of its own there, which no other process sees.
+    this.#stage = this.#privileged ? "/run/setpoint-stage" : join(directory, ".stage");
+    mkdirSync(this.#stage, { recursive: true, mode: 0o755 });
+  }
+
+  [Symbol.dispose](): void {
+    this.#exits.close();
+  }
+
+  createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {
+    return this.#sandboxes.create(spec);
+  }
+
+  async adoptSandbox(podUid: string): Promise<PodSandbox | undefined> {
+    return this.#sandboxes.find(podUid);
+  }
+
+  sandboxUids(): readonly string[] {
+    return this.#sandboxes.uids();
+  }
+
+  releaseIds(podUid: string): void {
+    this.#ids.release(podUid);
+  }
+
+  limitPod(podUid: string, limits: PodLimits): void {
+    this.cgroups.limitPod(podUid, limits);
+  }
+
+  async removeSandbox(podUid: string): Promise<void> {
+    const { directory } = this.#options;
+    const ids = containersOf(directory, podUid).flatMap((container) =>
+      attemptsOf(directory, podUid, container).map((attempt) => ({ podUid, container, attempt })),
+    );
+    await Promise.all(ids.map((id) => this.#removeContainer(id)));
+    this.#sandboxes.remove(podUid);
+    this.cgroups.removePod(podUid);
+  }
+
+  async start(spec: ContainerSpec): Promise<RunningContainer> {
+    const id = parseContainerId(spec.id);
+    const sandbox = this.#sandboxes.find(id.podUid);
+    if (sandbox === undefined) throw startError(spec, "the pod has no namespaces any more");
+    checkProgram(spec);
+    const bundle = bundleFolder(this.#options.directory, id);
+    rmSync(bundle, { recursive: true, force: true });
+    try {
+      mkdirSync(join(bundle, "persist"), { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(this.#logFile(id)), { recursive: true, mode: 0o700 });
+      this.#exits.forget(toolName(id));
+      const record = await this.#create(spec, id, sandbox, bundle);
+      await runTool(this.#crun(["start", toolName(id)]));
+      const started: ContainerRecord = { ...record, isStarted: true };
+      writeRecord(bundle, started);
+      dropOldBundles(this.#options.directory, { ...id, attempt: id.attempt - 1 });
+      return this.#running(started, id, bundle);
+    } catch (error) {
+      await this.#removeContainer(id);
+      if ((error as { code?: unknown }).code === "ERR_CONTAINER_CONFIG") throw error;
+      throw startError(spec, messageOf(error), error);
+    }
+  }
+
+  async adopt(podUid: string, container: string): Promise<AdoptedContainer | undefined> {
+    const { directory } = this.#options;
+    for (const attempt of attemptsOf(directory, podUid, container)) {
+      const id = { podUid, container, attempt };
+      const bundle = bundleFolder(directory, id);
+      const record = readRecord(bundle);
+      if (record?.isStarted === true) return this.#adopt(record, id, bundle);
+      // Its agent ended before the program ran.
+      await this.#removeContainer(id);
+    }
+    return undefined;
+  }
+
+  async #adopt(record: ContainerRecord, id: ContainerId, bundle: string): Promise<AdoptedContainer> {
+    const { attempt } = id;
+    const { startedAtMs } = record;
+    const exit = this.#exits.read(watched(record, id, bundle));
+    if (exit === undefined) return { attempt, startedAtMs, running: this.#running(record, id, bundle) };
+    await this.#forget(id);
+    return { attempt, startedAtMs, exit };
+  }
+
+  async #create(spec: ContainerSpec, id: ContainerId, sandbox: PodSandbox, bundle: string): Promise<ContainerRecord> {
+    const files = this.#writeFiles(spec, bundle);
+    const oci = ociBundle(spec, {
+      sandbox,
+      stageDirectory: this.#stage,
+      files,
+      shiftIds: this.#privileged,
+      architecture: process.arch,
+      isFolder: isMountedAsFolder,
+    });
+    const owner = { uid: sandbox.uids.host, gid: sandbox.gids.host };
+    const skeleton = join(bundle, "skeleton");
+    mkdirSync(skeleton);
+    writeSkeleton(oci.layout, skeleton, this.#privileged ? owner : undefined);
+    const config = this.#config(oci, id);
+    writeFileSync(join(bundle, "config.json"), JSON.stringify(config), { mode: 0o600 });
+    const pid = await createByConmon(this.#createCommand(oci, id, bundle, { skeleton, owner }), bundle);
+    const main = identify(pid);
+    if (main === undefined) throw new Error("its first process ended");
+    const monitor = identify(conmonPid(bundle) ?? 0);
+    const record = { spec, files, main, monitor, startedAtMs: this.#options.clock.now(), isStarted: false };
+    writeRecord(bundle, record);
+    return record;
+  }
+
+  #config({ config }: OciBundle, id: ContainerId): object {
+    const cgroupsPath = this.cgroups.pathOf(id.podUid, `${id.container}-${id.attempt}`);
+    if (cgroupsPath !== undefined) return { ...config, linux: { ...config.linux, cgroupsPath } };
+    const { resources: _, ...linux } = config.linux;
+    return { ...config, linux };
+  }
+
+  #createCommand(
+    { staged }: OciBundle,
+    id: ContainerId,
+    bundle: string,
+    { skeleton, owner }: { readonly skeleton: string; readonly owner: { readonly uid: number; readonly gid: number } },
+  ): readonly string[] {
+    const conmon = conmonCommand({
+      name: toolName(id),
+      bundle,
+      logFile: this.#logFile(id),
+      logBytesMax,
+      exitDirectory: this.#exits.directory,
+      runtimeArguments: this.#runtimeArguments(),
+    });
+    const stage = { directory: this.#stage, skeleton, owner, rootBytes: rootBytesMax, paths: staged };
+    return this.#inMountNamespace(stageCommand(stage, conmon));
+  }
+
+  #runtimeArguments(): readonly string[] {
+    return ["--root", join(this.#options.directory, ".crun"), this.cgroups.managerArgument];
+  }
+
+  #crun(args: readonly string[]): readonly string[] {
+    const command = [crunProgram, ...this.#runtimeArguments(), ...args];
+    return this.cgroups.prepare === "" ? command : this.#inMountNamespace(command);
+  }
+
+  #inMountNamespace(command: readonly string[]): readonly string[] {
+    const script = `${this.cgroups.prepare === "" ? ":" : this.cgroups.prepare}\nexec "$@"`;
+    return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-ec", script, "setpoint", ...command];
+  }
+
+  #writeFiles(spec: ContainerSpec, bundle: string): Record<string, string> {
+    const folder = join(bundle, "files");
+    mkdirSync(folder, { recursive: true });
+    return writeOwnFiles(folder, spec.files);
+  }
+
+  #logFile({ podUid, container, attempt }: ContainerId): string {
+    return this.#options.logFile(podUid, container, attempt);
+  }
+
+  #running(record: ContainerRecord, id: ContainerId, bundle: string): RunningContainer {
+    const { spec, main, files } = record;
+    const exited = this.#exits.exitOf(watched(record, id, bundle)).then(async (exit) => {
+      await this.#forget(id);
+      return exit;
+    });
+    return {
+      id: spec.id,
+      pid: main.pid,
+      sandboxPid: main.pid,
+      exited,
+      signal: (name) => signalProcess(main, name),
+      // The first process of a process namespace: with it the kernel ends all others.
+      destroy: () => signalProcess(main, "SIGKILL"),
+      reopenLog: () => reopenLog(bundle),
+      updateFiles: (fresh) => void writeOwnFiles(join(bundle, "files"), fresh, files),
+      exec: (command, options) =>
+        execInContainer({
+          spec,
+          bundle,
+          command,
+          tty: options?.tty ?? false,
+          crun: (args) => this.#crun(args),
+          name: toolName(id),
+        }),
+    };
+  }
+
+  /** crun's state and the container's group go; its bundle and exit code stay for an agent that must know them. */
+  async #forget(id: ContainerId): Promise<void> {
+    await runTool(this.#crun(["delete", "--force", toolName(id)])).catch(() => {
+      // There is none: it was never made, or deleted before.
+    });
+  }
+
+  async #removeContainer(id: ContainerId): Promise<void> {
+    const bundle = bundleFolder(this.#options.directory, id);
+    const record = readRecord(bundle);
+    if (record !== undefined) await this.#kill(record);
+    await this.#forget(id);
+    this.#exits.forget(toolName(id));
+    rmSync(bundle, { recursive: true, force: true });
+  }
+
+  async #kill({ main, monitor }: ContainerRecord): Promise<void> {
+    const { clock } = this.#options;
+    signalProcess(main, "SIGKILL");
+    const deadlineMs = clock.monotonic() + killMsMax;
+    const isOver = (): boolean => !isAlive(main) && (monitor === undefined || !isAlive(monitor));
+    while (!isOver() && clock.monotonic() < deadlineMs) await sleep(clock, 10);
+    if (monitor !== undefined) signalProcess(monitor, "SIGKILL");
+  }
+}
+
+function watched({ main }: ContainerRecord, id: ContainerId, bundle: string): WatchedContainer {
+  return { name: toolName(id), main, oomFile: join(bundle, "persist", "oom") };
+}
+
+/** Says what is missing in the words of container engines. */
+function checkProgram(spec: ContainerSpec): void {
+  const [name = ""] = spec.command;
+  if (findProgram(spec.rootDirectory, name, spec.env["PATH"] ?? defaultPath) !== undefined) return;
+  if (spec.mounts.some(({ target }) => name.startsWith(`${target}/`))) return;
+  throw startError(spec, `exec: "${name}": executable file not found in the image`);
+}
+
+function startError(spec: ContainerSpec, message: string, cause?: unknown): Error {
+  return nodeError("ERR_CONTAINER_START", `Cannot start container "${spec.id}": ${message}`, cause);
+}

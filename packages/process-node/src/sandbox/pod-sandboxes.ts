@@ -1,0 +1,119 @@
+/** The namespaces of pods, each held by a process that sleeps and that outlives the agent. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "@setpoint/apimachinery";
+import type { IdRange, PodSandbox, PodSandboxSpec } from "../container-runtime.ts";
+import { nodeError } from "../errors.ts";
+import { readJson, writeJson } from "../json-file.ts";
+import { identify, isAlive, type ProcessIdentity, signalProcess } from "../process-identity.ts";
+import type { IdRanges } from "./id-ranges.ts";
+import { toolEnvironment } from "./run-tool.ts";
+
+interface SandboxRecord {
+  readonly holder: ProcessIdentity;
+  readonly sandbox: PodSandbox;
+}
+
+/** In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. */
+const holderScript = `printf '%s' "$1" >/proc/sys/kernel/hostname && echo ready && exec sleep infinity >&- 2>&-`;
+
+export class PodSandboxes {
+  readonly #directory: string;
+  readonly #ids: IdRanges;
+  readonly #privileged: boolean;
+
+  constructor(directory: string, ids: IdRanges, privileged: boolean) {
+    this.#directory = directory;
+    this.#ids = ids;
+    this.#privileged = privileged;
+  }
+
+  /** The pod's sandbox if its namespaces are still held. */
+  find(podUid: string): PodSandbox | undefined {
+    const record = readJson(this.#file(podUid)) as SandboxRecord | undefined;
+    return record !== undefined && isAlive(record.holder) ? record.sandbox : undefined;
+  }
+
+  /** Throws ERR_CONTAINER_START with what the host refuses. */
+  async create(spec: PodSandboxSpec): Promise<PodSandbox> {
+    const known = this.find(spec.podUid);
+    if (known !== undefined) return known;
+    mkdirSync(join(this.#directory, spec.podUid), { recursive: true, mode: 0o700 });
+    const child = spawnHolder(spec, this.#privileged);
+    try {
+      await untilReady(child);
+      const ids = this.#privileged ? this.#mapIds(child.pid ?? 0, spec.podUid) : ownIds(spec.user);
+      return this.#remember(spec, child.pid ?? 0, ids);
+    } catch (error) {
+      child.kill("SIGKILL");
+      const message = `Cannot make the namespaces of pod "${spec.podUid}": ${messageOf(error)}`;
+      throw nodeError("ERR_CONTAINER_START", message, error);
+    }
+  }
+
+  /** Ends the holder and forgets the pod; its containers must be gone. */
+  remove(podUid: string): void {
+    const record = readJson(this.#file(podUid)) as SandboxRecord | undefined;
+    if (record !== undefined) signalProcess(record.holder, "SIGKILL");
+    rmSync(join(this.#directory, podUid), { recursive: true, force: true });
+  }
+
+  /** Of every pod that has something here. */
+  uids(): readonly string[] {
+    if (!existsSync(this.#directory)) return [];
+    return readdirSync(this.#directory).filter((name) => !name.startsWith("."));
+  }
+
+  #mapIds(pid: number, podUid: string): { readonly uids: IdRange; readonly gids: IdRange } {
+    const range = this.#ids.rangeOf(podUid);
+    const line = `${range.container} ${range.host} ${range.size}`;
+    for (const file of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${file}`, line);
+    return { uids: range, gids: range };
+  }
+
+  #remember(spec: PodSandboxSpec, pid: number, ids: { readonly uids: IdRange; readonly gids: IdRange }): PodSandbox {
+    const holder = identify(pid);
+    if (holder === undefined) throw new Error("its holder ended");
+    const { podUid, networkNamespace } = spec;
+    const sandbox: PodSandbox = { podUid, holderPid: pid, ...ids, networkNamespace };
+    const record: SandboxRecord = { holder, sandbox };
+    writeJson(this.#file(podUid), record);
+    return sandbox;
+  }
+
+  #file(podUid: string): string {
+    return join(this.#directory, podUid, "sandbox.json");
+  }
+}
+
+function spawnHolder({ hostname, networkNamespace, user }: PodSandboxSpec, privileged: boolean): ChildProcess {
+  // Root writes the map from outside; for anybody else it is the one id that needs no right.
+  const map = privileged ? [] : [`--map-user=${user}`, `--map-group=${user}`];
+  const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
+  const child = spawn("unshare", [...map, ...namespaces, "/bin/sh", "-c", holderScript, "sh", hostname], {
+    cwd: "/",
+    env: toolEnvironment,
+    stdio: ["ignore", "pipe", "pipe"],
+    // Signals to the agent's group are not for it.
+    detached: true,
+  });
+  child.unref();
+  return child;
+}
+
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let problem = "";
+    child.stderr?.on("data", (chunk: Buffer) => (problem += chunk.toString()));
+    child.stdout?.once("data", () => resolve());
+    child.once("error", reject);
+    child.once("close", () => reject(new Error(problem.trim() || "its holder ended")));
+  });
+}
+
+/** An ordinary user has one id to give: that of the pod's user. */
+function ownIds(user: number): { readonly uids: IdRange; readonly gids: IdRange } {
+  const uids = { container: user, host: process.getuid?.() ?? 0, size: 1 };
+  return { uids, gids: { container: user, host: process.getgid?.() ?? 0, size: 1 } };
+}

@@ -35,6 +35,8 @@ export interface ApiServerOptions {
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
   readonly features?: ApiServerFeatures;
+  /** Bytes of events that one watch may hold for a reader that does not read; counted when the storage counts bytes. */
+  readonly watchBytesMax?: number;
 }
 
 const neverAborted = new AbortController().signal;
@@ -80,6 +82,7 @@ export class ApiServer implements AsyncDisposable {
       reader: this.reader,
       admission: this.#admission,
       features,
+      watchBytesMax: options.watchBytesMax ?? Infinity,
       view: (definition) => views.get(definition),
       authorize: (attributes) => this.#authorize(attributes),
     };

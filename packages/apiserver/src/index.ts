@@ -30,6 +30,7 @@ export type {
   StorageKey,
   StorageResult,
   StorageSnapshot,
+  StorageUse,
 } from "./storage/storage.ts";
 export type { HistoryLimits } from "./storage/limits.ts";
 export type { MemoryStorage } from "./storage/memory-storage.ts";
@@ -51,6 +52,7 @@ export { decodeProtobuf } from "./protobuf/decode-protobuf.ts";
 // what the server tells about itself
 export type { DiscoveryOptions, ServerVersion } from "./discovery/discovery-endpoints.ts";
 export { createDiscoveryEndpoints, serverVersion } from "./discovery/discovery-endpoints.ts";
+export { metricsEndpoint } from "./discovery/metrics.ts";
 export type { HealthCheck, HealthEndpoint } from "./discovery/health.ts";
 export { storageCheck } from "./discovery/storage-check.ts";
 

@@ -11,6 +11,7 @@ import {
   type CustomResources,
   decodeProtobuf,
   defaultAdmission,
+  metricsEndpoint,
   serveCustomResources,
   serveWebhooks,
   type Storage,
@@ -23,12 +24,15 @@ import {
   createRbacEscalationPlugin,
   createReviewEndpoints,
   createTokenEndpoints,
+  exposeMemory,
   httpsWebhookCaller,
+  memoryBudgets,
   NodeAuthorizer,
   RbacAuthorizer,
   restrictNodeEvictions,
   ServiceAccountTokens,
   serviceEndpoints,
+  storageLimits,
   unionAuthorizer,
   YamlThread,
 } from "@setpoint/apiserver/http";
@@ -59,14 +63,19 @@ const protobuf = "application/vnd.kubernetes.protobuf";
 
 export async function assembleApiServer(options: AssemblyOptions): Promise<AssembledServer> {
   const { host, directory, serviceCidr } = options;
-  const storage = directory === undefined ? createMemoryStorage(host) : openSqliteStorage({ ...host, directory });
+  const budgets = memoryBudgets();
+  const limits = storageLimits(budgets);
+  const storage =
+    directory === undefined ? createMemoryStorage(host, limits) : openSqliteStorage({ ...host, directory, limits });
   const cidr = serviceCidr === undefined ? {} : { serviceCidr };
   const server = createApiServer({
     host,
     storage,
     builtin: withCrdStrategy(builtinResources()),
     admission: defaultAdmission(cidr),
+    watchBytesMax: budgets.watch,
   });
+  const stopExposing = exposeMemory(host.metrics, budgets, () => storage.use());
   server.bodyDecoders.set(protobuf, decodeProtobuf);
   const yamlThread = new YamlThread(host.clock);
   server.decodeYaml = yamlThread.decode;
@@ -89,6 +98,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   addEndpoints(server, { host, storage, authorizer, rbac, tokens });
   await bootstrap({ storage, host }, cidr);
   const stop = async (): Promise<void> => {
+    stopExposing();
     // First those who may be waiting for somebody else.
     webhooks[Symbol.dispose]();
     await close(server, customResources, storage);
@@ -115,6 +125,7 @@ function addEndpoints(server: ApiServer, { host, storage, authorizer, rbac, toke
   server.addEndpoints(restrictNodeEvictions(builtinEndpoints({ host, reader, storage }), reader));
   const ping = { name: "ping", check() {} };
   const healthChecks = [ping, storageCheck(storage, host.clock)];
+  server.addEndpoints(metricsEndpoint(host.metrics));
   server.addEndpoints(createDiscoveryEndpoints({ registry, clock: host.clock, healthChecks }));
 }
 

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { SetpointError, type Transport, type UserInfo } from "@setpoint/apimachinery";
 import type { ConnectToPod, FaultPlan, ListeningServer } from "@setpoint/apiserver/http";
 import type { CertificateAuthority, KeyPair } from "@setpoint/host/certificates";
-import { createAuthenticator, createNodeProxy, FaultyServer, serve, steerable } from "@setpoint/apiserver/http";
+import {
+  createAuthenticator,
+  createNodeProxy,
+  FaultyServer,
+  MemoryGuard,
+  serve,
+  steerable,
+} from "@setpoint/apiserver/http";
 import { writeKubeconfig } from "@setpoint/client/node";
 import type { Host } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
@@ -171,7 +178,7 @@ async function listen(
   });
   server.addEndpoints(proxy.endpoints);
   try {
-    return await serve(answering, {
+    return await serve(new MemoryGuard(answering, host.clock), {
       host,
       address,
       port,

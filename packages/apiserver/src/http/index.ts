@@ -5,7 +5,12 @@ export { serve } from "./serve.ts";
 
 // limits
 export { requestBytesMax } from "./read-body.ts";
-export { gzipBytesMin, listChunkItems, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
+export { largeListsMax } from "./large-answers.ts";
+export type { MemoryBudgets } from "./memory-budgets.ts";
+export { exposeMemory, memoryBudgets, storageLimits } from "./memory-budgets.ts";
+export type { HeapUse } from "./memory-guard.ts";
+export { MemoryGuard } from "./memory-guard.ts";
+export { gzipBytesMin, listSliceLength, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
 
 // bodies
 export { YamlThread, yamlMsMax } from "../request/yaml-thread.ts";

@@ -4,14 +4,21 @@ import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { type ApiResponse, SetpointError, type WatchFrame } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
+import { EncodingCache } from "./encoding-cache.ts";
+import { writeLarge } from "./large-answers.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 
 /** Answers above this size are compressed for clients that ask (upstream's threshold). */
 export const gzipBytesMin: number = 128 * 1024;
-/** Lists longer than this are encoded and sent in parts, so that other requests get their turn in between. */
-export const listChunkItems = 500;
+/** Longer lists are encoded and sent in slices of about this many characters, so that other requests get their turn in between. */
+export const listSliceLength: number = 128 * 1024;
+/** Items of this length are slices of their own. */
+const largeItemLength = 16 * 1024;
+/** What may be kept of encoded lines of watches, and of encoded large items of lists. */
+const encodedFramesBytesMax = 16 * 1024 * 1024;
+const encodedItemsBytesMax = 32 * 1024 * 1024;
 /** What may wait for a slow client before the next frame has to wait too. */
-export const watchBufferBytesMax: number = 1024 * 1024;
+export const watchBufferBytesMax: number = 256 * 1024;
 /** How long a full buffer may stay full; then the watch is cut, and the client lists or resumes. */
 export const slowClientMsMax = 10_000;
 
@@ -30,65 +37,90 @@ export async function writeResponse(reply: Reply, response: ApiResponse, options
   return writeObject(reply, response.status, response.object, options);
 }
 
-/** Encoded once per object, because the same frozen object goes to every watcher. */
-const encodedFrames = new WeakMap<object, { readonly type: string; readonly bytes: Buffer }>();
+/** Lines of watches: the same event goes to every watcher, one after the other. */
+const frames = new EncodingCache(encodedFramesBytesMax);
+/** Large items of lists: lists of the same objects at the same time share them. */
+const largeItems = new EncodingCache(encodedItemsBytesMax);
 
 /** One line of a watch. */
-export function encodeFrame(frame: WatchFrame): Buffer {
-  const { object, type } = frame;
-  if (typeof object !== "object" || object === null || !Object.isFrozen(object)) return encodeLine(type, object);
-  const known = encodedFrames.get(object);
-  if (known?.type === type) return known.bytes;
-  const bytes = encodeLine(type, object);
-  encodedFrames.set(object, { type, bytes });
-  return bytes;
-}
-
-function encodeLine(type: string, object: unknown): Buffer {
-  return Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`);
+export function encodeFrame({ type, object }: WatchFrame): Buffer {
+  const known = frames.find(object, type);
+  if (known !== undefined) return known;
+  return frames.keep(object, type, Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`));
 }
 
 function writeObject(reply: Reply, status: number, object: unknown, options: WriteOptions): Promise<void> | void {
   const headers = options.headers;
   headers["content-type"] ??= "application/json";
-  if (!options.pretty && isLongList(object)) return writeList(reply, status, object, options);
+  if (!options.pretty && isList(object)) return writeList(reply, status, object, options);
   const text = options.pretty ? JSON.stringify(object, undefined, 2) : JSON.stringify(object);
   if (options.gzip && text.length > gzipBytesMin) return writeZipped(reply, status, [text, "\n"], options);
-  const body = `${text}\n`;
-  headers["content-length"] = String(Buffer.byteLength(body));
-  reply.whole(status, headers, options.headOnly ? "" : body);
+  writeWhole(reply, status, `${text}\n`, options);
 }
 
-type LongList = Readonly<Record<string, unknown>> & { readonly items: readonly unknown[] };
-
-function isLongList(object: unknown): object is LongList {
-  if (typeof object !== "object" || object === null) return false;
-  const { items } = object as { readonly items?: unknown };
-  return Array.isArray(items) && items.length > listChunkItems;
+function writeWhole(reply: Reply, status: number, body: string, options: WriteOptions): void {
+  options.headers["content-length"] = String(Buffer.byteLength(body));
+  reply.whole(status, options.headers, options.headOnly ? "" : body);
 }
 
-/** The text of a list in parts; `items` comes last, as upstream's streaming encoder has it. */
-function* listParts(list: LongList): Generator<string> {
-  const { items, ...rest } = list;
-  yield `${JSON.stringify(rest).slice(0, -1)},"items":[`;
-  for (let at = 0; at < items.length; at += listChunkItems) {
-    const part = items.slice(at, at + listChunkItems).map((item) => JSON.stringify(item));
-    yield `${at === 0 ? "" : ","}${part.join(",")}`;
+type List = Readonly<Record<string, unknown>> & { readonly items: readonly unknown[] };
+
+function isList(object: unknown): object is List {
+  return typeof object === "object" && object !== null && Array.isArray((object as { readonly items?: unknown }).items);
+}
+
+/** The text of a list in slices of bounded size; `items` comes last, as upstream's streaming encoder has it. */
+function* listSlices({ items, ...rest }: List): Generator<string | Buffer> {
+  let slice = `${JSON.stringify(rest).slice(0, -1)},"items":[`;
+  for (const [at, item] of items.entries()) {
+    if (at > 0) slice += ",";
+    const part = encodeItem(item);
+    if (typeof part === "string") slice += part;
+    if (typeof part === "string" && slice.length < listSliceLength) continue;
+    yield slice;
+    slice = "";
+    if (typeof part !== "string") yield part;
   }
-  yield "]}\n";
+  yield `${slice}]}\n`;
 }
 
-async function writeList(reply: Reply, status: number, list: LongList, options: WriteOptions): Promise<void> {
-  if (options.gzip) return writeZipped(reply, status, listParts(list), options);
+/** Bytes of a large item, which are shared, or the text of a small one. */
+function encodeItem(item: unknown): string | Buffer {
+  const known = largeItems.find(item, "");
+  if (known !== undefined) return known;
+  const text = JSON.stringify(item);
+  return text.length < largeItemLength ? text : largeItems.keep(item, "", Buffer.from(text));
+}
+
+function writeList(reply: Reply, status: number, list: List, options: WriteOptions): Promise<void> | void {
+  const slices = listSlices(list);
+  const first = slices.next().value ?? "";
+  const second = slices.next();
+  if (second.done === true) return writeWhole(reply, status, String(first), options);
+  return writeLarge(() => writeSlices(reply, status, chained([first, second.value], slices), options));
+}
+
+function* chained<T>(first: Iterable<T>, rest: Iterable<T>): Generator<T> {
+  yield* first;
+  yield* rest;
+}
+
+async function writeSlices(
+  reply: Reply,
+  status: number,
+  slices: Iterable<string | Buffer>,
+  options: WriteOptions,
+): Promise<void> {
+  if (options.gzip) return writeZipped(reply, status, slices, options);
   reply.head(status, options.headers);
-  if (!options.headOnly) for (const part of listParts(list)) await writeWhenRoom(reply, reply.out, part, options);
+  if (!options.headOnly) for (const slice of slices) await writeWhenRoom(reply, reply.out, slice, options);
   reply.out.end();
 }
 
 async function writeZipped(
   reply: Reply,
   status: number,
-  parts: Iterable<string>,
+  parts: Iterable<string | Buffer>,
   options: WriteOptions,
 ): Promise<void> {
   const { headers } = options;
@@ -140,7 +172,7 @@ async function pump<T>(
   reply.out.end();
 }
 
-async function writeWhenRoom(reply: Reply, out: Writable, part: string, options: WriteOptions): Promise<void> {
+async function writeWhenRoom(reply: Reply, out: Writable, part: string | Buffer, options: WriteOptions): Promise<void> {
   if (options.signal.aborted || reply.out.destroyed) throw options.signal.reason ?? new Error("the client went away");
   if (!out.write(part)) await room(out, options);
 }

@@ -18,6 +18,8 @@ export interface RegistryContext {
   readonly reader: ObjectReader;
   readonly admission: readonly AdmissionPlugin[];
   readonly features: ApiServerFeatures;
+  /** What one watch may hold for a reader that does not read. */
+  readonly watchBytesMax: number;
   view(definition: ResourceDefinition): ResourceView;
   /** Throws a 403. */
   authorize(attributes: RequestAttributes): void;

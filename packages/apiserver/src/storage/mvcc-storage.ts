@@ -14,10 +14,12 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { Clock, Logger } from "@setpoint/host";
+import { heapBytesOf } from "./heap-bytes.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { defaultHistoryLimits, type HistoryLimits } from "./limits.ts";
 import { byPrefix } from "./prefix-contents.ts";
 import { guarded, PrefixState } from "./prefix-state.ts";
+import { StoredBytes } from "./stored-bytes.ts";
 import type {
   Storage,
   StorageContents,
@@ -26,6 +28,7 @@ import type {
   StorageKey,
   StorageResult,
   StorageSnapshot,
+  StorageUse,
 } from "./storage.ts";
 
 export interface MvccStorageOptions {
@@ -39,6 +42,7 @@ export interface MvccStorageOptions {
 
 /** A write or refusal that waits for the commit of its turn. */
 interface PendingWrite {
+  readonly prefix: string;
   readonly state: PrefixState;
   /** Absent when nothing is written, but the answer rests on a write that is not durable yet. */
   readonly event?: StorageEvent;
@@ -51,6 +55,7 @@ interface HistoryEntry {
   readonly state: PrefixState;
   readonly revision: number;
   readonly atMs: number;
+  readonly bytes: number;
 }
 
 export class MvccStorage implements Storage {
@@ -60,7 +65,10 @@ export class MvccStorage implements Storage {
   readonly #limits: HistoryLimits;
   readonly #prefixes = new Map<string, PrefixState>();
   readonly #progress = new Set<(revision: number) => void>();
+  /** Absent when the limits count no bytes. */
+  readonly #stored: StoredBytes | undefined;
   #history: HistoryEntry[] = [];
+  #historyBytes = 0;
   #firstHistory = 0;
   #pending: PendingWrite[] = [];
   #revision: number;
@@ -74,8 +82,13 @@ export class MvccStorage implements Storage {
     this.#log = options.log;
     this.#journal = options.journal;
     this.#limits = { ...defaultHistoryLimits, ...options.limits };
+    const { historyBytesMax, storedBytesMax } = this.#limits;
+    const counts = Math.min(historyBytesMax, storedBytesMax) < Infinity;
+    this.#stored = counts ? new StoredBytes(storedBytesMax) : undefined;
     for (const { prefix, path, object } of options.journal?.entries ?? []) {
-      if (object !== undefined) this.#prefix(prefix).load(path, deepFreeze(object));
+      if (object === undefined) continue;
+      this.#prefix(prefix).load(path, deepFreeze(object));
+      this.#stored?.put({ prefix, path }, heapBytesOf(object));
     }
     if (options.contents !== undefined)
       for (const [prefix, held] of byPrefix(options.contents)) this.#prefixes.set(prefix, new PrefixState(held));
@@ -95,6 +108,10 @@ export class MvccStorage implements Storage {
 
   get writeFailure(): unknown {
     return this.#writeFailure;
+  }
+
+  use(): StorageUse {
+    return { storedBytes: this.#stored?.total ?? 0, historyBytes: this.#historyBytes };
   }
 
   /** Everything that it holds now. The objects are shared: nobody can change them. */
@@ -126,26 +143,30 @@ export class MvccStorage implements Storage {
     const isSettled = !state.head.has(key.path);
     const current = state.atHead(key.path);
     let decision: UnstructuredObject | "delete" | "keep";
+    let bytes: number | undefined;
     try {
       decision = decide(current);
+      bytes = typeof decision === "object" ? this.#stored?.admit(key, decision) : this.#stored?.sizeOf(key);
     } catch (error) {
-      return isSettled ? Promise.reject(error) : this.#afterCommit(state, undefined, () => Promise.reject(error));
+      return isSettled ? Promise.reject(error) : this.#afterCommit(key, state, undefined, () => Promise.reject(error));
     }
     if (decision === "keep" || (decision === "delete" && current === undefined)) {
       const result = { object: current, changed: false };
-      return isSettled ? Promise.resolve(result) : this.#afterCommit(state, undefined, () => Promise.resolve(result));
+      return isSettled
+        ? Promise.resolve(result)
+        : this.#afterCommit(key, state, undefined, () => Promise.resolve(result));
     }
-    const event = this.#eventOf(key.path, current, decision);
+    const event = this.#eventOf(key.path, current, decision, bytes);
     const result = { object: event.object, changed: true };
     if (this.#journal === undefined) {
-      this.#publish(state, event);
+      this.#publish(key.prefix, state, event);
       return Promise.resolve(result);
     }
     state.head.set(key.path, event.kind === "put" ? event.object : undefined);
     const object = event.kind === "put" ? event.object : undefined;
     const isNew = current === undefined;
     const entry = { prefix: key.prefix, path: key.path, revision: event.revision, object, isNew };
-    return this.#afterCommit(state, { event, entry }, () => Promise.resolve(result));
+    return this.#afterCommit(key, state, { event, entry }, () => Promise.resolve(result));
   }
 
   watch(
@@ -201,23 +222,25 @@ export class MvccStorage implements Storage {
     path: string,
     current: UnstructuredObject | undefined,
     decision: UnstructuredObject | "delete",
+    bytes: number | undefined,
   ): StorageEvent {
     const revision = ++this.#headRevision;
     const kind = decision === "delete" ? "delete" : "put";
     const state = decision === "delete" ? (current ?? { apiVersion: "", kind: "", metadata: {} }) : decision;
     const object = stamped(state, revision);
-    const event = { kind, revision, path, object } as const;
+    const event = { kind, revision, path, object, bytes } as const;
     return current === undefined ? event : { ...event, previous: current };
   }
 
   #afterCommit(
+    { prefix }: StorageKey,
     state: PrefixState,
     write: { readonly event: StorageEvent; readonly entry: JournalEntry } | undefined,
     answer: () => Promise<StorageResult>,
   ): Promise<StorageResult> {
     const { promise, resolve, reject } = Promise.withResolvers<StorageResult>();
     if (this.#pending.length === 0) this.#clock.defer(() => this.#flush());
-    this.#pending.push({ state, ...write, settle: () => resolve(answer()), reject });
+    this.#pending.push({ prefix, state, ...write, settle: () => resolve(answer()), reject });
     return promise;
   }
 
@@ -241,13 +264,17 @@ export class MvccStorage implements Storage {
       for (const write of group) write.reject(notDurable(cause));
       return;
     }
-    for (const { state, event } of group) if (event !== undefined) this.#publish(state, event);
+    for (const { prefix, state, event } of group) if (event !== undefined) this.#publish(prefix, state, event);
     for (const write of group) write.settle();
   }
 
-  #publish(state: PrefixState, event: StorageEvent): void {
+  #publish(prefix: string, state: PrefixState, event: StorageEvent): void {
     this.#revision = event.revision;
-    this.#history.push({ state, revision: event.revision, atMs: this.#clock.monotonic() });
+    const { bytes = 0 } = event;
+    this.#history.push({ state, revision: event.revision, atMs: this.#clock.monotonic(), bytes });
+    this.#historyBytes += bytes;
+    if (event.kind === "put") this.#stored?.put({ prefix, path: event.path }, bytes);
+    else this.#stored?.delete({ prefix, path: event.path });
     // The write is done: a watcher that throws must not keep it from the writer and from other watchers.
     const onFault = (error: unknown): void => this.#log.error("Watcher of the storage failed", { error });
     state.publish(event, onFault);
@@ -255,7 +282,9 @@ export class MvccStorage implements Storage {
     const oldestMs = this.#clock.monotonic() - this.#limits.historyAgeMsMax;
     const first = this.#history[this.#firstHistory];
     const count = this.#history.length - this.#firstHistory;
-    if (count > this.#limits.historyEventsMax || (first !== undefined && first.atMs < oldestMs)) this.#trim(oldestMs);
+    const { historyEventsMax, historyBytesMax } = this.#limits;
+    if (this.#historyBytes > historyBytesMax) this.#trimBytes();
+    if (count > historyEventsMax || (first !== undefined && first.atMs < oldestMs)) this.#trim(oldestMs);
   }
 
   /** Drops a sixteenth more than needed, so that trimming is rare. */
@@ -267,11 +296,19 @@ export class MvccStorage implements Storage {
     this.#dropHistory((entry) => entry.revision < limit || entry.atMs < oldestMs);
   }
 
+  /** A sixteenth more than needed, too; the newest event stays whatever its size. */
+  #trimBytes(): void {
+    const { historyBytesMax } = this.#limits;
+    const keep = historyBytesMax - historyBytesMax / 16;
+    this.#dropHistory((entry) => this.#historyBytes > keep && entry.revision < this.#revision);
+  }
+
   #dropHistory(isOld: (entry: HistoryEntry) => boolean): void {
     const touched = new Set<PrefixState>();
     let last: HistoryEntry | undefined;
     for (let entry = this.#history[this.#firstHistory]; entry !== undefined && isOld(entry);) {
       touched.add(entry.state);
+      this.#historyBytes -= entry.bytes;
       last = entry;
       entry = this.#history[++this.#firstHistory];
     }

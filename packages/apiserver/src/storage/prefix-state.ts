@@ -8,6 +8,14 @@ export interface StorageWatcher {
   readonly onEvent: (event: StorageEvent) => void;
 }
 
+/** In the place of events that were dropped. */
+const droppedEvent: StorageEvent = Object.freeze({
+  kind: "delete",
+  revision: 0,
+  path: "",
+  object: Object.freeze({ apiVersion: "", kind: "", metadata: {} }),
+});
+
 /** The visible state of one prefix: objects, their order, the events of its recent past and its watchers. */
 export class PrefixState {
   readonly watchers: Set<StorageWatcher> = new Set();
@@ -18,7 +26,7 @@ export class PrefixState {
   #own: Map<string, UnstructuredObject> | undefined;
   readonly #paths: SortedPaths;
   #events: StorageEvent[] = [];
-  /** Events before this index were dropped; the array is cut when an eighth of it is dead, since those still hold objects. */
+  /** Events before this index were dropped; the array is cut when an eighth of it is dead. */
   #firstEvent = 0;
   #all: readonly UnstructuredObject[] | undefined;
 
@@ -95,6 +103,8 @@ export class PrefixState {
 
   dropEventsUpTo(revision: number): void {
     while (this.#firstEvent < this.#events.length && (this.#events[this.#firstEvent]?.revision ?? 0) <= revision) {
+      // It must not hold its objects until the array is cut.
+      this.#events[this.#firstEvent] = droppedEvent;
       this.#firstEvent++;
     }
     if (this.#firstEvent * 8 < this.#events.length) return;

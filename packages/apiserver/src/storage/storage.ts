@@ -18,6 +18,8 @@ export interface StorageEvent {
   readonly object: UnstructuredObject;
   /** The state before, absent when the key did not exist. */
   readonly previous?: UnstructuredObject;
+  /** About how much of the heap the object takes; absent in a storage whose limits count no bytes. */
+  readonly bytes?: number | undefined;
 }
 
 /**
@@ -36,6 +38,12 @@ export interface StorageSnapshot {
   readonly revision: number;
   /** In the order of the paths; paths start with `pathPrefix` if one was given. */
   readonly objects: readonly UnstructuredObject[];
+}
+
+/** What a storage holds, in bytes; zeros when its limits count no bytes. */
+export interface StorageUse {
+  readonly storedBytes: number;
+  readonly historyBytes: number;
 }
 
 /** Everything that a storage holds at one moment, without its history. */
@@ -58,6 +66,8 @@ export interface Storage extends AsyncDisposable {
   readonly compactedRevision: number;
   /** Why the last writes could not be made durable; undefined when they could. */
   readonly writeFailure: unknown;
+  /** How much it holds. */
+  use(): StorageUse;
   get(key: StorageKey): UnstructuredObject | undefined;
   /** All objects of a prefix whose path starts with `pathPrefix`, as of `revision` (newest when absent). Throws `ERR_COMPACTED`. */
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot;

@@ -85,7 +85,7 @@ class ResourceWatch {
     this.#form = form;
     this.#pathPrefix = pathPrefixOf(served.definition, served.attributes.namespace);
     this.#open = open;
-    this.#queue = new FrameQueue(() => this.#close());
+    this.#queue = new FrameQueue(() => this.#close(), context.watchBytesMax);
   }
 
   start(): AsyncIterable<WatchFrame> {
@@ -179,7 +179,7 @@ class ResourceWatch {
   #pushEvent(event: StorageEvent): void {
     try {
       const frame = this.#frame(event);
-      if (frame !== undefined) this.#queue.push(frame);
+      if (frame !== undefined) this.#queue.push(frame, event.bytes);
     } catch (error) {
       this.#context.host.log.error("Watch failed", { resource: this.#definition.resource, error });
       const message = `Internal error occurred: the event of revision ${event.revision} could not be shown`;

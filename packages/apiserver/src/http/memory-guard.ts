@@ -1,0 +1,55 @@
+/** Refuses requests that cost memory while the heap is nearly full, so that they end with 429 and not with the process. */
+import { getHeapStatistics } from "node:v8";
+import { ApiError, type ApiRequest, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";
+import type { Clock } from "@setpoint/host";
+import type { RequestHandler } from "./request-handler.ts";
+
+/** The part of the heap's limit beyond which requests are refused. Before it the collector has had its turn. */
+const heapPartMax = 0.85;
+/** The heap is measured this often at most. */
+const measurePeriodMs = 100;
+const retryAfterSeconds = 1;
+
+export interface HeapUse {
+  readonly used_heap_size: number;
+  readonly heap_size_limit: number;
+}
+
+/** A handler in front of another one. Deletions, leases and health checks are always let through: they free, or they are small. */
+export class MemoryGuard implements RequestHandler {
+  readonly #handler: RequestHandler;
+  readonly #clock: Clock;
+  readonly #measure: () => HeapUse;
+  #measuredMs = -Infinity;
+  #isNearlyFull = false;
+
+  constructor(handler: RequestHandler, clock: Clock, measure: () => HeapUse = getHeapStatistics) {
+    this.#handler = handler;
+    this.#clock = clock;
+    this.#measure = measure;
+  }
+
+  handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {
+    if (costsMemory(request) && this.#isShort()) return Promise.reject(shortOfMemory());
+    return this.#handler.handle(request, user, signal);
+  }
+
+  #isShort(): boolean {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#measuredMs < measurePeriodMs) return this.#isNearlyFull;
+    this.#measuredMs = nowMs;
+    const { used_heap_size, heap_size_limit } = this.#measure();
+    this.#isNearlyFull = used_heap_size > heap_size_limit * heapPartMax;
+    return this.#isNearlyFull;
+  }
+}
+
+function costsMemory({ method, path }: ApiRequest): boolean {
+  if (method === "DELETE") return false;
+  return path.startsWith("/api") && !path.startsWith("/apis/coordination.k8s.io/");
+}
+
+function shortOfMemory(): ApiError {
+  const message = "Too many requests, the server is short of memory: please try again later";
+  return new ApiError(failure(429, "TooManyRequests", message, { retryAfterSeconds }));
+}

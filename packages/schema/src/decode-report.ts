@@ -1,6 +1,7 @@
 /** Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is wrong. */
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
+import { isIntegerOf } from "./integer-range.ts";
 import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -11,6 +12,7 @@ export interface WrongType {
   readonly path: string;
   readonly wanted: string;
   readonly found: JsonType;
+  readonly value: unknown;
 }
 
 export interface Problems {
@@ -42,7 +44,7 @@ class ProblemWalk {
     if (value === null) return;
     const wanted = wantedType(schema, value, path === "" && isResource);
     if (wanted !== undefined) {
-      if (checksTypes) this.#problems.wrongType ??= { path, wanted, found: jsonTypeOf(value) };
+      if (checksTypes) this.#problems.wrongType ??= { path, wanted, found: jsonTypeOf(value), value };
       return;
     }
     if (isJsonObject(value)) this.#visitObject(schema, value, path, isResource, checksTypes);
@@ -78,10 +80,14 @@ class ProblemWalk {
 function wantedType(schema: StructuralSchema, value: unknown, isRoot: boolean): string | undefined {
   const found = jsonTypeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true) {
-    return found === "string" || found === "number" ? undefined : "integer or string";
+    const fits =
+      found === "string" || (found === "number" && (schema.format === undefined || isIntegerOf(schema.format, value)));
+    return fits ? undefined : "integer or string";
   }
   const { type = isRoot ? "object" : undefined } = schema;
   if (type === "string" && schema.format === "byte" && found === "string" && !isBase64(value)) return "base64 data";
   if (type === undefined || type === found) return undefined;
-  return type === "integer" && Number.isInteger(value) ? undefined : type;
+  if (type !== "integer") return type;
+  if (isIntegerOf(schema.format, value)) return undefined;
+  return Number.isInteger(value) ? schema.format : type;
 }

@@ -4,8 +4,9 @@
  * and only as deep as data has reached; where exactly something is wrong is found by a second, slower walk (`decode-report.ts`).
  */
 import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
-import { findProblems, type JsonType } from "./decode-report.ts";
+import { findProblems, type JsonType, type WrongType } from "./decode-report.ts";
 import { isBase64 } from "./base64.ts";
+import { isIntegerOf } from "./integer-range.ts";
 import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -31,12 +32,16 @@ export class DecodeError extends SetpointError {
   readonly path: string;
   readonly wanted: string;
   readonly found: JsonType;
+  readonly value: unknown;
 
-  constructor(path: string, wanted: string, found: JsonType) {
-    super("ERR_DECODE", `${path === "" ? "the object" : path}: found ${found}, wanted ${wanted}`);
+  constructor({ path, wanted, found, value }: WrongType) {
+    // Of a number that is too large its type says nothing.
+    const text = found === "number" ? `number ${String(value)}` : found;
+    super("ERR_DECODE", `${path === "" ? "the object" : path}: found ${text}, wanted ${wanted}`);
     this.path = path;
     this.wanted = wanted;
     this.found = found;
+    this.value = value;
   }
 }
 
@@ -51,7 +56,7 @@ export function decode(schema: StructuralSchema, value: unknown, options: Decode
   if (!state.failed && (!state.foundUnknown || options.unknown === "prune"))
     return { value: decoded, unknownFields: [] };
   const { unknownFields, wrongType } = findProblems(schema, value, state.throws);
-  if (wrongType !== undefined) throw new DecodeError(wrongType.path, wrongType.wanted, wrongType.found);
+  if (wrongType !== undefined) throw new DecodeError(wrongType);
   return { value: decoded, unknownFields: options.unknown === "report" ? unknownFields : [] };
 }
 
@@ -87,7 +92,9 @@ function decoderOf(schema: StructuralSchema): Decoder {
 
 function compile(schema: StructuralSchema): Decoder {
   if (schema["x-kubernetes-int-or-string"] === true) {
-    return scalarDecoder(schema, (value) => typeof value === "string" || typeof value === "number");
+    if (schema.format === undefined)
+      return scalarDecoder(schema, (value) => typeof value === "string" || typeof value === "number");
+    return scalarDecoder(schema, (value) => typeof value === "string" || isIntegerOf(schema.format, value));
   }
   switch (schema.type) {
     case "object":
@@ -101,7 +108,7 @@ function compile(schema: StructuralSchema): Decoder {
     case "boolean":
       return scalarDecoder(schema, (value) => typeof value === "boolean");
     case "integer":
-      return scalarDecoder(schema, Number.isInteger);
+      return scalarDecoder(schema, (value) => isIntegerOf(schema.format, value));
     case "number":
       return scalarDecoder(schema, (value) => typeof value === "number");
     default:

@@ -48,6 +48,7 @@ export { validateStructural } from "./validate-structural.ts";
 export type { DecodeOptions, Decoded } from "./decode.ts";
 export type { JsonType } from "./decode-report.ts";
 export { decode, DecodeError, isDecodeError } from "./decode.ts";
+export { isIntegerOf } from "./integer-range.ts";
 export { applyDefaults } from "./defaults.ts";
 export type { ValidateOptions } from "./validate-schema.ts";
 export { validateSchema } from "./validate-schema.ts";

@@ -4,6 +4,7 @@ import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { jsonTypeOf } from "./decode-report.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
 import { compilePattern } from "./pattern.ts";
+import { isIntegerOf } from "./integer-range.ts";
 import { hasFormat } from "./string-format.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
@@ -67,11 +68,6 @@ function runeCount(text: string): number {
   return count;
 }
 
-const integerLimits: Readonly<Record<string, readonly [number, number]>> = {
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  int64: [-(2 ** 63), 2 ** 63],
-};
-
 export function checkNumber(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
   checkNumberFormat(schema, value, path, errors);
   const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = schema;
@@ -89,8 +85,7 @@ export function checkNumber(schema: SchemaNode, value: number, path: string, err
 function checkNumberFormat(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
   if (schema.type !== "integer") return;
   const { format } = schema;
-  const [lowest, highest] = integerLimits[format ?? "int64"] ?? [-Infinity, Infinity];
-  if (Number.isInteger(value) && value >= lowest && value <= highest) return;
+  if (isIntegerOf(format ?? "int64", value)) return;
   const kind = format === undefined ? "(default format)" : `with format ${format}`;
   report(
     errors,

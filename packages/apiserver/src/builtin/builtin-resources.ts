@@ -5,6 +5,7 @@ import { columnsFor } from "../table/columns.ts";
 import { type DiscoveryResource, discoveryGroups, openApiSchemas } from "./api-data.ts";
 import { autoscalerConversion } from "./autoscaler-conversion.ts";
 import { eventConversion } from "./event-conversion.ts";
+import { goTypeError, type Misfit } from "./go-type-error.ts";
 import { resolveSchema } from "./resolve-schema.ts";
 import { selectableFieldsFor } from "./selectable-fields.ts";
 import { strategyFor } from "./strategy-table.ts";
@@ -71,6 +72,7 @@ function definitionOf(group: string, version: string, from: DiscoveryResource): 
         ? { type: "object", "x-kubernetes-preserve-unknown-fields": true }
         : resolveSchema(component);
     },
+    ...(component === undefined ? {} : { describeMisfit: (misfit: Misfit) => goTypeError(component, misfit) }),
     custom: false,
     strategy: strategyFor(group, version, kind, component),
     columns: columnsFor(group, version, kind),

@@ -32,10 +32,10 @@ const opaque: ReadonlySet<string> = new Set([
   "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray",
 ]);
 
-/** Types with two JSON forms, a string and a number. */
-const intOrString: ReadonlySet<string> = new Set([
-  "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
-  "io.k8s.apimachinery.pkg.api.resource.Quantity",
+/** Types with two JSON forms, a string and a number; what a number of it may be. */
+const intOrString: ReadonlyMap<string, StructuralSchema> = new Map<string, StructuralSchema>([
+  ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", { "x-kubernetes-int-or-string": true, format: "int32" }],
+  ["io.k8s.apimachinery.pkg.api.resource.Quantity", { "x-kubernetes-int-or-string": true }],
 ]);
 
 /** The name of the component that a schema refers to. */
@@ -56,7 +56,8 @@ export function resolveSchema(name: string): StructuralSchema {
 
 function resolveComponent(name: string): StructuralSchema {
   if (opaque.has(name)) return { "x-kubernetes-preserve-unknown-fields": true, nullable: true };
-  if (intOrString.has(name)) return { "x-kubernetes-int-or-string": true };
+  const twoForms = intOrString.get(name);
+  if (twoForms !== undefined) return twoForms;
   const source = openApiSchemas()[name];
   return source === undefined ? { "x-kubernetes-preserve-unknown-fields": true } : convert(source);
 }

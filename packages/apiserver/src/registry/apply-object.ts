@@ -7,11 +7,11 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
-import { decode, isDecodeError } from "@setpoint/schema";
+import { decode, isDecodeError, isIntegerOf } from "@setpoint/schema";
 import { applyPatch, describeObject } from "../apply/apply-patch.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../request/served-request.ts";
-import { badRequest, conflict, plainError } from "../response/api-errors.ts";
+import { badRequest, conflict } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
 import type { MutableObject } from "./mutable-object.ts";
 import { fillDefaults } from "./object-codec.ts";
@@ -119,14 +119,15 @@ function typed(
     if (!isDecodeError(error)) throw error;
     const type = `${apiVersionOf(definition)}, Kind=${definition.kind}`;
     const what = `failed to convert new object (${describeObject(patch)}) to proper version`;
-    throw plainError(`${what}: unable to convert unstructured object to ${type}: ${error.message}`);
+    // The client's fault, although the real server answers with the code of its own.
+    throw badRequest(`${what}: unable to convert unstructured object to ${type}: ${error.message}`);
   }
 }
 
-/** Whether there is a null or a fraction anywhere in it. */
+/** Whether there is a null, a fraction or a number that not every field of numbers can hold anywhere in it. */
 function hasUntyped(value: unknown): boolean {
   if (value === null) return true;
-  if (typeof value === "number") return !Number.isInteger(value);
+  if (typeof value === "number") return !isIntegerOf("int32", value);
   if (Array.isArray(value)) return value.some(hasUntyped);
   return isJsonObject(value) && Object.values(value as JsonObject).some(hasUntyped);
 }

@@ -84,6 +84,9 @@ function shortenedGrace(metadata: MutableMeta, now: string, asked: number | unde
   return seconds;
 }
 
+/** The last second of the year 9999: a client chooses the seconds, and RFC 3339 has no later time. */
+const latestMs = 253_402_300_799_000;
+
 function shifted(time: string, seconds: number): string {
-  return timestampAt(Date.parse(time) + seconds * 1000);
+  return timestampAt(Math.min(Date.parse(time) + seconds * 1000, latestMs));
 }

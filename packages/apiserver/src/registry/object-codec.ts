@@ -123,7 +123,7 @@ function decodeValue(
     return decode(definition.schema, body, { unknown, wrongTypes: definition.custom ? "keep" : "throw" });
   } catch (error) {
     if (!isDecodeError(error)) throw error;
-    throw refusal(definition, settings, error.message);
+    throw refusal(definition, settings, definition.describeMisfit?.(error) ?? error.message);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FieldError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import type { Clock, Random } from "@setpoint/host";
-import type { StructuralSchema } from "@setpoint/schema";
+import type { DecodeError, StructuralSchema } from "@setpoint/schema";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
@@ -104,6 +104,8 @@ export interface ResourceDefinition {
   readonly subresources: readonly SubresourceDefinition[];
   readonly scale?: ScalePaths;
   readonly schema: StructuralSchema;
+  /** What the real server says of a value that its field cannot hold; undefined when our own words have to do. */
+  readonly describeMisfit?: (misfit: Pick<DecodeError, "path" | "found" | "value">) => string | undefined;
   /** Objects of CRDs: unknown fields are pruned by the structural schema, strategic merge patch is refused with 415. */
   readonly custom: boolean;
   readonly strategy: Strategy;

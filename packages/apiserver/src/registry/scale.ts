@@ -11,6 +11,7 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
+import { isIntegerOf } from "@setpoint/schema";
 import { applyToScale, scaleManagers } from "../apply/scale-owners.ts";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
@@ -124,9 +125,7 @@ function parseScale(value: unknown, name: string): WantedScale {
   // The checks above are all that checkName needs.
   checkName(value as unknown as UnstructuredObject, name);
   const replicas = isJsonObject(value["spec"]) ? (value["spec"]["replicas"] ?? 0) : 0;
-  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw badRequest('Scale in version "v1" cannot be handled as a Scale: spec.replicas is not an integer');
-  }
+  if (typeof replicas !== "number" || !isIntegerOf("int32", replicas)) throw wrongReplicas(replicas);
   const wanted = {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
@@ -136,6 +135,15 @@ function parseScale(value: unknown, name: string): WantedScale {
   };
   // What counts of it was checked above.
   return wanted as unknown as WantedScale;
+}
+
+/** In the words of Go's decoder. */
+function wrongReplicas(replicas: unknown): Error {
+  const type = Array.isArray(replicas) ? "array" : typeof replicas;
+  const found = type === "number" ? `number ${String(replicas)}` : type === "boolean" ? "bool" : type;
+  return badRequest(
+    `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`,
+  );
 }
 
 function negativeReplicas(replicas: number): FieldError {

@@ -1,0 +1,13 @@
+/** The least and the greatest whole number that a format of OpenAPI can hold. */
+const ranges: Readonly<Record<string, readonly [number, number]>> = {
+  int32: [-(2 ** 31), 2 ** 31 - 1],
+  // The least double above the largest int64 is 2 ** 63, which is also what parsing that number gives.
+  int64: [-(2 ** 63), 2 ** 63],
+};
+
+/** Whether the number is whole and fits the format; without one it only has to be whole. */
+export function isIntegerOf(format: string | undefined, value: unknown): boolean {
+  if (typeof value !== "number" || !Number.isInteger(value)) return false;
+  const range = format === undefined ? undefined : ranges[format];
+  return range === undefined || (value >= range[0] && value <= range[1]);
+}

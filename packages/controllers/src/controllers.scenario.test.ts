@@ -273,6 +273,46 @@ test("a Service lists its ready pods, and forgets a pod that is going", async ()
   await world.expectQuiet();
 });
 
+test("a Service of 230 pods has three slices, and one that changes writes one of them", async () => {
+  await using world = await simulate({ seed: 28 });
+  const podOf = (n: number): Pod =>
+    Pod({
+      name: `far-${String(n).padStart(3, "0")}`,
+      namespace: "default",
+      labels: { app: "far" },
+      // On no node of this world, so that nobody else writes its status.
+      spec: { nodeName: "elsewhere", containers: [{ name: "c", image: "c:1" }] },
+    });
+  const setReady = (n: number, status: "True" | "False"): Promise<unknown> => {
+    const conditions = [{ type: "Ready", status }];
+    const podIP = `10.1.${Math.floor(n / 200)}.${n % 200}`;
+    const key = { name: podOf(n).metadata.name ?? "", namespace: "default" };
+    const patch = { status: { phase: "Running", podIP, podIPs: [{ ip: podIP }], conditions } };
+    return world.wait(world.client.patch(Pod, key, patch, { subresource: "status" }));
+  };
+  for (let n = 0; n < 230; n++) {
+    await world.apply(podOf(n));
+    await setReady(n, "True");
+  }
+  await world.apply(
+    Service({ name: "far", namespace: "default", spec: { selector: { app: "far" }, ports: [{ port: 80 }] } }),
+  );
+  const slices = async (): Promise<readonly EndpointSlice[]> =>
+    (await world.list(EndpointSlice)).filter((each) => each.metadata.labels?.["kubernetes.io/service-name"] === "far");
+  const ready = async (): Promise<number> =>
+    (await slices()).flatMap((each) => each.endpoints ?? []).filter((each) => each.conditions?.ready).length;
+  await world.until("all endpoints", async () => (await ready()) === 230);
+  const before = await slices();
+  expect(before.map(({ endpoints }) => endpoints?.length).toSorted()).toEqual([100, 100, 30]);
+  await setReady(117, "False");
+  await world.until("the change", async () => (await ready()) === 229);
+  await world.settled();
+  const versions = new Map(before.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
+  const written = (await slices()).filter(({ metadata }) => versions.get(metadata.name) !== metadata.resourceVersion);
+  expect(written).toHaveLength(1);
+  await world.expectQuiet();
+});
+
 test("every namespace gets its service account and the cluster's CA; a deleted namespace takes everything along", async () => {
   await using world = await simulate({ seed: 9 });
   await world.apply(Namespace({ name: "team" }));

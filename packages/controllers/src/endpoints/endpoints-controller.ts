@@ -1,11 +1,18 @@
-import { EndpointSlice, Endpoints, Pod, Service } from "@setpoint/api";
-import type { CacheReader } from "@setpoint/runtime";
+import { Endpoints, EndpointSlice, Pod, Service } from "@setpoint/api";
+import type { CacheReader, ReconcileContext } from "@setpoint/runtime";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import type { Stored } from "@setpoint/client";
 import { matchesLabelSelector } from "../matches-selector.ts";
-import { isFinished, isReady } from "../pod-state.ts";
+import { isFinished } from "../pod-state.ts";
+import { endpointsOf } from "./endpoints-object.ts";
+import { endpointGroups } from "./pod-endpoints.ts";
+import { planSlices, type PlannedSlice } from "./slice-plan.ts";
 
-/** Publishes the addresses of the pods behind each Service with a selector, as EndpointSlice and as Endpoints. */
+/** A Service may own slices of other controllers, too. */
+const managedBy = "endpointslice.kubernetes.io/managed-by";
+const self = "endpointslice-controller.k8s.io";
+
+/** Publishes the addresses of the pods behind each Service with a selector, as EndpointSlices and as Endpoints. */
 export const endpoints: ControllerDefinition = controller(Service, {
   name: "endpoints",
   owns: [EndpointSlice],
@@ -20,7 +27,7 @@ export const endpoints: ControllerDefinition = controller(Service, {
       .list(Pod, { namespace: service.metadata.namespace ?? "", labels: selector })
       .filter((pod) => !isFinished(pod) && (pod.status?.podIP ?? "") !== "")
       .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
-    await context.apply(sliceOf(service, pods));
+    await writeSlices(service, pods, context);
     await context.apply(endpointsOf(service, pods), { owner: false });
   },
 });
@@ -34,100 +41,33 @@ function servicesOf(pod: Stored<Pod>, cache: CacheReader): readonly { namespace:
     .map((service) => ({ namespace, name: service.metadata.name ?? "" }));
 }
 
-interface Port {
-  readonly name: string;
-  readonly port: number;
-  readonly protocol: "SCTP" | "TCP" | "UDP";
+async function writeSlices(service: Stored<Service>, pods: readonly Pod[], context: ReconcileContext): Promise<void> {
+  const owned = context.owned(EndpointSlice).filter(({ metadata }) => metadata.labels?.[managedBy] === self);
+  const present = owned
+    .map(({ metadata, ports = [], endpoints: held = [] }) => ({ name: metadata.name, ports, endpoints: held }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const nameOf = (number: number): string => `${service.metadata.name}-ipv4${number === 1 ? "" : `-${number}`}`;
+  const planned = planSlices(present, endpointGroups(service, pods), nameOf);
+  for (const slice of planned) await context.apply(sliceOf(service, slice));
+  // Afterwards: an endpoint that is in two slices for a moment serves, one that is in none does not.
+  const needed = new Set(planned.map(({ name }) => name));
+  for (const slice of owned) if (!needed.has(slice.metadata.name)) await context.delete(slice);
 }
 
-/** The ports as numbers; a named target port is looked up in the pods, and left out while no pod has it. */
-function portsOf(service: Service, pods: readonly Pod[]): readonly Port[] {
-  return (service.spec?.ports ?? []).flatMap(({ name = "", port, protocol = "TCP", targetPort = port }) => {
-    const number = typeof targetPort === "number" ? targetPort : namedPort(pods, targetPort);
-    return number === undefined ? [] : [{ name, port: number, protocol }];
-  });
-}
-
-function namedPort(pods: readonly Pod[], name: string): number | undefined {
-  for (const pod of pods)
-    for (const container of pod.spec?.containers ?? [])
-      for (const port of container.ports ?? []) if (port.name === name) return port.containerPort;
-  return undefined;
-}
-
-function targetRef(pod: Pod): object {
-  const { name, namespace, uid } = pod.metadata;
-  return { kind: "Pod", name, namespace, uid };
-}
-
-/** The name in the Service's DNS that a pod asks for by its hostname and subdomain. */
-function hostnameOf(service: Service, pod: Pod): string | undefined {
-  return pod.spec?.subdomain === service.metadata.name ? pod.spec?.hostname : undefined;
-}
-
-function isServing(
-  service: Service,
-  pod: Pod,
-): { readonly ready: boolean; readonly serving: boolean; readonly terminating: boolean } {
-  const terminating = pod.metadata.deletionTimestamp !== undefined;
-  const serving = isReady(pod);
-  return { ready: (serving && !terminating) || service.spec?.publishNotReadyAddresses === true, serving, terminating };
-}
-
-function sliceOf(service: Service, pods: readonly Pod[]): EndpointSlice {
-  const { name = "", namespace = "" } = service.metadata;
+function sliceOf(service: Service, { name, ports, endpoints: held }: PlannedSlice): EndpointSlice {
+  const { name: serviceName = "", namespace = "" } = service.metadata;
   const headless = service.spec?.clusterIP === "None";
   return EndpointSlice({
-    name: `${name}-ipv4`,
+    name,
     namespace,
     labels: {
       ...service.metadata.labels,
-      "kubernetes.io/service-name": name,
-      "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+      "kubernetes.io/service-name": serviceName,
+      [managedBy]: self,
       ...(headless ? { "service.kubernetes.io/headless": "" } : {}),
     },
     addressType: "IPv4",
-    endpoints: pods.map((pod) => {
-      const hostname = hostnameOf(service, pod);
-      return {
-        addresses: [pod.status?.podIP ?? ""],
-        conditions: isServing(service, pod),
-        ...(hostname === undefined ? {} : { hostname }),
-        ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-        targetRef: targetRef(pod),
-      };
-    }),
-    ports: portsOf(service, pods),
-  });
-}
-
-function endpointsOf(service: Service, pods: readonly Pod[]): Endpoints {
-  const { name = "", namespace = "" } = service.metadata;
-  const ports = portsOf(service, pods);
-  const addresses = (ready: boolean): readonly object[] =>
-    pods
-      .filter((pod) => isServing(service, pod).ready === ready)
-      .map((pod) => {
-        const hostname = hostnameOf(service, pod);
-        return {
-          ip: pod.status?.podIP ?? "",
-          ...(hostname === undefined ? {} : { hostname }),
-          ...(pod.spec?.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
-          targetRef: targetRef(pod),
-        };
-      });
-  const ready = addresses(true);
-  const notReady = addresses(false);
-  const subset = {
-    ...(ready.length > 0 ? { addresses: ready } : {}),
-    ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
+    endpoints: held,
     ports,
-  };
-  return Endpoints({
-    name,
-    namespace,
-    labels: { ...service.metadata.labels, "endpoints.kubernetes.io/managed-by": "endpoint-controller" },
-    // The subsets' addresses are those of pods, whose shape the API types name more narrowly.
-    subsets: pods.length === 0 ? [] : [subset as NonNullable<Endpoints["subsets"]>[number]],
   });
 }

@@ -25,15 +25,26 @@ export function createServiceTable(
     services,
     find: (namespace, name) => Iterator.from(services()).find((service) => isNamed(service, namespace, name)),
     endpoints: (namespace, name) =>
-      Iterator.from(slices())
-        .filter(
-          ({ metadata }) =>
-            metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
-        )
-        .filter(({ addressType }) => addressType === "IPv4")
-        .flatMap((slice) => (slice.endpoints ?? []).map((endpoint) => endpointAddress(slice, endpoint)))
-        .toArray(),
+      distinct(
+        Iterator.from(slices())
+          .filter(
+            ({ metadata }) =>
+              metadata.namespace === namespace && metadata.labels?.["kubernetes.io/service-name"] === name,
+          )
+          .filter(({ addressType }) => addressType === "IPv4")
+          .flatMap((slice) => (slice.endpoints ?? []).map((endpoint) => endpointAddress(slice, endpoint))),
+      ),
   };
+}
+
+/** An endpoint that moves from one slice of a Service to another is in both for a moment. */
+function distinct(addresses: Iterable<EndpointAddress>): readonly EndpointAddress[] {
+  const found = new Map<string, EndpointAddress>();
+  for (const each of addresses) {
+    const key = JSON.stringify([each.address, ...each.ports]);
+    if (!found.has(key) || each.isReady) found.set(key, each);
+  }
+  return [...found.values()];
 }
 
 export function hasClusterIp(service: Service): boolean {

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import type { EndpointSlice } from "../cluster/kinds.ts";
+import { createServiceTable } from "./service-table.ts";
+
+const slice = (name: string, addresses: readonly string[], ready = true): EndpointSlice => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: { name, namespace: "shop", labels: { "kubernetes.io/service-name": "web" } },
+  addressType: "IPv4",
+  ports: [{ name: "http", port: 80 }],
+  endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready } })),
+});
+
+test("the endpoints of a Service are those of all its slices, each of them once", () => {
+  const slices = [
+    slice("web", ["10.0.0.1", "10.0.0.2"]),
+    slice("web-2", ["10.0.0.3"]),
+    // One that moves is in two slices for a moment.
+    slice("web-3", ["10.0.0.2"], false),
+  ];
+  const table = createServiceTable(
+    () => [],
+    () => slices,
+  );
+  const found = table.endpoints("shop", "web");
+  expect(found.map(({ address }) => address).toSorted()).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
+  expect(found.every(({ isReady }) => isReady)).toBe(true);
+});

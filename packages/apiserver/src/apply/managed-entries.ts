@@ -105,23 +105,36 @@ function compareTexts(a: string, b: string): number {
 /** Merges the oldest Update entries of each version into `ancient-changes` until at most `updateManagersMax` are left. */
 export function capUpdateEntries(entries: readonly ManagedEntry[]): readonly ManagedEntry[] {
   const updates = entries.filter((entry) => entry.operation === "Update");
-  if (updates.length <= updateManagersMax) return entries;
-  const result = new Set(entries);
-  const firstOfVersion = new Map<string, ManagedEntry>();
+  let surplus = updates.length - updateManagersMax;
+  if (surplus <= 0) return entries;
+  const oldest = new Map<string, ManagedEntry[]>();
   for (const entry of updates.sort(compareEntries)) {
-    if ([...result].filter((each) => each.operation === "Update").length <= updateManagersMax) break;
-    const first = firstOfVersion.get(entry.apiVersion);
-    if (first === undefined) {
-      firstOfVersion.set(entry.apiVersion, entry);
+    if (surplus <= 0) break;
+    const sameVersion = oldest.get(entry.apiVersion);
+    if (sameVersion === undefined) {
+      oldest.set(entry.apiVersion, [entry]);
       continue;
     }
-    const { wire: _, ...rest } = entry;
-    const fields = first.fields.union(entry.fields);
-    const bucket: ManagedEntry = { ...rest, manager: ancientManager, subresource: "", fields };
-    result.delete(first);
-    result.delete(entry);
-    result.add(bucket);
-    firstOfVersion.set(entry.apiVersion, bucket);
+    sameVersion.push(entry);
+    surplus--;
   }
-  return [...result];
+  const merged = [...oldest.values()].filter(({ length }) => length > 1);
+  const gone = new Set(merged.flat());
+  return [...entries.filter((entry) => !gone.has(entry)), ...merged.map(ancientEntry)];
+}
+
+/** As old as the newest of those that are merged. */
+function ancientEntry(merged: readonly ManagedEntry[]): ManagedEntry {
+  const { operation, apiVersion, time } = merged.at(-1) ?? { operation: "Update", apiVersion: "", time: undefined };
+  const fields = unionOf(merged.map((entry) => entry.fields));
+  return { manager: ancientManager, operation, apiVersion, subresource: "", time, fields };
+}
+
+/** In halves: one after the other, the growing union would be walked for each of the entries that a client has sent. */
+function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [only] = sets;
+  if (only !== undefined && sets.length === 1) return only;
+  if (only === undefined) return FieldSet.ofTree({});
+  const half = sets.length >> 1;
+  return unionOf(sets.slice(0, half)).union(unionOf(sets.slice(half)));
 }

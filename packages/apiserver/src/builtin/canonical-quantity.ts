@@ -5,11 +5,16 @@ const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, 
 const decimalByExponent = new Map(Object.entries(decimal).map(([suffix, exponent]) => [exponent, suffix]));
 const form = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
 
+/** A few letters ask for a number of a million digits; quantities end at 2^63-1 anyway. */
+const exponentMax = 100;
+const digitsMax = 1_000;
+
 /** A quantity's value as an exact number of billionths, or undefined when the text is none. */
 export function quantityNanos(text: string | number): bigint | undefined {
   const match = form.exec(String(text));
   if (match === null) return undefined;
   const [, sign, digits = "", exponent, suffix = ""] = match;
+  if (digits.length > digitsMax || Math.abs(Number(exponent?.slice(1) ?? 0)) > exponentMax) return undefined;
   const [whole = "", fraction = ""] = digits.split(".");
   let value = BigInt(`${whole}${fraction}` || "0");
   let scale = 9 - fraction.length;

@@ -47,7 +47,7 @@ function prepareForCreate(pod: UnstructuredObject): void {
   json["status"] = {
     phase: "Pending",
     qosClass: qosClass(spec),
-    ...(gated ? { conditions: [schedulingGatedCondition] } : {}),
+    ...(gated ? { conditions: [{ ...schedulingGatedCondition }] } : {}),
   };
 }
 
@@ -128,10 +128,13 @@ function withOldMutableFields(spec: JsonObject, old: JsonObject, subresource: st
 }
 
 function onlyAddsTolerations(spec: JsonObject, old: JsonObject): boolean {
-  const now = objectsAt(spec, "tolerations");
-  return objectsAt(old, "tolerations").every((before) =>
-    now.some((each) => sameJson({ ...each, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
-  );
+  const now = new Set(objectsAt(spec, "tolerations").map(tolerationKey));
+  return objectsAt(old, "tolerations").every((before) => now.has(tolerationKey(before)));
+}
+
+/** All but how long; a set of them, because a client chooses their number. */
+function tolerationKey({ key, operator, value, effect }: JsonObject): string {
+  return JSON.stringify([key, operator, value, effect]);
 }
 
 function validate(

@@ -23,7 +23,7 @@ export function goTypeError(component: string, { path, found, value }: Misfit): 
   // The text of bytes that is not base64 is no matter of types.
   if (field.schema.format === "byte" && found === "string") return undefined;
   const type = goTypeOf(field.schema);
-  const isNumberOfInt = found === "number" && /^int/.test(type);
+  const isNumberOfInt = found === "number" && type.startsWith("int");
   const given = isNumberOfInt ? `number ${String(value)}` : found === "boolean" ? "bool" : found;
   // It decodes itself, and does not know where it is.
   if (referenceOf(field.schema) === intOrString) return `json: cannot unmarshal ${given} into Go value of type int32`;

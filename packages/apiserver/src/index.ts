@@ -46,6 +46,7 @@ export type { StartList, StartOptions } from "./builtin/start-objects.ts";
 export { objectsAtStart } from "./builtin/start-objects.ts";
 export type { DefaultAdmissionOptions } from "./admission/default-admission.ts";
 export { defaultAdmission } from "./admission/default-admission.ts";
+export { networkPolicyWarning } from "./admission/network-policy-warning.ts";
 export { defaultServiceCidr, firstServiceAddress } from "./admission/service-ip-allocator.ts";
 export { decodeProtobuf } from "./protobuf/decode-protobuf.ts";
 

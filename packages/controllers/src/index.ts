@@ -1,4 +1,6 @@
 /** Kubernetes' own controllers, written on our runtime; see the package's README. */
+export type { CertificateSignerOptions } from "./certificates/certificate-signer.ts";
+export { certificateSigner } from "./certificates/certificate-signer.ts";
 export { deployments } from "./deployment/deployment-controller.ts";
 export { endpoints } from "./endpoints/endpoints-controller.ts";
 export type { GarbageCollectorOptions } from "./garbage-collector/garbage-collector.ts";

@@ -12,6 +12,7 @@ import {
   decodeProtobuf,
   defaultAdmission,
   metricsEndpoint,
+  networkPolicyWarning,
   serveCustomResources,
   serveWebhooks,
   type Storage,
@@ -20,6 +21,7 @@ import {
 } from "@setpoint/apiserver";
 import {
   type ConnectToPod,
+  createCertificateAdmission,
   createNodeRestriction,
   createRbacEscalationPlugin,
   createReviewEndpoints,
@@ -49,6 +51,8 @@ export interface AssemblyOptions {
   readonly connectToPod?: ConnectToPod;
   /** PEM of the key that signs service-account tokens; absent: a new one. */
   readonly tokenKey?: string;
+  /** Whether the pod network enforces NetworkPolicies; default false: writers of policies are warned. */
+  readonly networkPolicyEnforced?: boolean;
 }
 
 /** The API server with everything that belongs to it. */
@@ -83,7 +87,12 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   const nodes = new NodeAuthorizer({ reader: server.reader, storage, provisionersGroup: nodeAgentsGroup });
   const authorizer = unionAuthorizer(nodes, rbac);
   server.setAuthorizer(authorizer);
-  server.addAdmission(createNodeRestriction(nodeAgentsGroup), createRbacEscalationPlugin(rbac));
+  server.addAdmission(
+    createNodeRestriction(nodeAgentsGroup),
+    createRbacEscalationPlugin(rbac),
+    createCertificateAdmission(authorizer),
+  );
+  if (options.networkPolicyEnforced !== true) server.addAdmission(networkPolicyWarning);
   const tokens = new ServiceAccountTokens({
     ...host,
     reader: server.reader,

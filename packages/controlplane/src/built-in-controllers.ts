@@ -2,6 +2,7 @@
 import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import {
+  certificateSigner,
   claimProtection,
   deployments,
   endpoints,
@@ -14,20 +15,21 @@ import {
   serviceAccounts,
 } from "@setpoint/controllers";
 import type { Host } from "@setpoint/host";
+import type { CertificateAuthority } from "@setpoint/host/certificates";
 import { startManager } from "@setpoint/runtime";
 
 export interface BuiltInControllersOptions {
   readonly transport: Transport;
   readonly host: Host;
-  /** PEM of the cluster's authority, published in every namespace. */
-  readonly caPem: string;
+  /** The cluster's: its certificate is published in every namespace, and it issues what was approved. */
+  readonly authority: CertificateAuthority;
 }
 
 /** Resolves when their caches are complete. */
 export async function startBuiltInControllers({
   transport,
   host,
-  caPem,
+  authority,
 }: BuiltInControllersOptions): Promise<AsyncDisposable> {
   const controllers = [
     deployments,
@@ -35,10 +37,11 @@ export async function startBuiltInControllers({
     scheduler(),
     endpoints,
     namespaces,
-    serviceAccounts({ caPem }),
+    serviceAccounts({ caPem: authority.certificate }),
     claimProtection,
     nodeLifecycle,
     resourceQuotas,
+    certificateSigner({ authority }),
   ];
   const manager = startManager({ transport, host, controllers, name: "kube-controller-manager" });
   const collector = new GarbageCollector(createClient(transport, host), host, { informers: manager.informers });

@@ -96,7 +96,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     const controllers = {
       transport: slicedTransport(assembled.server.transport(controllerManager), host.clock),
       host,
-      caPem: authority.certificate,
+      authority,
     };
     parts.use(await startBuiltInControllers(controllers));
   }
@@ -121,6 +121,8 @@ async function assemble(
     ...(serviceCidr === undefined ? {} : { serviceCidr }),
     ...(podNetwork === undefined ? {} : { connectToPod: podNetwork.connectToPod }),
     ...(tokenKey === undefined ? {} : { tokenKey }),
+    // The agents of such a network enforce them; loopback addresses are reached by every process.
+    networkPolicyEnforced: podNetwork !== undefined,
   });
   const authority = loadAuthority({
     clock: host.clock,

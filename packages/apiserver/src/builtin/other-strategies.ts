@@ -1,5 +1,6 @@
 /** Kinds outside the core, apps, batch and RBAC groups. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { certificateStrategy } from "./certificate-strategy.ts";
 import { forbidden, invalidValue, required } from "./field-errors.ts";
 import { objectAt, sameJson, valueAt } from "./json-fields.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
@@ -56,6 +57,7 @@ function validateAutoscaler(autoscaler: UnstructuredObject): readonly FieldError
 }
 
 export const otherStrategies: StrategyTable = {
+  "certificates.k8s.io/CertificateSigningRequest": certificateStrategy,
   "autoscaling/HorizontalPodAutoscaler": { defaults: setAutoscalerDefaults, validate: validateAutoscaler },
   "policy/PodDisruptionBudget": { validate: validateBudget },
   "coordination.k8s.io/Lease": { validate: validateLease },

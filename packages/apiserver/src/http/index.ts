@@ -32,6 +32,7 @@ export { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
 export { forbidden, forbiddenMessage } from "../auth/forbidden-message.ts";
 export type { RbacAuthorizerOptions } from "../auth/rbac-authorizer.ts";
 export { RbacAuthorizer } from "../auth/rbac-authorizer.ts";
+export { createCertificateAdmission } from "../auth/certificate-admission.ts";
 export type { NodeAuthorizerOptions } from "../auth/node-authorizer.ts";
 export { NodeAuthorizer } from "../auth/node-authorizer.ts";
 export { createNodeRestriction, restrictNodeEvictions } from "../auth/node-restriction.ts";

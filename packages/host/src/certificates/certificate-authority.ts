@@ -3,7 +3,10 @@ import type { KeyObject, X509Certificate as Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Clock } from "../clock.ts";
 import type { Random } from "../random.ts";
+import { CertificateError } from "./certificate-error.ts";
+import type { CertificateRequest } from "./certificate-request.ts";
 import * as asn1 from "./der.ts";
+import { readChildren, readDer } from "./der-reader.ts";
 
 // Not imported: to read what node:crypto exports is to load the web's cryptography, too.
 const { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } =
@@ -35,13 +38,17 @@ export interface ClientCertificateRequest {
   readonly validityDays?: number;
 }
 
-/** A kept certificate or key cannot be used. */
-export class CertificateError extends Error {
-  override readonly name = "CertificateError";
-  readonly code = "ERR_CERTIFICATE_AUTHORITY";
+/** What the certificate for a request may be used for, and for how long. */
+export interface SigningTerms {
+  readonly forClients: boolean;
+  readonly forServers: boolean;
+  readonly forEncipherment: boolean;
+  readonly validityMs: number;
 }
 
 const dayMs = 86_400_000;
+/** As upstream's signers. */
+const requestBackdateMs = 300_000;
 /** Certificates are valid from a little in the past, for clients whose clocks are behind. */
 const backdateMs = 3_600_000;
 const authorityValidityDays = 3650;
@@ -70,6 +77,7 @@ export class CertificateAuthority {
   readonly #options: CertificateAuthorityOptions;
   readonly #name: Uint8Array;
   readonly #private: KeyObject;
+  readonly #notAfter: number;
   readonly #keyId: Uint8Array;
 
   /** From the PEM files that an earlier run wrote. */
@@ -80,6 +88,7 @@ export class CertificateAuthority {
     this.#options = options;
     this.#private = parsed.key;
     this.#name = parsed.name;
+    this.#notAfter = parsed.notAfter;
     this.#keyId = keyIdOf(createPublicKey(parsed.key));
   }
 
@@ -96,6 +105,34 @@ export class CertificateAuthority {
     return this.#issue(subject, request.validityDays ?? leafValidityDays, [
       extension(oid.extendedKeyUsage, asn1.sequence(asn1.objectIdentifier(oid.clientAuth))),
     ]);
+  }
+
+  /**
+   * A certificate for what a request asks: its common name, organizations, DNS names and addresses, and its key. Whether it may have
+   * them is decided before.
+   */
+  signRequest(request: CertificateRequest, terms: SigningTerms): string {
+    const { clock, random } = this.#options;
+    const names = [...request.dnsNames, ...request.ipAddresses].map(alternativeName);
+    const uses = [
+      ...(terms.forClients ? [asn1.objectIdentifier(oid.clientAuth)] : []),
+      ...(terms.forServers ? [asn1.objectIdentifier(oid.serverAuth)] : []),
+    ];
+    return signCertificate(this.#private, {
+      notBefore: clock.now() - requestBackdateMs,
+      notAfter: Math.min(clock.now() + terms.validityMs, this.#notAfter),
+      serial: serialNumber(random),
+      issuer: this.#name,
+      subject: distinguishedName(request.commonName, request.organizations),
+      publicKey: request.publicKey,
+      extensions: [
+        // digitalSignature, and keyEncipherment for RSA
+        terms.forEncipherment ? keyUsage(0xa0, 5) : keyUsage(0x80, 7),
+        extension(oid.authorityKeyId, asn1.sequence(asn1.der(0x80, this.#keyId))),
+        extension(oid.extendedKeyUsage, asn1.sequence(...uses)),
+        ...(names.length === 0 ? [] : [extension(oid.subjectAltName, asn1.sequence(...names))]),
+      ],
+    });
   }
 
   #issue(subject: Uint8Array, validityDays: number, extensions: readonly Uint8Array[]): KeyPair {
@@ -219,7 +256,13 @@ function exportKey(key: KeyObject): string {
   return key.export({ type: "pkcs8", format: "pem" });
 }
 
-function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name: Uint8Array } {
+interface ParsedAuthority {
+  readonly key: KeyObject;
+  readonly name: Uint8Array;
+  readonly notAfter: number;
+}
+
+function parseAuthority(pair: KeyPair): ParsedAuthority {
   const certificate = new X509Certificate(pair.certificate);
   const key = createPrivateKey(pair.key);
   if (!certificate.checkPrivateKey(key)) {
@@ -227,33 +270,13 @@ function parseAuthority(pair: KeyPair): { readonly key: KeyObject; readonly name
       `Cannot load certificate authority "${certificate.subject}": the key belongs to another certificate, wanted its own key`,
     );
   }
-  return { key, name: subjectOf(certificate) };
+  return { key, name: subjectOf(certificate), notAfter: Date.parse(certificate.validTo) };
 }
 
 /** The subject's DER, cut from the certificate so that issued certificates name their issuer byte by byte. */
 function subjectOf(certificate: Certificate): Uint8Array {
-  const body = childrenOf(childrenOf(certificate.raw)[0] ?? certificate.raw);
-  const subject = body[5];
+  const [body] = readChildren(readDer(certificate.raw));
+  const subject = body === undefined ? undefined : readChildren(body)[5];
   if (subject === undefined) throw new CertificateError("Cannot read the certificate's subject");
-  return subject;
-}
-
-function childrenOf(value: Uint8Array): Uint8Array[] {
-  const children: Uint8Array[] = [];
-  const outer = headerOf(value, 0);
-  for (let at = outer.content; at < outer.end;) {
-    const { end } = headerOf(value, at);
-    children.push(value.subarray(at, end));
-    at = end;
-  }
-  return children;
-}
-
-function headerOf(value: Uint8Array, at: number): { readonly content: number; readonly end: number } {
-  const first = value[at + 1] ?? 0;
-  if (first < 0x80) return { content: at + 2, end: at + 2 + first };
-  const count = first & 0x7f;
-  let length = 0;
-  for (let i = 0; i < count; i++) length = length * 256 + (value[at + 2 + i] ?? 0);
-  return { content: at + 2 + count, end: at + 2 + count + length };
+  return subject.raw;
 }

@@ -4,5 +4,9 @@ export type {
   ClientCertificateRequest,
   KeyPair,
   ServerCertificateRequest,
+  SigningTerms,
 } from "./certificate-authority.ts";
-export { CertificateAuthority, CertificateError, createCertificateAuthority } from "./certificate-authority.ts";
+export { CertificateAuthority, createCertificateAuthority } from "./certificate-authority.ts";
+export { CertificateError } from "./certificate-error.ts";
+export type { CertificateRequest } from "./certificate-request.ts";
+export { parseCertificateRequest } from "./certificate-request.ts";

@@ -74,3 +74,13 @@ test("a node agent may ask who a caller is and what it may do", async () => {
   });
   expect(token).toMatchObject({ status: 201, object: { status: { error: "invalid bearer token" } } });
 });
+
+test("who writes a NetworkPolicy is warned where nothing enforces it", async () => {
+  await using plane = await startControlPlane({ controllers: false });
+  const spec = { podSelector: {}, policyTypes: ["Ingress"] };
+  const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies";
+  const { headers } = await send(plane, "POST", path, { metadata: { name: "deny" }, spec });
+  expect(headers["warning"]).toBe(
+    '299 - "NetworkPolicy is not enforced in this cluster: its pod network connects all pods"',
+  );
+});

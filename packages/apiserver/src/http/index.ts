@@ -5,10 +5,10 @@ export { serve } from "./serve.ts";
 
 // limits
 export { requestBytesMax } from "./read-body.ts";
-export { largeListsMax } from "./large-answers.ts";
+export { largeListMsMax, largeListsMax } from "./large-answers.ts";
 export type { MemoryBudgets } from "./memory-budgets.ts";
 export { exposeMemory, memoryBudgets, storageLimits } from "./memory-budgets.ts";
-export type { HeapUse } from "./memory-guard.ts";
+export type { HeapUse } from "./heap-use.ts";
 export { MemoryGuard } from "./memory-guard.ts";
 export { gzipBytesMin, listSliceLength, slowClientMsMax, watchBufferBytesMax } from "./write-response.ts";
 

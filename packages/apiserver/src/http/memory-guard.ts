@@ -2,18 +2,12 @@
 import { getHeapStatistics } from "node:v8";
 import { ApiError, type ApiRequest, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
+import { type HeapUse, isNearlyFull } from "./heap-use.ts";
 import type { RequestHandler } from "./request-handler.ts";
 
-/** The part of the heap's limit beyond which requests are refused. Before it the collector has had its turn. */
-const heapPartMax = 0.85;
 /** The heap is measured this often at most. */
 const measurePeriodMs = 100;
 const retryAfterSeconds = 1;
-
-export interface HeapUse {
-  readonly used_heap_size: number;
-  readonly heap_size_limit: number;
-}
 
 /** A handler in front of another one. Deletions, leases and health checks are always let through: they free, or they are small. */
 export class MemoryGuard implements RequestHandler {
@@ -38,8 +32,7 @@ export class MemoryGuard implements RequestHandler {
     const nowMs = this.#clock.monotonic();
     if (nowMs - this.#measuredMs < measurePeriodMs) return this.#isNearlyFull;
     this.#measuredMs = nowMs;
-    const { used_heap_size, heap_size_limit } = this.#measure();
-    this.#isNearlyFull = used_heap_size > heap_size_limit * heapPartMax;
+    this.#isNearlyFull = isNearlyFull(this.#measure());
     return this.#isNearlyFull;
   }
 }

@@ -5,7 +5,7 @@ import { createGzip } from "node:zlib";
 import { type ApiResponse, SetpointError, type WatchFrame } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { EncodingCache } from "./encoding-cache.ts";
-import { writeLarge } from "./large-answers.ts";
+import { refuseOverdue, writeLarge } from "./large-answers.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 
 /** Answers above this size are compressed for clients that ask (upstream's threshold). */
@@ -97,7 +97,17 @@ function writeList(reply: Reply, status: number, list: List, options: WriteOptio
   const first = slices.next().value ?? "";
   const second = slices.next();
   if (second.done === true) return writeWhole(reply, status, String(first), options);
-  return writeLarge(() => writeSlices(reply, status, chained([first, second.value], slices), options));
+  const all = bounded(chained([first, second.value], slices), options.clock);
+  return writeLarge(() => writeSlices(reply, status, all, options));
+}
+
+/** The slices, until the list takes too long or memory is short. */
+function* bounded<T>(slices: Iterable<T>, clock: Clock): Generator<T> {
+  const startMs = clock.monotonic();
+  for (const slice of slices) {
+    yield slice;
+    refuseOverdue(startMs, clock);
+  }
 }
 
 function* chained<T>(first: Iterable<T>, rest: Iterable<T>): Generator<T> {

@@ -1,0 +1,14 @@
+/** Whether the heap is nearly full. */
+import { getHeapStatistics } from "node:v8";
+
+/** The part of the heap's limit beyond which it is nearly full. Before it the collector has had its turn. */
+const heapPartMax = 0.85;
+
+export interface HeapUse {
+  readonly used_heap_size: number;
+  readonly heap_size_limit: number;
+}
+
+export function isNearlyFull({ used_heap_size, heap_size_limit }: HeapUse = getHeapStatistics()): boolean {
+  return used_heap_size > heap_size_limit * heapPartMax;
+}

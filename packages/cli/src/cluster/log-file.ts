@@ -10,10 +10,31 @@ export interface LogFile {
   readonly close: () => void;
 }
 
-/** A new file that log lines are appended to; the one of the run before is kept beside it as `PATH.1`. */
-export function openLog(path: string): LogFile {
+/** Whoever may send requests makes lines: two files of this size are all that they take of the disk. */
+const bytesMax = 64 * 1_024 * 1_024;
+
+/**
+ * A new file that log lines are appended to; the one before, of an earlier run or grown to `bytesMaxOfFile`, is kept beside it as
+ * `PATH.1`. `write` throws when the line cannot be written.
+ */
+export function openLog(path: string, bytesMaxOfFile: number = bytesMax): LogFile {
   mkdirSync(dirname(path), { recursive: true });
+  let file = openFresh(path);
+  let bytes = 0;
+  return {
+    write(line) {
+      bytes += writeSync(file, line);
+      if (bytes < bytesMaxOfFile) return;
+      const next = openFresh(path);
+      closeSync(file);
+      file = next;
+      bytes = 0;
+    },
+    close: () => closeSync(file),
+  };
+}
+
+function openFresh(path: string): number {
   if (existsSync(path)) renameSync(path, `${path}.1`);
-  const file = openSync(path, freshForAppending, 0o600);
-  return { write: (line) => void writeSync(file, line), close: () => closeSync(file) };
+  return openSync(path, freshForAppending, 0o600);
 }

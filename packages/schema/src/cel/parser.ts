@@ -7,6 +7,8 @@ import { parseBytesLiteral, parseStringLiteral } from "./string-literal.ts";
 
 /** How deep expressions may nest; cel-go's limit. */
 const depthMax = 250;
+/** Operators of one kind in a row (`a && b && c`), and fields of fields: each is one deeper than the one before. */
+const chainMax = 1_000;
 const sourceLengthMax = 100_000;
 
 const reserved: ReadonlySet<string> = new Set(
@@ -136,11 +138,19 @@ class Parser {
   #chain(operators: Iterable<string>, next: () => Expr): Expr {
     const known = operators instanceof Set ? operators : new Set(operators);
     let left = next();
-    while (this.#token.kind === "symbol" && known.has(this.#token.text)) {
+    for (let length = 1; this.#token.kind === "symbol" && known.has(this.#token.text); length++) {
+      this.#checkChain(length);
       const { text, at } = this.#take();
       left = operator(text === "in" ? "@in" : `_${text}_`, at, [left, next()]);
     }
     return left;
+  }
+
+  /** What comes after the parser walks expressions by recursion. */
+  #checkChain(length: number): void {
+    if (length <= chainMax) return;
+    this.#issues.push({ at: 0, message: `expression recursion limit exceeded: ${chainMax}` });
+    throw new SyntaxStop();
   }
 
   #unary(): Expr {
@@ -162,7 +172,8 @@ class Parser {
 
   #member(): Expr {
     let expr = this.#primary();
-    for (;;) {
+    for (let length = 1; ; length++) {
+      this.#checkChain(length);
       const dot = this.#accept(".");
       if (dot !== undefined) {
         expr = this.#selection(expr, dot);

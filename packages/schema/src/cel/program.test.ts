@@ -102,6 +102,9 @@ test("what costs too much is stopped, and nothing absorbs that", () => {
 
 test("expressions that are too deep or too long are refused", () => {
   expect(compile("(".repeat(300), new Map())).toContain("expression recursion limit exceeded: 250");
+  for (const chain of [" && true", " + 1", ".a", "[0]"])
+    expect(compile(`x${chain.repeat(9_000)}`, new Map())).toContain("expression recursion limit exceeded: 1000");
+  expect(typeof compile(`true${" && true".repeat(999)}`, new Map())).toBe("object");
   expect(compile(`'${"x".repeat(100_001)}'`, new Map())).toContain("code point size exceeds limit");
 });
 

@@ -120,6 +120,11 @@ export class ApiServer implements AsyncDisposable {
     return { send: (request, signal) => this.handle(request, user, signal ?? neverAborted) };
   }
 
+  /** Throws the 403 that `handle` would answer; the body does not matter. */
+  admit(request: ApiRequest, user: UserInfo): void {
+    this.#authorize({ ...parseRequestInfo(request.method, request.path, request.query), user });
+  }
+
   async handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {
     signal.throwIfAborted();
     const warnings = new Warnings();

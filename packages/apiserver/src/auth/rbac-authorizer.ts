@@ -78,7 +78,8 @@ export class RbacAuthorizer implements Authorizer {
     const known = this.#indexes.get(namespace);
     if (known !== undefined) return known;
     const index = compileBindings(this.#reader, namespace);
-    this.#indexes.set(namespace, index);
+    // Requests may name any namespace: what they make the server remember is bounded by the bindings that are stored.
+    if (namespace === "" || index.users.size + index.groups.size > 0) this.#indexes.set(namespace, index);
     return index;
   }
 

@@ -22,6 +22,8 @@ import { cutFrames, lateFrames, silentFrames } from "./struck-watch.ts";
 /** What answers without faults. */
 export interface FaultlessServer {
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse>;
+  /** Throws when the user may not do what the head of the request says. */
+  admit?(request: ApiRequest, user: UserInfo): void;
 }
 
 export interface FaultyServerOptions {
@@ -79,6 +81,10 @@ export class FaultyServer implements FaultlessServer {
   [Symbol.dispose](): void {
     for (const each of this.#rules) each.end();
     this.#history.stop();
+  }
+
+  admit(request: ApiRequest, user: UserInfo): void {
+    this.#options.server.admit?.(request, user);
   }
 
   async handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {

@@ -22,10 +22,15 @@ export const faultsPath = "/setpoint/faults";
 export function steerable(server: FaultyServer): FaultlessServer {
   return {
     handle: async (request, user, signal) =>
-      request.path === faultsPath || request.path.startsWith(`${faultsPath}/`)
-        ? steer(server, request, user)
-        : server.handle(request, user, signal),
+      isOfFaults(request) ? steer(server, request, user) : server.handle(request, user, signal),
+    admit: (request, user) => {
+      if (!isOfFaults(request)) server.admit(request, user);
+    },
   };
+}
+
+function isOfFaults({ path }: ApiRequest): boolean {
+  return path === faultsPath || path.startsWith(`${faultsPath}/`);
 }
 
 async function steer(server: FaultyServer, request: ApiRequest, user: UserInfo): Promise<ApiResponse> {

@@ -11,13 +11,17 @@ import {
   isSetpointError,
   type Status,
   messageOf,
+  type UserInfo,
 } from "@setpoint/apimachinery";
-import type { Host } from "@setpoint/host";
+import type { Clock, Host } from "@setpoint/host";
+import { booleanParameter } from "../request/query-parameters.ts";
 import { badRequest } from "../response/api-errors.ts";
 import type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
+import type { FairQueue } from "./fair-queue.ts";
 import { decodeBody, readBody } from "./read-body.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 import type { RequestHandler } from "./request-handler.ts";
+import type { Entry, UserLimits } from "./user-limits.ts";
 import { writeResponse } from "./write-response.ts";
 
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -30,6 +34,17 @@ export interface ExchangeInput {
   readonly certificate: CertificateSubject | "unknown" | undefined;
   /** Absent when nothing follows the headers. */
   readonly input: Readable | undefined;
+  /** Called when the server knows who asks. */
+  readonly identified: (username: string) => void;
+}
+
+/** What all exchanges of a server share. */
+export interface ExchangeServices {
+  readonly handler: RequestHandler;
+  readonly authenticate: Authenticate;
+  readonly host: Host;
+  readonly queue: FairQueue;
+  readonly limits: UserLimits;
 }
 
 const clientGone = new Error("the client closed the request");
@@ -42,12 +57,22 @@ const brokenEscape = /%(?![0-9a-fA-F]{2})/;
 /** Browsers and command line tools get indented JSON unless they say otherwise, as upstream has it. */
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
+/** What of a refused body is read and dropped, so that the client gets to see the answer; then the connection ends. */
+const discardedBytesMax: number = 16 * 1024 * 1024;
+const discardMsMax = 5_000;
+/** Upstream cuts longer ones, too. */
+const auditIdCharactersMax = 64;
+const probePaths: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
+
 export class Exchange {
   readonly #reply: Reply;
   readonly #input: ExchangeInput;
   readonly #controller = new AbortController();
   #streams = false;
   #ended = false;
+  #entry: Entry | undefined;
+  /** Bytes of the answer that waited for the client when it was last looked at. */
+  #waitingBytes = 0;
 
   constructor(reply: Reply, input: ExchangeInput) {
     this.#reply = reply;
@@ -56,48 +81,88 @@ export class Exchange {
     reply.out.once("close", () => this.#onClose());
   }
 
+  /** Cuts an answer of which the client has taken nothing since the last call. */
+  cutIfStuck(): void {
+    const { out } = this.#reply;
+    if (!out.writableEnded || out.destroyed || out.writableFinished) return;
+    const waiting = out.writableLength;
+    if (waiting > 0 && waiting === this.#waitingBytes) this.#reply.cut();
+    this.#waitingBytes = waiting;
+  }
+
   /** Ends a watch or a log; other answers are let finish. */
   endStream(): void {
     if (this.#streams) this.#controller.abort(serverClosing);
   }
 
-  async run(handler: RequestHandler, authenticate: Authenticate, host: Host): Promise<void> {
-    const auditId = headerOf(this.#input.headers, "audit-id") ?? host.random.uuid();
+  async run(services: ExchangeServices): Promise<void> {
+    const { host } = services;
+    const auditId = headerOf(this.#input.headers, "audit-id")?.slice(0, auditIdCharactersMax) ?? host.random.uuid();
     try {
-      const response = await this.#answer(handler, authenticate);
+      const response = await this.#answer(services);
       this.#streams = response.kind !== "object";
       await this.#write(response, auditId, host);
     } catch (error) {
       await this.#writeFailure(error, auditId, host);
+      this.#discardInput(host.clock);
     }
     this.#ended = true;
   }
 
-  async #answer(handler: RequestHandler, authenticate: Authenticate): Promise<ApiResponse> {
-    const { headers, certificate, input, method } = this.#input;
+  /** Everything that can be refused by the head alone is refused before the body is read. */
+  async #answer(services: ExchangeServices): Promise<ApiResponse> {
+    const { headers, certificate, input, method, identified } = this.#input;
     const credentials: Credentials = certificate === undefined ? { headers } : { headers, certificate };
-    // Read before anything is refused: HTTP/1.1 needs the body out of the way, and the answer must not overtake it.
-    const bytes = input === undefined ? undefined : await readBody(input);
-    const user = authenticate(credentials);
+    const user = services.authenticate(credentials);
+    identified(user.username);
     if (!methods.has(method)) throw methodNotAllowed();
-    return handler.handle(this.#request(bytes), user, this.#controller.signal);
+    const request = this.#request();
+    const holder = probePaths.has(request.path) ? { ...user, username: "system:probes" } : user;
+    const entry = services.limits.enter(holder, isLongRunning(request));
+    this.#entry = entry;
+    if (this.#reply.out.closed) entry.leave();
+    const bytes = input === undefined ? undefined : await this.#body(services, request, user, { input, entry });
+    const handle = async (): Promise<ApiResponse> =>
+      services.handler.handle(withBody(request, bytes), user, this.#controller.signal);
+    return entry.isExempt ? handle() : services.queue.run(holder.username, handle);
   }
 
-  #request(bytes: Buffer | undefined): ApiRequest {
+  #body(
+    { handler, host }: ExchangeServices,
+    request: ApiRequest,
+    user: UserInfo,
+    { input, entry }: { readonly input: Readable; readonly entry: Entry },
+  ): Promise<Buffer | undefined> {
+    handler.admit?.(request, user);
+    const contentLength = headerOf(this.#input.headers, "content-length");
+    return readBody(input, { clock: host.clock, contentLength, take: (bytes) => entry.takeBytes(bytes) });
+  }
+
+  #request(): ApiRequest {
     const { method, target, headers } = this.#input;
     const mark = target.indexOf("?");
     const path = mark === -1 ? target : target.slice(0, mark);
     if (brokenEscape.test(path)) throw badRequest(`Cannot read the path ${JSON.stringify(path)}: invalid URL escape`);
-    if (bytes !== undefined) checkEncoding(headerOf(headers, "content-encoding"));
-    const body = decodeBody(bytes, headerOf(headers, "content-type"));
     return {
       method: method as HttpMethod,
       path,
       ...(mark === -1 ? {} : { query: parse(target.slice(mark + 1)) as Record<string, string | string[]> }),
       // Only set-cookie is ever a list, and clients do not send that.
       headers: headers as Readonly<Record<string, string>>,
-      ...(body === undefined ? {} : { body }),
     };
+  }
+
+  /** After a refusal: a client that is still sending sees the answer, unless it goes on for too long. */
+  #discardInput(clock: Clock): void {
+    const { input } = this.#input;
+    if (input === undefined || input.readableEnded || input.destroyed) return;
+    let left = discardedBytesMax;
+    const timer = clock.setTimer(() => input.destroy(), discardMsMax, { unref: true });
+    input.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) input.destroy();
+    });
+    input.once("close", () => timer.cancel());
   }
 
   async #write(response: ApiResponse, auditId: string, host: Host): Promise<void> {
@@ -120,6 +185,7 @@ export class Exchange {
     else if (!isApiError(error)) host.log.error("Request failed", { path: this.#input.target, error });
     // Half an answer must not look like a whole one.
     if (this.#reply.started) return this.#reply.cut();
+    if (this.#input.input?.readableEnded === false) this.#reply.linger?.();
     const retry = status.details?.retryAfterSeconds;
     const headers: Record<string, string> = retry === undefined ? {} : { "retry-after": String(retry) };
     const code = status.code ?? 500;
@@ -131,6 +197,7 @@ export class Exchange {
   }
 
   #onClose(): void {
+    this.#entry?.leave();
     if (!this.#ended || !this.#reply.out.writableFinished) this.#controller.abort(clientGone);
   }
 
@@ -140,6 +207,18 @@ export class Exchange {
     if (at !== -1) return !/[?&]pretty=(?:false|0)(?:&|$)/.test(target);
     return prettyAgents.test(headerOf(headers, "user-agent") ?? "");
   }
+}
+
+function withBody(request: ApiRequest, bytes: Buffer | undefined): ApiRequest {
+  if (bytes === undefined) return request;
+  checkEncoding(request.headers?.["content-encoding"]);
+  const body = decodeBody(bytes, request.headers?.["content-type"]);
+  return body === undefined ? request : { ...request, body };
+}
+
+/** Watches, and logs that are followed. */
+function isLongRunning({ path, query }: ApiRequest): boolean {
+  return booleanParameter(query, "watch") || booleanParameter(query, "follow") || path.includes("/watch/");
 }
 
 function ignore(): void {

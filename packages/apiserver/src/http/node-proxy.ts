@@ -16,6 +16,7 @@ import type { Authenticate } from "../auth/credentials.ts";
 import { forbidden } from "../auth/forbidden-message.ts";
 import type { EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import type { Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import { badRequest } from "../response/api-errors.ts";
 import { locatePod, type PodOnNode } from "./node-address.ts";
 import type { UpgradeHandler, UpgradeRequest } from "./serve.ts";
 
@@ -141,7 +142,15 @@ function readTarget(url: string): StreamTarget {
     throw new ApiError(failure(404, "NotFound", "the server could not find the requested resource"));
   }
   const query = new URLSearchParams(mark === -1 ? "" : url.slice(mark + 1));
-  return { namespace: decodeURIComponent(namespace), name: decodeURIComponent(name), subresource, query };
+  return { namespace: decoded(namespace), name: decoded(name), subresource, query };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw badRequest(`Cannot read the path segment ${JSON.stringify(segment)}: invalid URL escape`);
+  }
 }
 
 function isStream(text: string | undefined): text is StreamTarget["subresource"] {

@@ -13,6 +13,8 @@ export interface Reply {
   head(status: number, headers: ReplyHeaders): void;
   /** Sends status, headers and all of the body, with as few writes as can be. */
   whole(status: number, headers: ReplyHeaders, body: string): void;
+  /** Keeps the connection after an answer that comes before the client has sent its body: closing it would reset what it writes. */
+  linger?(): void;
   /** Cuts the answer, so that the client notices that it is not complete. */
   cut(): void;
 }
@@ -80,6 +82,10 @@ export class Http1Reply implements Reply {
     const written = inBytes(headers);
     this.out.writeHead(status, written);
     return written["warning"] === headers["warning"] ? "text" : "bytes";
+  }
+
+  linger(): void {
+    this.out.shouldKeepAlive = true;
   }
 
   cut(): void {

@@ -1,15 +1,23 @@
 /** Listens with HTTPS (HTTP/2, and HTTP/1.1 for those who ask) and turns HTTP into requests of the API and back. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { createSecureServer, type Http2SecureServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2Session,
+  type SecureServerOptions,
+  type ServerHttp2Stream,
+} from "node:http2";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { assert } from "@setpoint/apimachinery";
-import type { Host } from "@setpoint/host";
+import type { Host, Timer } from "@setpoint/host";
 import type { Authenticate, CertificateSubject } from "../auth/credentials.ts";
 import { type CertifiedSocket, clientCertificate } from "./client-certificate.ts";
-import { Exchange, type RequestHeaders } from "./exchange.ts";
+import { type Connection, Connections, connectionsMax, idleMsMax } from "./connections.ts";
+import { Exchange, type ExchangeInput, type ExchangeServices, type RequestHeaders } from "./exchange.ts";
+import { FairQueue } from "./fair-queue.ts";
 import type { RequestHandler } from "./request-handler.ts";
+import { UserLimits } from "./user-limits.ts";
 import { Http1Reply, Http2Reply, type Reply } from "./reply.ts";
 
 /** Takes over a connection that asked for an upgrade (exec, attach, port-forward). */
@@ -52,11 +60,27 @@ export interface ListeningServer extends AsyncDisposable {
 }
 
 const closeMsDefault = 5_000;
-/** Streams of one connection: informers of a large operator share one (Go's default is 250; watches count). */
-const streamsMax = 1_000;
+/** Streams of one connection, watches included: Go's default. Clients open another connection when they need more. */
+const streamsMax = 250;
 /** Node refuses new streams beyond this much buffered data of one connection; the default of 10 is less than one list. */
 const sessionMegabytesMax = 1_000;
-const streamWindowBytes = 1024 * 1024;
+/** What a stream may send before it is read: each may hold so much of the server's memory. */
+const streamWindowBytes = 256 * 1024;
+/** How long a client may take for its handshake, and for the head of a request. */
+const headMsMax = 10_000;
+/** How long it may take for a whole request; `bodyMsMax` is the better answer, this the last resort. */
+const requestMsMax = 60_000;
+const sweepMs = 5_000;
+/** When the operating system asks whether a silent client is still there. */
+const keepAliveProbeMs = 30_000;
+/** Connections whose handshake is not over, beyond those that are. */
+const handshakesMax = 1_000;
+
+/** The other end of a connection. */
+interface Peer {
+  readonly certificate: CertificateSubject | "unknown" | undefined;
+  readonly connection: Connection;
+}
 
 /** Starts to listen; resolves when the port is open. */
 export async function serve(handler: RequestHandler, options: ServeOptions): Promise<ListeningServer> {
@@ -67,18 +91,24 @@ export async function serve(handler: RequestHandler, options: ServeOptions): Pro
 
 class Listener implements ListeningServer {
   readonly #options: ServeOptions;
-  readonly #handler: RequestHandler;
   readonly #server: Http2SecureServer;
-  readonly #sessions = new Map<Http2Session, CertificateSubject | "unknown" | undefined>();
-  readonly #sockets = new Map<TLSSocket, CertificateSubject | "unknown" | undefined>();
+  readonly #sessions = new Map<Http2Session, Peer>();
+  /** Those of HTTP/2 have no peer: it is their session's. */
+  readonly #sockets = new Map<TLSSocket, Peer | undefined>();
   readonly #exchanges = new Set<Exchange>();
+  readonly #connections: Connections;
+  readonly #services: ExchangeServices;
+  #sweep: Timer | undefined;
   #port = 0;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(handler: RequestHandler, options: ServeOptions) {
-    this.#handler = handler;
     this.#options = options;
+    const { host, authenticate } = options;
+    this.#connections = new Connections(host.clock);
+    const queue = new FairQueue(host.clock);
+    this.#services = { handler, authenticate, host, queue, limits: new UserLimits() };
     this.#server = createServer(options);
     this.#server.on("request", (request, response) => this.#onHttp1(request as unknown as IncomingMessage, response));
     // With a "request" listener Node adds a slow compatibility layer to every HTTP/2 stream; that one is taken off again,
@@ -101,6 +131,7 @@ class Listener implements ListeningServer {
       this.#server.listen(port, address, () => {
         this.#server.off("error", reject);
         this.#port = portOf(this.#server);
+        this.#sweep = this.#nextSweep();
         resolve();
       });
     });
@@ -130,7 +161,19 @@ class Listener implements ListeningServer {
     return this.close();
   }
 
+  #nextSweep(): Timer {
+    return this.#options.host.clock.setTimer(() => this.#sweepAll(), sweepMs, { unref: true });
+  }
+
+  /** Ends what clients leave lying: connections without requests, and answers that are not read. */
+  #sweepAll(): void {
+    this.#connections.closeIdle();
+    for (const exchange of this.#exchanges) exchange.cutIfStuck();
+    this.#sweep = this.#nextSweep();
+  }
+
   async #close(): Promise<void> {
+    this.#sweep?.cancel();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const late = Promise.withResolvers<void>();
     const { clock } = this.#options.host;
@@ -156,48 +199,66 @@ class Listener implements ListeningServer {
 
   #onSocket(socket: TLSSocket): void {
     socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveProbeMs);
     if (socket.alpnProtocol !== "h2") readThroughStream(socket);
-    // Those of HTTP/2 belong to a session, which has its own.
-    this.#sockets.set(socket, socket.alpnProtocol === "h2" ? undefined : clientCertificate(socket));
-    socket.once("close", () => this.#sockets.delete(socket));
+    const peer = socket.alpnProtocol === "h2" ? undefined : this.#peer(socket, () => socket.destroy());
+    this.#sockets.set(socket, peer);
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      if (peer !== undefined) this.#connections.remove(peer.connection);
+    });
     socket.on("error", (error) => this.#options.host.log.debug("Connection failed", { error }));
   }
 
   #onSession(session: Http2Session): void {
-    this.#sessions.set(session, clientCertificate(session.socket as CertifiedSocket));
-    session.once("close", () => this.#sessions.delete(session));
+    const peer = this.#peer(session.socket as CertifiedSocket, () => session.destroy());
+    this.#sessions.set(session, peer);
+    session.once("close", () => {
+      this.#sessions.delete(session);
+      this.#connections.remove(peer.connection);
+    });
+  }
+
+  #peer(socket: CertifiedSocket, destroy: () => void): Peer {
+    const certificate = clientCertificate(socket);
+    const owner = typeof certificate === "object" ? certificate.commonName : "";
+    return { certificate, connection: this.#connections.add({ owner, destroy }) };
   }
 
   #onHttp2(stream: ServerHttp2Stream, headers: RequestHeaders, flags: number): void {
-    const certificate = stream.session === undefined ? undefined : this.#sessions.get(stream.session);
+    const peer = stream.session === undefined ? undefined : this.#sessions.get(stream.session);
     // Flag 1 is END_STREAM: nothing follows the headers.
     const input = (flags & 1) === 1 ? undefined : stream;
-    const method = String(headers[":method"]);
-    this.#run(new Http2Reply(stream), method, String(headers[":path"]), headers, certificate, input);
+    const line = { method: String(headers[":method"]), target: String(headers[":path"] ?? "") };
+    this.#run(new Http2Reply(stream), { ...line, headers, input }, peer);
   }
 
   #onHttp1(request: IncomingMessage, response: unknown): void {
-    const certificate = this.#sockets.get(request.socket as TLSSocket);
+    const peer = this.#sockets.get(request.socket as TLSSocket);
     // "request" is only emitted for HTTP/1.1 here (see the constructor), so this is its response.
     const reply = new Http1Reply(response as ServerResponse);
-    this.#run(reply, request.method ?? "GET", request.url ?? "/", request.headers, certificate, request);
+    const line = { method: request.method ?? "GET", target: request.url ?? "/" };
+    this.#run(reply, { ...line, headers: request.headers, input: request }, peer);
   }
 
-  #run(
-    reply: Reply,
-    method: string,
-    target: string,
-    headers: RequestHeaders,
-    certificate: CertificateSubject | "unknown" | undefined,
-    input: Readable | undefined,
-  ): void {
-    const exchange = new Exchange(reply, { method, target, headers, certificate, input });
+  #run(reply: Reply, input: Omit<ExchangeInput, "certificate" | "identified">, peer: Peer | undefined): void {
+    const connections = this.#connections;
+    const begin = (username: string): void => {
+      if (peer !== undefined) connections.own(peer.connection, username);
+    };
+    const exchange = new Exchange(reply, { ...input, certificate: peer?.certificate, identified: begin });
+    if (peer !== undefined) connections.begin(peer.connection);
     this.#exchanges.add(exchange);
-    const { host, authenticate } = this.#options;
-    void exchange.run(this.#handler, authenticate, host).finally(() => {
+    // It is over when it is handled and its answer is out, or the client has gone.
+    let parts = 2;
+    const end = (): void => {
+      if (--parts > 0) return;
       this.#exchanges.delete(exchange);
+      if (peer !== undefined) connections.end(peer.connection);
       if (this.#exchanges.size === 0) this.#onIdle?.();
-    });
+    };
+    reply.out.once("close", end);
+    void exchange.run(this.#services).finally(end);
   }
 
   #onUpgrade(message: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -206,7 +267,10 @@ class Listener implements ListeningServer {
       socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
       return;
     }
-    void upgrade({ message, socket, head, certificate: this.#sockets.get(socket as TLSSocket) });
+    const peer = this.#sockets.get(socket as TLSSocket);
+    // A stream is under way until its connection ends.
+    if (peer !== undefined) this.#connections.begin(peer.connection);
+    void upgrade({ message, socket, head, certificate: peer?.certificate });
   }
 }
 
@@ -231,12 +295,24 @@ function portOf(server: Http2SecureServer): number {
 }
 
 function createServer({ tls }: ServeOptions): Http2SecureServer {
-  return createSecureServer({
+  // Typed for HTTP/2 alone; with `allowHTTP1` Node reads those of HTTP/1.1 from `http1Options`.
+  const http1Options = {
+    headersTimeout: headMsMax,
+    requestTimeout: requestMsMax,
+    keepAliveTimeout: idleMsMax,
+    connectionsCheckingInterval: sweepMs,
+  };
+  const options: SecureServerOptions & { readonly http1Options: typeof http1Options } = {
     allowHTTP1: true,
+    http1Options,
     cert: tls.certificate,
     key: tls.key,
     ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa, requestCert: true, rejectUnauthorized: false }),
+    handshakeTimeout: headMsMax,
     maxSessionMemory: sessionMegabytesMax,
     settings: { maxConcurrentStreams: streamsMax, initialWindowSize: streamWindowBytes },
-  });
+  };
+  const server = createSecureServer(options);
+  server.maxConnections = connectionsMax + handshakesMax;
+  return server;
 }

@@ -21,10 +21,9 @@ const fieldManager = "setpoint";
  * holds what they write to volumes of their own node.
  */
 const rules = [
-  { apiGroups: [""], resources: ["services"], verbs: ["get", "list", "watch"] },
-  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["get", "list", "watch"] },
+  { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
   { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["get"] },
-  { apiGroups: [""], resources: ["persistentvolumes"], verbs: ["get", "list", "create", "patch", "delete"] },
+  { apiGroups: [""], resources: ["persistentvolumes"], verbs: ["list", "create", "patch", "delete"] },
   { apiGroups: [""], resources: ["persistentvolumes/status"], verbs: ["patch"] },
 ];
 

@@ -7,6 +7,7 @@ import { plan } from "./controller/plan.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
 /** What the actions do; Services and what else is left are removed by the garbage collector. */
@@ -21,11 +22,12 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
   const senses = { gateway, silence: new SilenceWatch(), accepts: { ...acceptanceDefaults, ...accepts } };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim],
+    releaseData: releaseVolumes,
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,
     actions: etcdActions(gateway),
     status: etcdStatus,
     conditions: etcdConditions,
   });
-  return defineOperator({ name: "etcd", controllers: [etcdClusters], writes });
+  return defineOperator({ name: "etcd", controllers: [etcdClusters], writes, policies: [retainedVolumes] });
 }

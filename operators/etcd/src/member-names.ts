@@ -9,6 +9,8 @@ export const labels = {
   member: "etcd.setpoint.dev/member",
   /** An annotation: the UID of the EtcdCluster that a volume was made for; a namesake must not take it over. */
   clusterUid: "etcd.setpoint.dev/cluster-uid",
+  /** On a volume that outlives its cluster. */
+  deletionPolicy: "etcd.setpoint.dev/deletion-policy",
 } as const;
 
 /** A name that no member has had before: a member's name is never used twice, because etcd tells members by it. */

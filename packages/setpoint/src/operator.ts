@@ -3,6 +3,7 @@ import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition, WebhookDefinition } from "@setpoint/runtime";
 import type { CrdOptions } from "@setpoint/schema";
 import type { AdmissionPolicy } from "./admission-policy.ts";
+import { dataPolicies, dataRules } from "./data-kinds.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { leaseRules, rulesOf, type WriteVerb } from "./rules-of.ts";
 import { secretRules, webhookRules } from "./webhook-rules.ts";
@@ -55,7 +56,7 @@ interface KindWithCrd extends KindRef {
 /** Puts controllers together into an operator. */
 export function defineOperator(init: OperatorInit): Operator {
   const kinds = kindsOf(init);
-  const { webhooks = [], policies = [], sharded: isSharded = false } = init;
+  const { webhooks = [], sharded: isSharded = false } = init;
   requireOneEach(init.name, webhooks);
   return {
     name: init.name,
@@ -63,9 +64,10 @@ export function defineOperator(init: OperatorInit): Operator {
     kinds,
     isSharded,
     webhooks,
-    policies,
+    policies: [...(init.policies ?? []), ...dataPolicies(init.name, init.controllers)],
     rules: [
       ...rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),
+      ...dataRules(init.controllers),
       ...webhookRules(init.name, webhooks, kinds),
     ],
     ownRules: [...leaseRules(init.name, isSharded), ...secretRules(init.name, webhooks, kinds)],

@@ -5,6 +5,7 @@ import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gatew
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
+import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { Actions } from "./plan.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -47,7 +48,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
       const others = (volume.metadata.ownerReferences ?? []).filter((each) => each.uid !== uid);
       const ownerReferences = spec.deletionPolicy === "Delete" ? [...others, owner] : others;
-      await patch(volume, { metadata: { ownerReferences } }, { unchanged: true });
+      const marks = retentionLabels(spec.deletionPolicy === "Retain");
+      await patch(volume, { metadata: { ownerReferences, labels: marks } }, { unchanged: true });
     },
 
     async restoreLabels({ member }, { patch }, seen) {
@@ -65,7 +67,10 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
 
     async deleteVolume({ member }, context, seen) {
       const volume = find(seen, member).volume;
-      if (volume !== undefined) await context.delete(volume);
+      if (volume === undefined) return;
+      // Its data are in the other members; the mark would keep it for ever.
+      if (isRetained(volume)) await context.patch(volume, { metadata: { labels: retentionLabels(false) } });
+      await context.delete(volume);
     },
 
     async addLearner(_, context, seen) {

@@ -7,6 +7,7 @@ import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
+import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
@@ -210,11 +211,11 @@ function isMislabelled(cluster: EtcdCluster, { name, pod, volume }: SeenMember):
   );
 }
 
-/** A volume that has the cluster as its owner is deleted with it. */
+/** A volume that has the cluster as its owner is deleted with it; one with the mark of retention by nobody. */
 function isMisowned({ spec, metadata: { uid } }: EtcdCluster, { volume }: SeenMember): boolean {
   if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return false;
   const isOwned = volume.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
-  return isOwned !== (spec.deletionPolicy === "Delete");
+  return isOwned !== (spec.deletionPolicy === "Delete") || isRetained(volume) !== (spec.deletionPolicy === "Retain");
 }
 
 function observeServices(

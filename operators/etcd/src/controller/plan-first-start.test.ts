@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { claims } from "../testing/etcd-stage.ts";
-import { initialMemberNames } from "./initial-members.ts";
+import { initialMembers } from "./initial-members.ts";
 import { plan } from "./plan.ts";
 import { a, b, c, cluster, seen, step, type MemberSketch } from "./situation.fixture.ts";
 
@@ -12,7 +12,7 @@ function starting(spec: Partial<EtcdCluster["spec"]> = {}): EtcdCluster {
 
 test("the first start makes all members with one static list", () => {
   const fresh = cluster({}, { clusterID: undefined });
-  const names = initialMemberNames(fresh);
+  const names = initialMembers({ cluster: fresh, members: [] });
   expect(names).toHaveLength(3);
   const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
   expect(decided).toMatchObject({
@@ -77,5 +77,5 @@ test("who fails right after its start is started again ten seconds later, whatev
 
 test("the first start keeps to its recorded members when the size changes meanwhile", () => {
   const fresh = starting({ size: 5 });
-  expect(initialMemberNames(fresh)).toEqual(["a", "b", "c"]);
+  expect(initialMembers({ cluster: fresh, members: [] })).toEqual(["a", "b", "c"]);
 });

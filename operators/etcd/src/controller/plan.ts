@@ -4,7 +4,7 @@
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
-import { initialMemberNames } from "./initial-members.ts";
+import { initialMembers } from "./initial-members.ts";
 import {
   failedAtOnce,
   isFounded,
@@ -106,7 +106,7 @@ function atRest(seen: Seen): EtcdStep {
 
 /** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
 function planFirstStart(seen: Seen): EtcdStep {
-  const initial = initialMemberNames(seen.cluster);
+  const initial = initialMembers(seen);
   const missing: string[] = [];
   for (const name of initial) {
     const member = seen.members.find((each) => each.name === name);
@@ -208,6 +208,7 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
     if (member.listed !== undefined) continue;
     if (member.pod !== undefined && podState(member.pod) !== "terminating")
       return act("deletePod", { member: member.name }, `${member.name} is not a member of etcd any more`);
+    if (isOlder(member, seen)) continue;
     if (member.pod === undefined && member.volume !== undefined && !isVolumeLeaving(member))
       return act(
         "deleteVolume",
@@ -216,6 +217,12 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
       );
   }
   return undefined;
+}
+
+/** A volume that is older than the cluster was given to it by a person; only a person deletes it. */
+function isOlder({ volume }: SeenMember, { cluster }: Seen): boolean {
+  const madeAt = Date.parse(volume?.metadata.creationTimestamp ?? "");
+  return madeAt < Date.parse(cluster.metadata.creationTimestamp ?? "");
 }
 
 function planHealing(seen: Seen): EtcdStep | undefined {

@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberStatus } from "../gateway/etcd-gateway.ts";
-import { initialMemberNames } from "./initial-members.ts";
+import { initialMembers } from "./initial-members.ts";
 
 export interface SeenMember {
   readonly name: string;
@@ -132,7 +132,7 @@ export function isFounded(seen: Seen): boolean {
 /** Every initial member is a healthy voter of one cluster. */
 function isComplete(seen: Seen): boolean {
   if (!seen.quorum || seen.clusterIds.length !== 1) return false;
-  return initialMemberNames(seen.cluster).every((name) =>
+  return initialMembers(seen).every((name) =>
     seen.members.some((each) => each.name === name && each.listed !== undefined && isHealthy(each)),
   );
 }

@@ -5,7 +5,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
-import { initialMemberNames } from "./initial-members.ts";
+import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./plan.ts";
 import { isFounded, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
@@ -20,7 +20,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     phase: phaseOf(seen, step, currentVersion),
     observedGeneration: cluster.metadata.generation,
     clusterID: cluster.status?.clusterID ?? (isFounded(seen) ? seen.clusterIds[0] : undefined),
-    initialMembers: initialMemberNames(cluster),
+    initialMembers: initialMembers(seen),
     size: members.length,
     readyMembers: members.filter((member) => isHealthy(member) && isServing(member)).length,
     leader: seen.members.find(isLeader)?.name,

@@ -2,6 +2,10 @@ import { PersistentVolumeClaim } from "@setpoint/api";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels, volumeName } from "../member-names.ts";
 
+function marked({ spec }: EtcdCluster): Readonly<Record<string, string>> {
+  return spec.deletionPolicy === "Retain" ? { [labels.deletionPolicy]: "Retain" } : {};
+}
+
 /** The claim of one member, as the cluster's template says; undefined for clusters on emptyDir. */
 export function memberVolume(cluster: EtcdCluster, member: string): PersistentVolumeClaim | undefined {
   const template = cluster.spec.volumeClaimTemplate;
@@ -10,7 +14,7 @@ export function memberVolume(cluster: EtcdCluster, member: string): PersistentVo
   return PersistentVolumeClaim({
     name: volumeName(member),
     namespace,
-    labels: { [labels.cluster]: name, [labels.member]: member },
+    labels: { [labels.cluster]: name, [labels.member]: member, ...marked(cluster) },
     annotations: { [labels.clusterUid]: uid },
     spec: {
       accessModes: template.accessModes,

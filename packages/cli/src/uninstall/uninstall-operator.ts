@@ -1,5 +1,5 @@
 /** Takes an operator out of a cluster in an order in which nothing gets stuck. */
-import { isNotFound, isSetpointError, type KubeObject } from "@setpoint/apimachinery";
+import { isNotFound, isSetpointError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { RestMapping, type Client } from "@setpoint/client";
 import { sleep, type Clock } from "@setpoint/host";
 import { installManifests, planFinalizerRemoval, removeFinalizers, type FinalizerPlan, type Operator } from "setpoint";
@@ -37,9 +37,16 @@ export function nothingThere({ operator, namespace, withKinds }: UninstallOption
   return `Nothing of the operator "${operator.name}" is there: no Deployment in namespace "${namespace}", no finalizers, no rights${kinds}.`;
 }
 
-/** Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when somebody else keeps running it. */
+/** Objects own data, which would be deleted with them. */
+export const errKindOwnsData = "ERR_KIND_OWNS_DATA";
+
+/**
+ * Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when somebody else keeps running it; `ERR_KIND_OWNS_DATA` when
+ * its kinds are to go and objects of them own data.
+ */
 export async function* uninstallOperator(options: UninstallOptions): AsyncGenerator<string> {
   const { client, operator, namespace } = options;
+  if (options.withKinds) await requireNoData(operator, client);
   const name = `${operator.name}-operator`;
   const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } };
   // First nobody may put the finalizers back.
@@ -50,6 +57,22 @@ export async function* uninstallOperator(options: UninstallOptions): AsyncGenera
   if (freed > 0) yield `${freed} object${freed === 1 ? " is" : "s are"} free of the operator's finalizers`;
   for (const object of await presentObjects(options)) {
     if (await deleteObject(client, object, "Background")) yield `${titleOf(object)} is deleted`;
+  }
+}
+
+/** Without its operator a definition takes all objects along, and the garbage collector their data. */
+async function requireNoData({ name, controllers }: Operator, client: Client): Promise<void> {
+  for (const { kind, releaseData } of controllers) {
+    if (releaseData === undefined) continue;
+    const { items } = await client.listAll(kind).catch((error: unknown) => {
+      if (isNotFound(error)) return { items: [] };
+      throw error;
+    });
+    const first = items[0]?.metadata;
+    if (first === undefined) continue;
+    const named = `${first.namespace === undefined ? "" : `${first.namespace}/`}${first.name}`;
+    const message = `Cannot remove the kinds of operator "${name}": ${items.length} ${kind.kind} objects own data, ${named} first; delete them first, or leave out --kinds`;
+    throw new SetpointError(errKindOwnsData, message);
   }
 }
 

@@ -1,15 +1,20 @@
-import type { KubeObject } from "@setpoint/apimachinery";
+import { isForbidden, type KubeObject } from "@setpoint/apimachinery";
 import type { DiscoveredResource } from "@setpoint/client";
 import type { ReconcileContext } from "@setpoint/runtime";
 
-/**
- * Deletes everything in a namespace, pods first (OrderedNamespaceDeletion), and says what is still there:
- * `pods. has 1 resource instances`.
- */
+export interface RemainingContent {
+  /** What is still there: `pods. has 1 resource instances`. */
+  readonly remaining: readonly string[];
+  /** Why the server refused to delete some of it. */
+  readonly refusals: readonly string[];
+}
+
+/** Deletes everything in a namespace, pods first (OrderedNamespaceDeletion); what is refused keeps nothing else from being deleted. */
 export async function deleteContent(
   namespace: string,
   { client, signal }: ReconcileContext,
-): Promise<readonly string[]> {
+): Promise<RemainingContent> {
+  const refusals: string[] = [];
   const { resources } = await client.discover({ signal });
   const deletable = resources.filter((each) => each.namespaced && each.preferred && isDeletable(each));
   const pods = deletable.filter((each) => each.group === "" && each.plural === "pods");
@@ -20,16 +25,19 @@ export async function deleteContent(
       const count = await emptyResource(resource);
       if (count > 0) remaining.push(`${resource.plural}.${resource.group} has ${count} resource instances`);
     }
-    if (remaining.length > 0) return remaining;
+    if (remaining.length > 0) return { remaining, refusals };
   }
-  return [];
+  return { remaining: [], refusals };
 
   async function emptyResource(resource: DiscoveredResource): Promise<number> {
     const options = { namespace, signal };
     const present = await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true });
     if (present.items.length === 0) return 0;
     if (present.items.some((each) => each.metadata.deletionTimestamp === undefined))
-      await client.deleteCollection(resource, options);
+      await client.deleteCollection(resource, options).catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+        refusals.push(error.message);
+      });
     return (await client.listAll<KubeObject>(resource, { ...options, metadataOnly: true })).items.length;
   }
 }

@@ -1,5 +1,6 @@
 import { Namespace } from "@setpoint/api";
 import type { Stored } from "@setpoint/client";
+import { timestamp } from "@setpoint/host";
 import {
   controller,
   requeueAfter,
@@ -7,10 +8,12 @@ import {
   type ReconcileContext,
   type Result,
 } from "@setpoint/runtime";
-import { deleteContent } from "./namespace-content.ts";
+import { deleteContent, type RemainingContent } from "./namespace-content.ts";
 
 /** How often a namespace with remaining content is looked at: what remains waits for finalizers or grace periods. */
 const retryMs = 500;
+/** What admission refuses, a person has to allow. */
+const refusedRetryMs = 5_000;
 
 /** Empties a namespace that is being deleted, then lets it go. */
 export const namespaces: ControllerDefinition = controller(Namespace, {
@@ -19,8 +22,8 @@ export const namespaces: ControllerDefinition = controller(Namespace, {
   async reconcile(namespace, context) {
     if (namespace.metadata.deletionTimestamp === undefined) return;
     if (!(namespace.spec?.finalizers ?? []).includes("kubernetes")) return;
-    const remaining = await deleteContent(namespace.metadata.name ?? "", context);
-    if (remaining.length > 0) return reportRemaining(namespace, remaining, context);
+    const content = await deleteContent(namespace.metadata.name ?? "", context);
+    if (content.remaining.length > 0) return reportRemaining(namespace, content, context);
     await finalize(namespace, context);
   },
 });
@@ -35,26 +38,35 @@ async function finalize(namespace: Stored<Namespace>, context: ReconcileContext)
   });
 }
 
-/** Upstream's words: `Some resources are remaining: pods. has 1 resource instances`. */
+/** Upstream's types, reasons and words: `Some resources are remaining: pods. has 1 resource instances`. */
 async function reportRemaining(
   namespace: Stored<Namespace>,
-  remaining: readonly string[],
-  context: ReconcileContext,
+  { remaining, refusals }: RemainingContent,
+  { client, clock }: ReconcileContext,
 ): Promise<Result> {
   const message = `Some resources are remaining: ${remaining.join(", ")}`;
-  const present = namespace.status?.conditions?.find((each) => each.type === "NamespaceContentRemaining");
-  if (present?.message !== message) {
-    const condition = { type: "NamespaceContentRemaining", status: "True", reason: "SomeResourcesRemain", message };
-    const conditions = [
-      { ...condition, lastTransitionTime: new Date(context.clock.now()).toISOString().replace(/\.\d+Z/, "Z") },
-    ];
+  const wanted = [
+    { type: "NamespaceContentRemaining", status: "True", reason: "SomeResourcesRemain", message },
+    ...(refusals.length === 0 ? [] : [refused(refusals)]),
+  ];
+  const present = new Map((namespace.status?.conditions ?? []).map((each) => [each.type, each.message]));
+  if (wanted.some((each) => present.get(each.type) !== each.message)) {
+    const lastTransitionTime = timestamp(clock);
+    const conditions = wanted.map((condition) => ({ ...condition, lastTransitionTime }));
     const key = { name: namespace.metadata.name ?? "" };
-    await context.client.patch(
-      Namespace,
-      key,
-      { status: { conditions } },
-      { subresource: "status", type: "strategic" },
-    );
+    await client.patch(Namespace, key, { status: { conditions } }, { subresource: "status", type: "strategic" });
   }
-  return requeueAfter(retryMs, message);
+  return requeueAfter(refusals.length === 0 ? retryMs : refusedRetryMs, message);
+}
+
+function refused(refusals: readonly string[]): NamespaceCondition {
+  const message = `Failed to delete all resource types, ${refusals.length} remaining: ${refusals.join(", ")}`;
+  return { type: "NamespaceDeletionContentFailure", status: "True", reason: "ContentDeletionFailed", message };
+}
+
+interface NamespaceCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
 }

@@ -71,4 +71,6 @@ export interface ControllerDefinition {
   predicate(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
   reconcile(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
   cleanup(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
+  /** Runs instead of `cleanup` when the kind's definition is being deleted; only kinds that own data have it. */
+  readonly releaseData?: (object: Stored<KubeObject>, context: ReconcileContext) => Promise<Result | void>;
 }

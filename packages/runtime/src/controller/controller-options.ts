@@ -72,6 +72,12 @@ export interface ControllerOptions<T extends KubeObject> {
    * (`requeueAfter`, `awaitChange`) says that it is not finished.
    */
   cleanup?(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
+  /**
+   * Says that objects of this kind own data. Runs instead of `cleanup` when an object is deleted because its CustomResourceDefinition is:
+   * it keeps the data where a later object finds them. Its presence adds a finalizer, the right to read the definition, and an
+   * admission policy: the server refuses to delete the definition until a person has annotated it.
+   */
+  releaseData?(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
 }
 
 /** The plain form: a function with a context. */

@@ -57,7 +57,7 @@ export function pureController<T extends KubeObject>(
   const name = options.name ?? kind.kind.toLowerCase();
   const shared = common(kind, name, options);
   const { pure, reconcile, finalize, watches } = reconcilePure(kind, form);
-  if (finalize !== undefined && shared.hasCleanup)
+  if (finalize !== undefined && options.cleanup !== undefined)
     throw new SetpointError(
       errControllerInvalid,
       `Cannot use controller "${name}": it has a \`cleanup\` and a \`finalize\`; one of them is enough`,
@@ -85,7 +85,7 @@ function common<T extends KubeObject>(
     concurrency: options.concurrency ?? concurrencyDefault,
     fieldManager: options.fieldManager ?? name,
     finalizer: options.finalizer ?? `${kind.group === "" ? "setpoint.dev" : kind.group}/${name}`,
-    hasCleanup: options.cleanup !== undefined,
+    hasCleanup: options.cleanup !== undefined || options.releaseData !== undefined,
     keepsLedger: options.ledger ?? options.fields !== undefined,
     ...(options.health === undefined ? {} : { health: options.health }),
     reconcileDeleting: options.reconcileDeleting ?? false,
@@ -96,7 +96,14 @@ function common<T extends KubeObject>(
         ? isWorthARun(old, next)
         : alwaysWakes(old, next) || options.predicate(old as Stored<T>, next as Stored<T>),
     cleanup: async (object, context) => options.cleanup?.(object as Stored<T>, context),
+    ...(options.releaseData === undefined ? {} : { releaseData: releaseOf(options.releaseData) }),
   };
+}
+
+function releaseOf<T extends KubeObject>(
+  release: NonNullable<ControllerOptions<T>["releaseData"]>,
+): NonNullable<ControllerDefinition["releaseData"]> {
+  return (object, context) => release(object as Stored<T>, context);
 }
 
 /** What wakes keys and holds them back. The functions get only objects of the controller's kind. */

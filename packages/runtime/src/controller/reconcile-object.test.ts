@@ -85,3 +85,47 @@ test("of an object that leaves the selection with its finalizer its user is told
     'It is not among the objects that controller "candy" selects any more, and has its finalizer "example.com/candy": nobody here cleans up when it is deleted',
   ]);
 });
+
+/** What the server answers to a GET, by the way of refusals. */
+function answer(metadata: object): ReturnType<typeof refusal> {
+  return { code: 200, metadata } as unknown as ReturnType<typeof refusal>;
+}
+
+test("an object goes by its cleanup while its definition stays, and releases its data when the definition goes", async () => {
+  for (const [definition, expected] of [
+    [answer({ name: "candies" }), "cleanup"],
+    [answer({ name: "candies", deletionTimestamp: "2026-01-01T00:00:00Z" }), "release"],
+    [refusal(404, "NotFound", "it is gone"), "release"],
+  ] as const) {
+    await using world = createControllerWorld();
+    const done: string[] = [];
+    const owning = controller(Candy, {
+      reconcile: async () => {},
+      cleanup: async () => void done.push("cleanup"),
+      releaseData: async () => void done.push("release"),
+    });
+    world.refuse = ({ path }) => (path.includes("/customresourcedefinitions/") ? definition : undefined);
+    await world.client.create(Candy, candy("mint"));
+    const manager = world.start([owning]);
+    await world.settle(manager);
+    await world.client.delete(Candy, key);
+    await world.run(1_000);
+    expect(done).toEqual([expected]);
+    await expect(world.client.get(Candy, key)).rejects.toThrow("not found");
+  }
+});
+
+test("an object that owns data stays while nobody can say whether its definition is going", async () => {
+  await using world = createControllerWorld();
+  const done: string[] = [];
+  const owning = controller(Candy, { reconcile: async () => {}, releaseData: async () => void done.push("release") });
+  world.refuse = ({ path }) =>
+    path.includes("/customresourcedefinitions/") ? refusal(403, "Forbidden", "you may not") : undefined;
+  await world.client.create(Candy, candy("mint"));
+  const manager = world.start([owning]);
+  await world.settle(manager);
+  await world.client.delete(Candy, key);
+  await world.run(60_000);
+  expect(done).toEqual([]);
+  await world.client.get(Candy, key);
+});

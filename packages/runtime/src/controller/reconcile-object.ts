@@ -3,6 +3,7 @@ import type { Stored } from "@setpoint/client";
 import { isTerminalError, TerminalError } from "../errors.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import type { Run } from "./create-context.ts";
+import { isKindLeaving } from "./kind-departure.ts";
 import { isOtherUid } from "./other-uid.ts";
 import { lookAgainMs } from "./refusal.ts";
 import { requeueAfter, type Result } from "./result.ts";
@@ -22,7 +23,7 @@ export async function reconcileObject(
   const hasFinalizer = object.metadata.finalizers?.includes(finalizer) ?? false;
   if (isDeleting) {
     if (hasFinalizer && hasCleanup) {
-      const result = await concluded(run, () => definition.cleanup(object, run.context), sayBeforeTheEnd);
+      const result = await concluded(run, () => cleanUp(definition, object, run), sayBeforeTheEnd);
       if (result !== undefined) return result;
     }
     // The cleanup may have written to the object: what counts is how it is now.
@@ -31,6 +32,16 @@ export async function reconcileObject(
   }
   const current = hasFinalizer === hasCleanup ? object : await setFinalizer(object, finalizer, hasCleanup, run);
   return concluded(run, () => definition.reconcile(current, run.context));
+}
+
+/** Whoever deletes a kind has not asked for the end of the data that its objects own. */
+async function cleanUp(
+  { kind, cleanup, releaseData }: ControllerDefinition,
+  object: Stored<KubeObject>,
+  { context }: Run,
+): Promise<Result | void> {
+  if (releaseData !== undefined && (await isKindLeaving(kind, context.client))) return releaseData(object, context);
+  return cleanup(object, context);
 }
 
 /** Conditions are written also when the run fails: they may say why. */

@@ -6,7 +6,7 @@ import {
   ValidatingAdmissionPolicyBinding,
   ValidatingWebhookConfiguration,
 } from "@setpoint/api";
-import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import { isForbidden, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import { type Host, sleep } from "@setpoint/host";
 import type { KeyPair } from "@setpoint/host/certificates";
@@ -171,9 +171,9 @@ export async function startWebhooks(
   operator: Operator,
   { server, ...options }: StartWebhooksOptions,
 ): Promise<OperatorWebhooks | undefined> {
-  const { client, host, namespace } = options;
+  const { host, namespace } = options;
   // In a cluster the installation brings them.
-  if (namespace === undefined) await applyPolicies(operator, client);
+  if (namespace === undefined) await applyPolicies(operator, options);
   if (!needsWebhookServer(operator.webhooks, operator.kinds)) return undefined;
   if (namespace === undefined && server !== undefined && !isLoopback(server)) {
     host.log.warn("Webhooks are not registered: the API server cannot call this process", { server });
@@ -187,9 +187,14 @@ function isLoopback(server: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
 }
 
-/** Applies the policies of an operator, which nobody has to answer for. */
-async function applyPolicies(operator: Operator, client: Client): Promise<void> {
+/** Applies the policies of an operator, which the server enforces by itself; like its kinds, as far as this account may. */
+async function applyPolicies(operator: Operator, { client, host }: OperatorWebhooksOptions): Promise<void> {
   for (const object of operator.policies.flatMap((each) => each.manifests())) {
-    await client.apply(registrationKind(object), object, { fieldManager: operator.name, force: true });
+    try {
+      await client.apply(registrationKind(object), object, { fieldManager: operator.name, force: true });
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      host.log.warn("Policy is not installed by this account", { policy: object.metadata.name, why: error.message });
+    }
   }
 }

@@ -108,10 +108,20 @@ const status = z.object({
   serviceName: z.string().describe("The Service that clients connect to."),
   selector: z.string(),
   members: z.array(member),
+  lostMembers: z
+    .array(z.string())
+    .optional()
+    .describe("Members that were lost and are no longer members, until their replacements vote."),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
     .optional()
     .describe("What the operator waits for, since when, and when it looks again."),
+  lastChecked: z
+    .string()
+    .optional()
+    .describe(
+      "When the operator last checked and something here had changed. At rest it writes nothing; that it is at work its Lease shows.",
+    ),
   conditions: z.array(anything).optional(),
 });
 

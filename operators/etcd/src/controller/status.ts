@@ -5,6 +5,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
+import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./plan.ts";
 import { isFounded, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
@@ -15,6 +16,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const { cluster } = seen;
   const members = seen.members.filter((member) => belongs(seen, member));
   const versions = seen.members.map((member) => member.status?.version).filter((version) => version !== undefined);
+  const lost = lostMembers(seen);
   const currentVersion = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
@@ -29,6 +31,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     serviceName: clientServiceName(cluster.metadata.name ?? ""),
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
+    ...(lost.length === 0 ? {} : { lostMembers: lost }),
     waitingFor: waiting(cluster.status, step, facts),
   };
 }
@@ -86,11 +89,6 @@ function unfinished(before: Status["phase"] | undefined): Status["phase"] {
   return before === undefined || before === "Running" || before === "Paused" ? "Recovering" : before;
 }
 
-/** A member that is silent because it restarts with another image is not a casualty. */
-function isUpgrading(seen: Seen, member: SeenMember): boolean {
-  return seen.cluster.status?.phase === "Upgrading" && member.pod?.status?.phase === "Running";
-}
-
 /** A next try that is longer past than this is written anew; more often would only make writes. */
 const nextTryStaleMs = 10_000;
 /** What has lasted longer is ended by somebody else; to write the next look at it again and again would never end. */
@@ -109,7 +107,7 @@ function waiting(previous: Status | undefined, step: EtcdStep, facts: StepFacts)
 }
 
 /** Available and Degraded; the runtime adds Progressing from the step. */
-export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionInit[] {
+export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): readonly ConditionInit[] {
   const founded = isFounded(seen);
   const available = seen.quorum && founded;
   const why = step.kind === "rest" ? "No quorum answers" : step.reason;
@@ -117,7 +115,7 @@ export function etcdConditions(seen: Seen, step: EtcdStep): readonly ConditionIn
     available
       ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
       : { type: "Available", status: "False", reason: founded ? "NoQuorum" : "FirstStart", message: why },
-    degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion)),
+    degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion), facts),
     accepted(seen),
   ];
 }
@@ -126,32 +124,4 @@ function accepted({ refusals }: Seen): ConditionInit {
   if (refusals.length === 0)
     return { type: "Accepted", status: "True", reason: "Accepted", message: "The operator accepts all fields" };
   return { type: "Accepted", status: "False", reason: "FieldsRefused", message: refusalText(refusals) };
-}
-
-function degraded(seen: Seen, phase: Status["phase"]): ConditionInit {
-  const healthy = seen.members.filter((member) => member.listed !== undefined && isHealthy(member)).length;
-  if (seen.serviceTaken !== undefined)
-    return {
-      type: "Degraded",
-      status: "True",
-      reason: "ServiceNameTaken",
-      message: `Service "${seen.serviceTaken}" belongs to somebody else`,
-    };
-  if (seen.clusterIds.length > 1)
-    return {
-      type: "Degraded",
-      status: "True",
-      reason: "SplitBrain",
-      message: `Members report the cluster IDs ${seen.clusterIds.join(", ")}`,
-    };
-  if (phase === "Recovering")
-    return {
-      type: "Degraded",
-      status: "True",
-      reason: seen.quorum ? "MembersUnhealthy" : "NoQuorum",
-      message: seen.quorum ? `${healthy} members answer` : "No quorum answers",
-    };
-  const alarms = seen.members.flatMap((member) => member.status?.errors ?? []);
-  if (alarms.length > 0) return { type: "Degraded", status: "True", reason: "Alarm", message: alarms.join("; ") };
-  return { type: "Degraded", status: "False", reason: "AllHealthy", message: "No member is known to be ill" };
 }

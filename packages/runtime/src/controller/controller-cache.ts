@@ -8,6 +8,9 @@ import type { CacheReader, ControllerDefinition, Selection } from "./controller-
 import type { ListOptions } from "./reconcile-context.ts";
 import { isSameKind } from "./same-kind.ts";
 
+/** A server sends a bookmark about once a minute, and a silent stream is replaced after two and a half. */
+const silenceMsMax = 300_000;
+
 /** One declared kind, and the informers that hold its objects: one, or one for each of the manager's namespaces. */
 export interface CachedKind {
   readonly kind: KindRef;
@@ -40,6 +43,18 @@ export class ControllerCache implements CacheReader {
 
   get informers(): readonly Informer[] {
     return this.#kinds.flatMap((each) => each.informers);
+  }
+
+  /** Why what the caches show may be old; undefined while the server speaks of all declared kinds. */
+  outdated(): string | undefined {
+    for (const { kind, informers } of this.#kinds) {
+      const problem = informers.map((each) => each.problem).find((each) => each !== undefined);
+      if (problem !== undefined) return problem;
+      const isSilent = informers.some((each) => (each.silentForMs() ?? 0) > silenceMsMax);
+      if (isSilent)
+        return `The server has said nothing of ${kind.plural} for more than ${silenceMsMax / 60_000} minutes`;
+    }
+    return undefined;
   }
 
   /** The declared kind; throws `ERR_NOT_DECLARED`. */

@@ -142,6 +142,8 @@ export interface StepFacts {
   readonly since: string;
   /** When the plan is made again at the latest (RFC 3339); absent when only a change wakes it. */
   readonly nextTry?: string;
+  /** Why the snapshot may be old, as `context.outdated` says; then `Progressing` is Unknown. */
+  readonly outdated?: string;
 }
 
 /** The planned form: observe → plan → act. */
@@ -155,5 +157,5 @@ export interface PlannedOptions<T extends KubeObject, S, A extends object> exten
   /** The status for this snapshot and step; the condition `Progressing` is added to it. */
   status?(seen: S, step: Step<A>, facts: StepFacts): object;
   /** More conditions than `Progressing`. */
-  conditions?(seen: S, step: Step<A>): readonly ConditionInit[];
+  conditions?(seen: S, step: Step<A>, facts: StepFacts): readonly ConditionInit[];
 }

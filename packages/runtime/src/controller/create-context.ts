@@ -1,5 +1,5 @@
 /** Makes the context of one run out of its reader, its writers and its ledger. */
-import type { KubeObject } from "@setpoint/apimachinery";
+import { isForbidden, type KubeObject } from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type Stored } from "@setpoint/client";
 import { TerminalError } from "../errors.ts";
 import { ChildSet } from "./child-set.ts";
@@ -70,6 +70,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     list: (kind, options) => reader.list(kind, options),
     owned: (kind) => reader.owned(kind),
     fresh: (kind, name, namespace) => reader.fresh(kind, name, namespace),
+    outdated: () => ports.cache.outdated(),
     apply: async (child, options) => {
       if (options?.owner !== false) children.want(child);
       return writer.apply(child, options);
@@ -147,6 +148,13 @@ function statusWriter(
         return written;
       } catch (error) {
         if (isOutcomeUnknown(error)) writes.unknown(kind, object);
+        // The status goes on to say what it said before: an event is all that the user sees.
+        if (isForbidden(error))
+          ports.events.record(object, definition.name, {
+            type: "Warning",
+            reason: "Forbidden",
+            message: error.message,
+          });
         throw error;
       }
     },

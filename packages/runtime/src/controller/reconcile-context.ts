@@ -93,6 +93,11 @@ export interface ReconcileContext {
     namespace?: string,
   ): Promise<Stored<T> | undefined>;
   /**
+   * Why what these reads show may be old: a kind that this account may not read any more, or of which the server has said nothing for
+   * five minutes; undefined while all are followed. The text changes with the cause alone, so a status can carry it.
+   */
+  outdated(this: void): string | undefined;
+  /**
    * Server-side apply with this controller as field manager; sets the owner reference unless `owner: false`. Sends nothing
    * when the cache shows that it would change nothing.
    */

@@ -20,8 +20,9 @@ export function reconcilePlanned<T extends KubeObject, S, A extends object>(
     const seen = await options.observe(object as Stored<T>, context);
     const step = options.plan(seen, context.clock.now());
     const { memory, again } = memories.remember(object.metadata.uid, step, context.clock.now());
-    if (reportsProgress) context.condition(progressing(step));
-    await report(options, seen, step, factsOf(memory, again, context), context);
+    const facts = factsOf(memory, again, context);
+    if (reportsProgress) context.condition(progressing(step, facts));
+    await report(options, seen, step, facts, context);
     return (step.kind === "act" ? await act(options, seen, step, memory, context) : undefined) ?? again;
   };
 }
@@ -43,8 +44,10 @@ function act<T extends KubeObject, S, A extends object>(
 function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): StepFacts {
   const now = timestampAt(context.clock.now());
   const since = timestampAt(memory.sinceMs);
-  if (again.kind === "awaitChange") return { now, since };
-  return { now, since, nextTry: timestampAt(context.clock.now() + again.delayMs) };
+  const outdated = context.outdated();
+  const facts = outdated === undefined ? { now, since } : { now, since, outdated };
+  if (again.kind === "awaitChange") return facts;
+  return { ...facts, nextTry: timestampAt(context.clock.now() + again.delayMs) };
 }
 
 /**
@@ -58,12 +61,14 @@ function report<T extends KubeObject, S, A extends object>(
   facts: StepFacts,
   context: ReconcileContext,
 ): Promise<void> | undefined {
-  for (const condition of options.conditions?.(seen, step) ?? []) context.condition(condition);
+  for (const condition of options.conditions?.(seen, step, facts) ?? []) context.condition(condition);
   const status = options.status?.(seen, step, facts);
   return status === undefined ? undefined : context.status(status);
 }
 
-function progressing(step: AnyStep): ConditionInit {
+function progressing(step: AnyStep, { outdated }: StepFacts): ConditionInit {
+  if (outdated !== undefined)
+    return { type: "Progressing", status: "Unknown", reason: "NotObserved", message: outdated };
   if (step.kind === "rest")
     return { type: "Progressing", status: "False", reason: "AsWanted", message: "Everything is as wanted" };
   return { type: "Progressing", status: "True", reason: reasonOf(step), message: step.reason };

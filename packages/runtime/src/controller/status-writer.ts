@@ -35,6 +35,9 @@ export interface StatusPorts {
 /** How often a write is made anew that met a change by others. */
 const attemptsMax = 4;
 
+/** The field of a status that says when its controller last checked and found something else to write. */
+const checkedField = "lastChecked";
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What a status is to be. */
@@ -198,9 +201,9 @@ export class StatusWriter {
 
   async #send(wanted: Wanted): Promise<void> {
     const { memory, log, kind } = this.#ports;
-    const { whole } = wanted;
+    const whole = this.#checked(wanted.whole);
     const object = this.#ports.current();
-    const mine = this.#mine(wanted);
+    const mine = this.#checked(this.#mine(wanted));
     const answer = await this.#ports.write(() => this.#apply(object, mine));
     this.#told = answer;
     const taken = statusOf(answer);
@@ -226,9 +229,18 @@ export class StatusWriter {
     const { kind, generation } = this.#ports;
     const isDated = generation !== undefined && declaresStatusField(kind, "observedGeneration");
     const assembled: Record<string, unknown> = { ...fields };
+    // The time alone is no reason to write.
+    const { [checkedField]: checked } = statusOf(this.#ports.current());
+    if (checked !== undefined && declaresStatusField(kind, checkedField)) assembled[checkedField] = checked;
     if (isDated) assembled["observedGeneration"] = generation;
     if (conditions.length > 0) assembled["conditions"] = inOrder(conditions, before);
     return assembled;
+  }
+
+  /** A status that has a place for it says when it was checked; only with something else that is written. */
+  #checked(fields: Fields): Fields {
+    const { kind, clock } = this.#ports;
+    return declaresStatusField(kind, checkedField) ? { ...fields, [checkedField]: timestamp(clock) } : fields;
   }
 
   #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {

@@ -1,0 +1,122 @@
+/** The condition Degraded: which members are not well, and in what way; pure. */
+import type { ConditionInit, StepFacts } from "setpoint";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
+
+type Status = NonNullable<EtcdCluster["status"]>;
+
+const type = "Degraded";
+/** Reasons that last until all members vote again: a lost member counts until its replacement is there. */
+const lasting: ReadonlySet<string> = new Set(["MembersUnhealthy", "NoQuorum", "MemberReplaced"]);
+
+export function degraded(seen: Seen, phase: Status["phase"], { outdated }: StepFacts): ConditionInit {
+  if (outdated !== undefined) return { type, status: "Unknown", reason: "NotObserved", message: outdated };
+  const trouble = wholeTrouble(seen) ?? memberTrouble(seen, phase);
+  if (trouble !== undefined) return { type, status: "True", ...trouble };
+  if (!isFounded(seen))
+    return { type, status: "False", reason: "FirstStart", message: "The cluster starts for the first time" };
+  const answering = seen.members.filter((member) => member.listed !== undefined && isHealthy(member)).length;
+  const message = answering === 1 ? "The only member answers" : `All ${answering} members answer`;
+  return { type, status: "False", reason: "AllHealthy", message };
+}
+
+type Trouble = Pick<ConditionInit, "reason" | "message">;
+
+function wholeTrouble({ serviceTaken, clusterIds }: Seen): Trouble | undefined {
+  if (serviceTaken !== undefined)
+    return { reason: "ServiceNameTaken", message: `Service "${serviceTaken}" belongs to another owner` };
+  if (clusterIds.length > 1)
+    return { reason: "SplitBrain", message: `Members report the cluster IDs ${clusterIds.join(", ")}` };
+  return undefined;
+}
+
+function memberTrouble(seen: Seen, phase: Status["phase"]): Trouble | undefined {
+  const ill = seen.members.filter((member) => isIll(seen, member, phase));
+  const volumes = volumeTexts(seen);
+  const texts = [...ill.map((member) => `${member.name} ${illness(member)}`), ...volumes];
+  const members = seen.members.filter((member) => isKnown(seen, member)).length;
+  if (!seen.quorum && isFounded(seen))
+    return { reason: "NoQuorum", message: ["No quorum answers", ...texts].join("; ") };
+  if (ill.length > 0) {
+    const count = `${ill.length} of ${members} members ${ill.length === 1 ? "is" : "are"} not healthy`;
+    return { reason: "MembersUnhealthy", message: `${count}: ${texts.join("; ")}` };
+  }
+  const replaced = replacement(seen);
+  if (replaced !== undefined) return { reason: "MemberReplaced", message: [replaced, ...volumes].join("; ") };
+  if (volumes.length > 0) return { reason: "VolumeTerminating", message: volumes.join("; ") };
+  const alarms = seen.members.flatMap(({ name, status }) => (status?.errors ?? []).map((error) => `${name}: ${error}`));
+  return alarms.length > 0 ? { reason: "Alarm", message: alarms.join("; ") } : undefined;
+}
+
+/** A member by etcd's list, or by our own record while no quorum can say. */
+function isKnown({ quorum }: Seen, { listed, recorded }: SeenMember): boolean {
+  return listed !== undefined || (!quorum && recorded !== undefined);
+}
+
+function isIll(seen: Seen, member: SeenMember, phase: Status["phase"]): boolean {
+  if (!isFounded(seen) || !isKnown(seen, member) || member.listed?.learner === true) return false;
+  if (!isHealthy(member)) return !isUpgrading(seen, member);
+  return phase === "Recovering" && !isServing(member);
+}
+
+/** A member that is silent because it restarts with another image is not a casualty. */
+export function isUpgrading(seen: Seen, member: SeenMember): boolean {
+  return seen.cluster.status?.phase === "Upgrading" && member.pod?.status?.phase === "Running";
+}
+
+/** What is the matter with a member, as its pod and etcd show it. */
+function illness(member: SeenMember): string {
+  const { pod, status } = member;
+  const state = podState(pod);
+  if (state === "missing") return "has no pod";
+  if (state === "failed") return `has a pod that ended${exitText(member)}`;
+  if (state === "terminating") return "has a pod that is being deleted";
+  if (state === "starting") return "has a pod that has not started";
+  if (status === undefined) return `does not answer${readiness(member)}`;
+  if (status.leaderId === "") return "answers and knows no leader";
+  return `answers, and its pod is not ready${readiness(member)}`;
+}
+
+function exitText({ pod }: SeenMember): string {
+  const code = pod?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
+  return code === undefined ? "" : ` with exit code ${code}`;
+}
+
+/** Why a pod is not ready, in a word of whoever has said it: its node, or the controller of nodes. */
+function readiness({ pod }: SeenMember): string {
+  const ready = pod?.status?.conditions?.find((each) => each.type === "Ready");
+  return ready?.status === "True" || ready?.reason === undefined ? "" : ` (${ready.reason})`;
+}
+
+/** Claims that go as soon as their pods end. */
+function volumeTexts(seen: Seen): readonly string[] {
+  return seen.members
+    .filter((member) => isKnown(seen, member) && isVolumeLeaving(member))
+    .map(({ name, volume }) => {
+      const claim = volume?.metadata.name ?? "";
+      return `claim ${claim} is being deleted: ${name} loses its data when its pod ends, and is replaced then`;
+    });
+}
+
+/** A lost member that was removed leaves the cluster degraded until its replacement votes. */
+function replacement(seen: Seen): string | undefined {
+  const lost = lostMembers(seen);
+  if (lost.length === 0) return undefined;
+  const { cluster, members } = seen;
+  const voters = members.filter(({ listed }) => listed?.learner === false).length;
+  const learner = members.find(({ listed }) => listed?.learner === true);
+  const successor = learner === undefined ? "" : `; ${learner.name} joins as a learner`;
+  return `${voters} of ${cluster.spec.size} members vote: ${lost.join(" and ")} is lost and is being replaced${successor}`;
+}
+
+/** Members that were not well and are no longer members, until as many vote as are wanted. */
+export function lostMembers({ cluster, members, quorum }: Seen): readonly string[] {
+  const { status, spec } = cluster;
+  const before = status?.conditions?.find((each) => each["type"] === type);
+  const listed = new Map(members.map((member) => [member.name, member.listed]));
+  const voters = members.filter((member) => member.listed?.learner === false).length;
+  const isDegraded = before?.["status"] === "True" && lasting.has(String(before["reason"]));
+  if (status === undefined || !quorum || !isDegraded || voters >= spec.size) return [];
+  const gone = status.members.filter(({ name, healthy }) => !healthy && listed.get(name) === undefined);
+  return [...new Set([...(status.lostMembers ?? []), ...gone.map(({ name }) => name)])];
+}

@@ -145,5 +145,34 @@ test("an uninstall with the kinds is refused while objects own data", async () =
     namespace: "setpoint-system",
     withKinds: true,
   });
-  await expect(lines.next()).rejects.toThrow("1 EtcdCluster objects own data, shop/orders first");
+  await expect(lines.next()).rejects.toThrow("1 EtcdCluster objects own data and would be deleted, shop/orders first");
+});
+
+test("an uninstall without the kinds leaves the definition, and the policy that keeps it", async () => {
+  await create("shop", "Delete");
+  await manager?.stop();
+  for await (const line of uninstallOperator({
+    operator,
+    client,
+    clock: host.clock,
+    namespace: "setpoint-system",
+    withKinds: false,
+  }))
+    expect(line).not.toContain("EtcdCluster is deleted");
+  const deleted = client.delete(CustomResourceDefinition, { name: definition });
+  await expect(deleted).rejects.toThrow("objects of this kind own data");
+});
+
+test("an uninstall is refused while a database is being deleted, which would take its volumes along", async () => {
+  await create("shop", "Delete");
+  await manager?.stop();
+  await client.delete(EtcdCluster, { name: "orders", namespace: "shop" });
+  const lines = uninstallOperator({
+    operator,
+    client,
+    clock: host.clock,
+    namespace: "setpoint-system",
+    withKinds: false,
+  });
+  await expect(lines.next()).rejects.toThrow("wait until the operator has released their data");
 });

@@ -10,6 +10,11 @@ import type { PolicyRule } from "./policy-rule.ts";
 /** On a definition: a person says that it may be deleted although its objects own data. */
 export const allowDeletion = "setpoint.dev/allow-deletion";
 
+/** The policy, and its binding, that keep an operator's definitions; it outlives the operator as they do. */
+export function dataPolicyName(operator: string): string {
+  return `${operator}-operator-data`;
+}
+
 /** The kinds of controllers that keep the data of their objects when the kind goes away. */
 export function dataKinds(controllers: readonly ControllerDefinition[]): readonly KindRef[] {
   return [...new Set(controllers.filter(({ releaseData }) => releaseData !== undefined).map(({ kind }) => kind))];
@@ -31,9 +36,7 @@ export function dataPolicies(
       { reason: "FieldValueForbidden" },
     ),
   ];
-  return [
-    admissionPolicy(CustomResourceDefinition, rules, { name: `${operator}-operator-data`, operations: ["DELETE"] }),
-  ];
+  return [admissionPolicy(CustomResourceDefinition, rules, { name: dataPolicyName(operator), operations: ["DELETE"] })];
 }
 
 /** To see whether a definition is being deleted. */

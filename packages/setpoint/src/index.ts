@@ -48,6 +48,7 @@ export { defineOperator } from "./operator.ts";
 export type { PolicyRule } from "./policy-rule.ts";
 export type { WriteVerb } from "./rules-of.ts";
 export type { InstallExtra, InstallOptions } from "./install-manifests.ts";
+export { dataPolicyName } from "./data-kinds.ts";
 export { installManifests } from "./install-manifests.ts";
 export type { RunOptions } from "./run-operator.ts";
 export { runOperator } from "./run-operator.ts";

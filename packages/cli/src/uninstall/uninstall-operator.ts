@@ -2,7 +2,14 @@
 import { isNotFound, isSetpointError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { RestMapping, type Client } from "@setpoint/client";
 import { sleep, type Clock } from "@setpoint/host";
-import { installManifests, planFinalizerRemoval, removeFinalizers, type FinalizerPlan, type Operator } from "setpoint";
+import {
+  dataPolicyName,
+  installManifests,
+  planFinalizerRemoval,
+  removeFinalizers,
+  type FinalizerPlan,
+  type Operator,
+} from "setpoint";
 
 export interface UninstallOptions {
   readonly operator: Operator;
@@ -41,12 +48,12 @@ export function nothingThere({ operator, namespace, withKinds }: UninstallOption
 export const errKindOwnsData = "ERR_KIND_OWNS_DATA";
 
 /**
- * Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when somebody else keeps running it; `ERR_KIND_OWNS_DATA` when
- * its kinds are to go and objects of them own data.
+ * Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when another process keeps running it; `ERR_KIND_OWNS_DATA` when
+ * objects that own data would be deleted without the operator.
  */
 export async function* uninstallOperator(options: UninstallOptions): AsyncGenerator<string> {
   const { client, operator, namespace } = options;
-  if (options.withKinds) await requireNoData(operator, client);
+  await requireNoData(options);
   const name = `${operator.name}-operator`;
   const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace } };
   // First nobody may put the finalizers back.
@@ -60,18 +67,23 @@ export async function* uninstallOperator(options: UninstallOptions): AsyncGenera
   }
 }
 
-/** Without its operator a definition takes all objects along, and the garbage collector their data. */
-async function requireNoData({ name, controllers }: Operator, client: Client): Promise<void> {
-  for (const { kind, releaseData } of controllers) {
+/** Without its operator an object that is deleted, alone or with its definition, takes its data along. */
+async function requireNoData({ operator, client, withKinds }: UninstallOptions): Promise<void> {
+  for (const { kind, releaseData } of operator.controllers) {
     if (releaseData === undefined) continue;
     const { items } = await client.listAll(kind).catch((error: unknown) => {
       if (isNotFound(error)) return { items: [] };
       throw error;
     });
-    const first = items[0]?.metadata;
+    const leaving = items.filter(({ metadata }) => withKinds || metadata.deletionTimestamp !== undefined);
+    const first = leaving[0]?.metadata;
     if (first === undefined) continue;
     const named = `${first.namespace === undefined ? "" : `${first.namespace}/`}${first.name}`;
-    const message = `Cannot remove the kinds of operator "${name}": ${items.length} ${kind.kind} objects own data, ${named} first; delete them first, or leave out --kinds`;
+    const count = `${leaving.length} ${kind.kind} objects own data and would be deleted, ${named} first`;
+    const way = withKinds
+      ? "delete them first, or leave out --kinds"
+      : "wait until the operator has released their data";
+    const message = `Cannot uninstall operator "${operator.name}": ${count}; ${way}`;
     throw new SetpointError(errKindOwnsData, message);
   }
 }
@@ -99,7 +111,10 @@ async function presentObjects({
 }: UninstallOptions): Promise<readonly KubeObject[]> {
   const extras = ["NetworkPolicy", "PodDisruptionBudget", "MetricsService"] as const;
   const objects = installManifests(operator, { image: "none", namespace, extras });
-  const ours = objects.filter(({ kind }) => kind !== "Namespace" && (withKinds || kind !== "CustomResourceDefinition"));
+  const dataPolicy = dataPolicyName(operator.name);
+  const isOfKinds = ({ kind, metadata }: KubeObject): boolean =>
+    kind === "CustomResourceDefinition" || (metadata.name === dataPolicy && kind.startsWith("ValidatingAdmission"));
+  const ours = objects.filter((each) => each.kind !== "Namespace" && (withKinds || !isOfKinds(each)));
   const mapping = new RestMapping(client, { clock });
   const found = await Promise.all(
     ours.map(async (object) => {

@@ -120,19 +120,6 @@ export const foundSchedules: readonly FoundSchedule[] = [
     without: [{ file: seen, from: "(isGone || hasRefusedToRun(pod))", to: "isGone" }],
   },
   {
-    name: "a founder whose claim was deleted before its pod could start is replaced when the others are a quorum",
-    story: "a cluster starts",
-    seed: 3_008_560,
-    faults: [
-      { kind: "B3", at: write(told, 1), lateMs: 2_000 },
-      { kind: "C6", at: event("pods", 1), compacted: false },
-      { kind: "B5", at: write(claimed, 3), status: 500, times: 2 },
-      { kind: "C5", at: event("pods", 2), forMs: 20_000 },
-      { kind: "E1", at: write(claimed, 5), child: claim(17) },
-    ],
-    without: [{ file: seen, from: "(waitsForVolume(seen, member) || hasEnded(member))", to: "hasEnded(member)" }],
-  },
-  {
     name: "an operator that stood still and then crashed again and again may take as long as both take together",
     story: "a member is replaced",
     seed: 3_010_437,

@@ -96,14 +96,14 @@ function common<T extends KubeObject>(
         ? isWorthARun(old, next)
         : alwaysWakes(old, next) || options.predicate(old as Stored<T>, next as Stored<T>),
     cleanup: async (object, context) => options.cleanup?.(object as Stored<T>, context),
-    ...(options.releaseData === undefined ? {} : { releaseData: releaseOf(options.releaseData) }),
+    ...(options.releaseData === undefined ? {} : { releaseData: releaseOf(options) }),
   };
 }
 
 function releaseOf<T extends KubeObject>(
-  release: NonNullable<ControllerOptions<T>["releaseData"]>,
+  options: ControllerOptions<T>,
 ): NonNullable<ControllerDefinition["releaseData"]> {
-  return (object, context) => release(object as Stored<T>, context);
+  return async (object, context) => options.releaseData?.(object as Stored<T>, context);
 }
 
 /** What wakes keys and holds them back. The functions get only objects of the controller's kind. */

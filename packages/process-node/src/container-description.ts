@@ -6,6 +6,7 @@ import type { LocalImage } from "./images/image.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import type { PodFacts } from "./pod/downward-api.ts";
 import { containerEnvironment, expandVariables } from "./pod/environment.ts";
+import { containerLimits } from "./pod/container-limits.ts";
 import { containerIdentity } from "./pod/container-security.ts";
 import { type Container, type Pod, podHostname, podIdentity, type VolumeMount } from "./pod/pod.ts";
 import { refuseUnsupported } from "./pod/refusals.ts";
@@ -44,6 +45,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     runAsUser: user,
     runAsGroup: group,
     security,
+    limits: containerLimits(container),
     readOnlyRoot: container.securityContext?.readOnlyRootFilesystem === true,
   };
 }

@@ -31,6 +31,13 @@ export interface ContainerLimits {
   readonly processes?: number;
 }
 
+/** Limits of all containers of a pod together. */
+export interface PodLimits {
+  readonly memoryBytes?: number;
+  readonly cpuMillis?: number;
+  readonly processes?: number;
+}
+
 /** A range of ids of a user namespace and where it lies on the host. */
 export interface IdRange {
   readonly container: number;
@@ -45,6 +52,7 @@ export interface PodSandboxSpec {
   readonly networkNamespace: boolean;
   /** The user of the pod's containers, for a host that gives the node no more than one id. */
   readonly user: number;
+  readonly limits?: PodLimits;
 }
 
 /** The namespaces that the containers of a pod share, held by a process that does nothing else. */

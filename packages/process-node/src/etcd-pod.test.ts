@@ -58,6 +58,7 @@ test.skipIf(reason !== "")(
           return new Map([["data", { source: volume, readOnly: false }]]);
         },
         refresh: async () => {},
+        empty: async () => {},
         remove: async () => {},
       },
       objects: { dataReader: async () => () => undefined, services: () => [] },

@@ -6,7 +6,7 @@ import type { Timer } from "@setpoint/host";
 import { type ClusterApi, createClusterApi } from "./cluster/cluster-api.ts";
 import { createEventRecorder } from "./cluster/event-recorder.ts";
 import { endpointSliceKind, podKind, serviceKind } from "./cluster/kinds.ts";
-import { NodeRegistration } from "./cluster/node-registration.ts";
+import { NodeRegistration, readyMessage } from "./cluster/node-registration.ts";
 import { ObjectMirror } from "./cluster/object-mirror.ts";
 import { createPodObjects } from "./cluster/pod-objects.ts";
 import { ReferencedObjects } from "./cluster/referenced-objects.ts";
@@ -29,14 +29,16 @@ import { podHostFiles } from "./network/pod-host-files.ts";
 import { ServiceProxy } from "./network/service-proxy.ts";
 import { createServiceTable } from "./network/service-table.ts";
 import type { NodeAgent, NodeOptions } from "./node-options.ts";
+import { PodEvictions } from "./pod-evictions.ts";
 import { PodManager } from "./pod-manager.ts";
 import type { PodParts, PodReports } from "./pod-parts.ts";
 import { type Pod, podIdentity } from "./pod/pod.ts";
-import { requireTools } from "./sandbox/host-tools.ts";
+import { missingTools, requireTools } from "./sandbox/host-tools.ts";
 import { OciRuntime } from "./sandbox/oci-runtime.ts";
 import { preparePrivateFolder } from "./private-folder.ts";
 import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
 import { prepareMemoryFolder, removeAbandonedMemory } from "./volumes/memory-folder.ts";
+import { unmountBeneath } from "./volumes/memory-volume.ts";
 import { NodeVolumes } from "./volumes/node-volumes.ts";
 import { createPodTokens } from "./volumes/token-source.ts";
 
@@ -48,6 +50,8 @@ const housekeepingMs = 15_000;
 const takeOverMs = 2_000;
 /** Logs are looked at this often; between two looks conmon bounds them. */
 const logRotationMs = 5_000;
+/** What the node reports of itself, and what pods use of its disk, is looked at this often. */
+const healthMs = 5_000;
 /** How long containers may take to end with their agent. */
 const shutdownGraceMs = 10_000;
 
@@ -69,7 +73,9 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const memory = prepareMemoryFolder(directory);
   let isHandedOver = false;
   stack.defer(() => {
-    if (!isHandedOver) rmSync(memory, { recursive: true, force: true });
+    if (isHandedOver) return;
+    unmountBeneath(memory);
+    rmSync(memory, { recursive: true, force: true });
   });
   const runtime = stack.use(
     new OciRuntime({
@@ -180,6 +186,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
         return volumes.prepare(pod, sandbox);
       },
       refresh: (pod) => volumes.refresh(pod),
+      empty: (uid) => volumes.empty(uid),
       remove: (uid) => volumes.remove(uid),
     },
     objects: createPodObjects(referenced, table, proxy),
@@ -222,6 +229,12 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   stack.use(registration);
   await registration.register();
   events.record(nodeReference(name), "Normal", "Starting", "Starting kubelet.");
+  const { problem } = runtime.cgroups;
+  if (problem !== undefined) {
+    const sentence = `Limits of CPU are not enforced and limits of memory hold for each process, because ${problem}`;
+    events.record(nodeReference(name), "Warning", "LimitsNotEnforced", sentence);
+    options.onNotice?.(`Node "${name}": ${sentence}`);
+  }
   await Promise.all([services.synced, slices.synced, nodeNetwork.synced]);
   proxy.update();
   await updateDns();
@@ -257,6 +270,19 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   };
   stack.defer(repeat(options, housekeepingMs, keepHouse));
   stack.defer(repeat(options, takeOverMs, takeOver));
+  const evictions = new PodEvictions({
+    log,
+    directory,
+    podDirectory,
+    memoryDirectory,
+    setDiskPressure: (hasDiskPressure) => registration.setHealth({ hasDiskPressure }),
+  });
+  const checkHealth = async (): Promise<void> => {
+    const problem = missingTools();
+    registration.setHealth({ ready: problem === undefined, message: problem ?? readyMessage });
+    await evictions.check(pods.workers());
+  };
+  stack.defer(repeat(options, healthMs, checkHealth));
   stack.defer(repeat(options, logRotationMs, async () => pods.rotateLogs()));
   const servedNames = dnsState.isServed ? dnsAddress : "hosts files";
   log.info("Node started", { address: network.nodeAddress, pods: network.podCidr, dns: servedNames });
@@ -289,7 +315,10 @@ function nodeReference(name: string): KubeObject {
 
 function removeStrangers(folder: string, uids: ReadonlySet<string>): void {
   const present = existsSync(folder) ? readdirSync(folder) : [];
-  for (const uid of present) if (!uids.has(uid)) rmSync(join(folder, uid), { recursive: true, force: true });
+  for (const uid of present.filter((each) => !uids.has(each))) {
+    unmountBeneath(join(folder, uid));
+    rmSync(join(folder, uid), { recursive: true, force: true });
+  }
 }
 
 function createAgent(

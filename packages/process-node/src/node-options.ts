@@ -29,6 +29,8 @@ export interface NodeOptions {
   readonly kubeletPort?: number;
   readonly kubeletVersion?: string;
   readonly onProgress?: (progress: ImageProgress) => void;
+  /** A sentence about what this host lacks, for the user who starts the node. */
+  readonly onNotice?: (sentence: string) => void;
 }
 
 /** A running node. Disposing it ends all its containers, within a bounded time; they outlive a process that is killed. */

@@ -44,6 +44,10 @@ export class PodManager {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
+  workers(): readonly PodWorker[] {
+    return [...this.#workers.values()];
+  }
+
   rotateLogs(): void {
     for (const worker of this.#workers.values()) worker.rotateLogs();
   }

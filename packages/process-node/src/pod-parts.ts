@@ -22,6 +22,8 @@ export interface PodVolumes {
   prepare(pod: Pod, sandbox?: PodSandbox): Promise<ReadonlyMap<string, PreparedVolume>>;
   /** Brings the content of config, secret and projected volumes up to date. */
   refresh(pod: Pod): Promise<void>;
+  /** Removes what lies in the pod's volumes, but persistent ones. */
+  empty(podUid: string): Promise<void>;
   /** Removes everything but persistent volumes. */
   remove(podUid: string): Promise<void>;
 }

@@ -8,12 +8,14 @@ import { rotateLog } from "./logs/log-rotation.ts";
 import { terminationMessage } from "./logs/termination-message.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
+import { podLimits } from "./pod/container-limits.ts";
 import { type Container, isSidecar, type Pod, podHostname, podIdentity, type PodStatus } from "./pod/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
-import { podStatus, restarts } from "./status/pod-status.ts";
+import { evictedStatus, podStatus, restarts } from "./status/pod-status.ts";
 
 const prepareRetryMs = 2_000;
 const sandboxRetryMs = 100;
+const evictionGraceMs = 1_000;
 const reportRetryMs = 1_000;
 const defaultGraceSeconds = 30;
 
@@ -37,6 +39,8 @@ export class PodWorker {
   /** running → stopping (agent ends) or removing (pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
   #graceTimer: Timer | undefined;
+  /** Why the node ends it. */
+  #evicted: string | undefined;
 
   constructor(pod: Pod, parts: PodParts) {
     this.uid = podIdentity(pod).uid;
@@ -56,6 +60,20 @@ export class PodWorker {
 
   get isDone(): boolean {
     return this.#life === "done";
+  }
+
+  /** Whether it runs and was not evicted or deleted. */
+  get isEvictable(): boolean {
+    const isOver = this.#pod.status?.phase === "Succeeded" || this.#pod.status?.phase === "Failed";
+    return this.#life === "running" && this.#evicted === undefined && !isOver && this.#sandbox !== undefined;
+  }
+
+  /** Ends the pod for good, because it uses more of the node than it may. */
+  evict(why: string): void {
+    if (!this.isEvictable) return;
+    this.#evicted = why;
+    this.#parts.reports.event(this.#pod, "Warning", "Evicted", why);
+    this.wake();
   }
 
   container(name: string): ContainerWorker | undefined {
@@ -155,8 +173,17 @@ export class PodWorker {
     if (this.#life === "gone" || this.#pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     const phase = this.#pod.status?.phase;
     if (phase === "Succeeded" || phase === "Failed") return this.#removeSandbox();
+    if (this.#evicted !== undefined) return this.#evict(this.#evicted);
     if (await this.#prepare()) await this.#drive();
     await this.#report();
+  }
+
+  /** Its files go at once, because they are why it ends; its logs stay as long as its object. */
+  async #evict(why: string): Promise<void> {
+    await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, evictionGraceMs)));
+    await this.#parts.reports.writeStatus(this.#pod, evictedStatus(this.status(), why, timestamp(this.#parts.clock)));
+    await this.#removeSandbox();
+    await this.#parts.volumes.empty(this.uid);
   }
 
   /** What an agent before this one started goes on; what ended meanwhile ended as it did. */
@@ -207,6 +234,7 @@ export class PodWorker {
         hostname: podHostname(this.#pod),
         networkNamespace: hostNetwork !== true && network.kind === "namespace",
         user: this.#pod.spec.securityContext?.runAsUser ?? 0,
+        limits: podLimits(this.#pod),
       });
       if (hostNetwork !== true) await network.attach(this.uid, this.#sandbox.holderPid);
       return this.#sandbox;

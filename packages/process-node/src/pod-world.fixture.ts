@@ -194,7 +194,12 @@ export class PodWorld {
         },
       },
       network: fixedNetwork("127.64.0.1", "127.64.0.2"),
-      volumes: { prepare: async () => new Map(), refresh: async () => {}, remove: async () => {} },
+      volumes: {
+        prepare: async () => new Map(),
+        refresh: async () => {},
+        empty: async () => {},
+        remove: async () => {},
+      },
       objects: { dataReader: async () => () => undefined, services: () => [] },
       reports: {
         writeStatus: async (_, status) => {

@@ -31,7 +31,12 @@ export interface NodeCondition extends Omit<PodCondition, "lastProbeTime"> {
 export interface NodeHealth {
   readonly ready: boolean;
   readonly message: string;
+  readonly hasDiskPressure?: boolean;
 }
+
+/** What a kubelet's default eviction thresholds keep from pods. */
+const memoryReservedBytes = 100 * 1024 * 1024;
+const diskShareForPods = 0.9;
 
 /** Pods that a node takes at most: as many as a kubelet's default. */
 export const podsMax = 110;
@@ -69,7 +74,11 @@ export function nodeStatus(
   };
   return {
     capacity,
-    allocatable: capacity,
+    allocatable: {
+      ...capacity,
+      memory: `${Math.floor((facts.memoryBytes - memoryReservedBytes) / 1024)}Ki`,
+      "ephemeral-storage": String(Math.floor(facts.diskBytes * diskShareForPods)),
+    },
     conditions: nodeConditions(health, before, now),
     addresses: [
       { type: "InternalIP", address: facts.address },
@@ -94,11 +103,11 @@ export function nodeStatus(
 function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], now: string): NodeCondition[] {
   const pressures = [
     ["MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"],
-    ["DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"],
     ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
   ] as const;
   const wanted = [
     ...pressures.map(([type, reason, message]) => ({ type, status: "False" as const, reason, message })),
+    diskCondition(health.hasDiskPressure === true),
     {
       type: "Ready",
       status: health.ready ? ("True" as const) : ("False" as const),
@@ -110,6 +119,17 @@ function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], no
     const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
     return { ...condition, lastHeartbeatTime: now, lastTransitionTime: same?.lastTransitionTime ?? now };
   });
+}
+
+function diskCondition(hasPressure: boolean): Pick<NodeCondition, "type" | "status" | "reason" | "message"> {
+  return hasPressure
+    ? { type: "DiskPressure", status: "True", reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure" }
+    : {
+        type: "DiskPressure",
+        status: "False",
+        reason: "KubeletHasNoDiskPressure",
+        message: "kubelet has no disk pressure",
+      };
 }
 
 export const leaseDurationSeconds = 40;

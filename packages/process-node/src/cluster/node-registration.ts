@@ -20,6 +20,7 @@ export interface NodeRegistrationOptions {
   readonly facts: NodeFacts;
 }
 
+export const readyMessage = "kubelet is posting ready status";
 export const leaseRenewMs = 10_000;
 /** A status that did not change is written this often all the same. */
 const statusMs = 300_000;
@@ -28,7 +29,11 @@ const retryMs = 1_000;
 /** Keeps the Node object and its lease: the cluster's knowledge that this node is there. */
 export class NodeRegistration implements AsyncDisposable {
   readonly #options: NodeRegistrationOptions;
-  #health: NodeHealth = { ready: true, message: "kubelet is posting ready status" };
+  #health: NodeHealth = {
+    ready: true,
+    message: readyMessage,
+    hasDiskPressure: false,
+  };
   #uid = "";
   #statusAtMs = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
@@ -47,9 +52,11 @@ export class NodeRegistration implements AsyncDisposable {
     this.#schedule(leaseRenewMs);
   }
 
-  /** Written at once when it differs. */
-  setHealth(health: NodeHealth): void {
-    if (health.ready === this.#health.ready && health.message === this.#health.message) return;
+  /** Written at once when it differs; what is not given stays. */
+  setHealth(change: Partial<NodeHealth>): void {
+    const health = { ...this.#health, ...change };
+    const keys = ["ready", "message", "hasDiskPressure"] as const;
+    if (keys.every((key) => health[key] === this.#health[key])) return;
     this.#health = health;
     this.#statusAtMs = Number.NEGATIVE_INFINITY;
     this.#schedule(0);

@@ -5,16 +5,11 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { PodLimits } from "../container-runtime.ts";
 
 const root = "/sys/fs/cgroup";
 const cgroup2Magic = 0x6367_7270;
 const controllers = ["cpu", "memory", "pids"] as const;
-
-export interface PodLimits {
-  readonly memoryBytes?: number;
-  readonly cpuMillis?: number;
-  readonly processes?: number;
-}
 
 export interface HostCgroups {
   /** `none`: this host or this user may not make groups, so limits are not enforced by them. */

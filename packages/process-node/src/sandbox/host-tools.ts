@@ -24,6 +24,12 @@ export function requireTools(): string {
   return /crun version (\S+)/.exec(text)?.[1] ?? "unknown";
 }
 
+/** What has gone since the agent started; undefined when pods can run. */
+export function missingTools(): string | undefined {
+  const missing = [...new Set(missingPackages())];
+  return missing.length === 0 ? undefined : `container runtime is down: not installed: ${missing.join(", ")}`;
+}
+
 function missingPackages(): readonly string[] {
   return tools.filter(([program]) => !existsSync(program)).map(([, name]) => name);
 }

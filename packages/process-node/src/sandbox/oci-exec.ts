@@ -1,14 +1,19 @@
 /** A further process in a running container, as `kubectl exec` and exec probes need it: `crun exec` with the container's own rights. */
 import { randomUUID } from "node:crypto";
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Clock, sleep } from "@setpoint/host";
 import type { ContainerSpec, ExecProcess } from "../container-runtime.ts";
 import { ociProcess } from "./oci-process.ts";
 import { toolEnvironment } from "./run-tool.ts";
 import { signalNumber } from "./signals.ts";
 
+const startPollMs = 20;
+const startTriesMax = 250;
+
 export interface OciExec {
+  readonly clock: Clock;
   readonly spec: ContainerSpec;
   /** The container's folder; the description of the process, which has secrets, lies there while it runs. */
   readonly bundle: string;
@@ -19,7 +24,7 @@ export interface OciExec {
   readonly name: string;
 }
 
-export function execInContainer({ spec, bundle, command, tty, crun, name }: OciExec): ExecProcess {
+export function execInContainer({ clock, spec, bundle, command, tty, crun, name }: OciExec): ExecProcess {
   const id = randomUUID();
   const files = { process: join(bundle, `exec-${id}.json`), pid: join(bundle, `exec-${id}.pid`) };
   // Its streams are pipes in any case.
@@ -51,13 +56,23 @@ export function execInContainer({ spec, bundle, command, tty, crun, name }: OciE
     kill() {
       if (isKilled || child.exitCode !== null || child.signalCode !== null) return;
       isKilled = true;
-      killGroup(groupOf(readPid(files.pid)));
-      killGroup(child.pid);
-      // What left its group keeps the other ends open until the container ends.
-      child.stdout.destroy();
-      child.stderr.destroy();
+      void untilStarted(clock, child, files.pid).then(() => {
+        killGroup(groupOf(readPid(files.pid)));
+        killGroup(child.pid);
+        // What left its group keeps the other ends open until the container ends.
+        child.stdout.destroy();
+        child.stderr.destroy();
+      });
     },
   };
+}
+
+/** The command may have begun, and written, before crun says which process it is. */
+async function untilStarted(clock: Clock, child: ChildProcess, pidFile: string): Promise<void> {
+  for (let i = 0; i < startTriesMax && readPid(pidFile) === undefined; i++) {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    await sleep(clock, startPollMs);
+  }
 }
 
 function readPid(file: string): number | undefined {

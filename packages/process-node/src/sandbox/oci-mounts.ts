@@ -14,6 +14,8 @@ export interface OciMount {
 }
 
 const sharedMemoryBytes = 64 * 1024 * 1024;
+/** Of /tmp and of /var/tmp. */
+const temporaryBytes = 256 * 1024 * 1024;
 
 export function imageMounts(root: string, binds: readonly MountPoint[], shiftIds: boolean): OciMount[] {
   const options = ["rbind", "ro", "nodev", ...(shiftIds ? ["idmap"] : [])];
@@ -40,7 +42,7 @@ export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
     tmpfs("/dev/shm", "noexec", "mode=1777", `size=${sharedMemoryBytes}`),
     { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["nosuid", "noexec", "nodev"] },
     // With a read-only root they are ordinary folders of it, as in any image.
-    ...(readOnlyRoot ? [] : ["/tmp", "/var/tmp"].map((folder) => tmpfs(folder, "mode=1777"))),
+    ...(readOnlyRoot ? [] : ["/tmp", "/var/tmp"].map((folder) => tmpfs(folder, "mode=1777", `size=${temporaryBytes}`))),
   ];
 }
 

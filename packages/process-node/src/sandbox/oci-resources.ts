@@ -9,9 +9,11 @@ export interface OciResources {
 
 const periodUs = 100_000;
 const sharesMin = 2;
+/** The kernel refuses less. */
+const quotaUsMin = 1_000;
 
 export function ociResources({ cpuMillis, cpuRequestMillis, memoryBytes, processes }: ContainerLimits): OciResources {
-  const quota = cpuMillis === undefined ? {} : { quota: (cpuMillis * periodUs) / 1_000, period: periodUs };
+  const quota = cpuMillis === undefined ? {} : { quota: quotaUs(cpuMillis), period: periodUs };
   const shares =
     cpuRequestMillis === undefined
       ? {}
@@ -23,4 +25,8 @@ export function ociResources({ cpuMillis, cpuRequestMillis, memoryBytes, process
     ...(Object.keys(cpu).length === 0 ? {} : { cpu }),
     ...(processes === undefined ? {} : { pids: { limit: processes } }),
   };
+}
+
+function quotaUs(cpuMillis: number): number {
+  return Math.max(quotaUsMin, Math.ceil((cpuMillis * periodUs) / 1_000));
 }

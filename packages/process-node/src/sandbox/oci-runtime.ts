@@ -27,9 +27,10 @@ import {
   writeRecord,
 } from "./container-record.ts";
 import { ExitWatch, type WatchedContainer } from "./exit-watch.ts";
-import { detectCgroups, type HostCgroups, type PodLimits } from "./host-cgroups.ts";
+import { detectCgroups, type HostCgroups } from "./host-cgroups.ts";
 import { IdRanges } from "./id-ranges.ts";
 import { isMountedAsFolder, type OciBundle, ociBundle } from "./oci-config.ts";
+import type { OciResources } from "./oci-resources.ts";
 import { execInContainer } from "./oci-exec.ts";
 import { writeOwnFiles } from "./own-files.ts";
 import { PodSandboxes } from "./pod-sandboxes.ts";
@@ -87,6 +88,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   }
 
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {
+    this.cgroups.limitPod(spec.podUid, spec.limits ?? {});
     return this.#sandboxes.create(spec);
   }
 
@@ -100,10 +102,6 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   releaseIds(podUid: string): void {
     this.#ids.release(podUid);
-  }
-
-  limitPod(podUid: string, limits: PodLimits): void {
-    this.cgroups.limitPod(podUid, limits);
   }
 
   async removeSandbox(podUid: string): Promise<void> {
@@ -190,8 +188,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   #config({ config }: OciBundle, id: ContainerId): object {
     const cgroupsPath = this.cgroups.pathOf(id.podUid, `${id.container}-${id.attempt}`);
     if (cgroupsPath !== undefined) return { ...config, linux: { ...config.linux, cgroupsPath } };
-    const { resources: _, ...linux } = config.linux;
-    return { ...config, linux };
+    const { resources, ...linux } = config.linux;
+    return { ...config, linux, process: { ...config.process, rlimits: resourceLimits(resources) } };
   }
 
   #createCommand(
@@ -254,6 +252,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       updateFiles: (fresh) => void writeOwnFiles(join(bundle, "files"), fresh, files),
       exec: (command, options) =>
         execInContainer({
+          clock: this.#options.clock,
           spec,
           bundle,
           command,
@@ -292,6 +291,13 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
 function watched({ main }: ContainerRecord, id: ContainerId, bundle: string): WatchedContainer {
   return { name: toolName(id), main, oomFile: join(bundle, "persist", "oom") };
+}
+
+/** What a host without control groups can do: bounds of the kernel for each process, and for the processes of the pod's users. */
+function resourceLimits(resources: OciResources | undefined): readonly object[] {
+  const limit = (type: string, value: number | undefined): readonly object[] =>
+    value === undefined ? [] : [{ type, hard: value, soft: value }];
+  return [...limit("RLIMIT_NPROC", resources?.pids?.limit), ...limit("RLIMIT_DATA", resources?.memory?.limit)];
 }
 
 /** Says what is missing in the words of container engines. */

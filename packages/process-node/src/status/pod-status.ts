@@ -28,6 +28,20 @@ export function podStatus(input: PodStatusInput): PodStatus {
   };
 }
 
+/** Of a pod that its node has ended. */
+export function evictedStatus(status: PodStatus, message: string, now: string): PodStatus {
+  const disruption: PodCondition = {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "TerminationByKubelet",
+    message,
+    lastProbeTime: null,
+    lastTransitionTime: now,
+  };
+  const others = (status.conditions ?? []).filter(({ type }) => type !== disruption.type);
+  return { ...status, phase: "Failed", reason: "Evicted", message, conditions: [...others, disruption] };
+}
+
 type Phase = NonNullable<PodStatus["phase"]>;
 
 /** Pending until all init containers are done and every container has started once; a phase that is over stays. */

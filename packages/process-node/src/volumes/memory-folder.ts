@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { unmountBeneath } from "./memory-volume.ts";
 import { preparePrivateFolder } from "../private-folder.ts";
 
 const sharedMemory = "/dev/shm";
@@ -28,6 +29,7 @@ export function removeAbandonedMemory(folder: string = sharedMemory): void {
   for (const name of readdirSync(folder).filter((each) => each.startsWith(prefix))) {
     const owner = readLink(join(folder, name, ownerLink));
     if (owner === undefined || lstatSync(owner, { throwIfNoEntry: false }) !== undefined) continue;
+    unmountBeneath(join(folder, name));
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { totalmem } from "node:os";
 import type { Clock } from "@setpoint/host";
+import { quantityNumber } from "../pod/downward-api.ts";
+import { mountMemory, unmountBeneath } from "./memory-volume.ts";
 import type { ClusterApi } from "../cluster/cluster-api.ts";
 import { claimKind, volumeKind } from "../cluster/kinds.ts";
 import { nodeError } from "../errors.ts";
@@ -56,10 +59,20 @@ export class NodeVolumes implements PodVolumes {
     }
   }
 
+  async empty(podUid: string): Promise<void> {
+    await this.#removeFolders(podUid, (directory) => join(directory, "volumes"));
+  }
+
   async remove(podUid: string): Promise<void> {
     this.#owners.delete(podUid);
     this.#options.forget(podUid);
-    for (const directory of [this.#options.podDirectory(podUid), this.#options.memoryDirectory(podUid)]) {
+    await this.#removeFolders(podUid, (directory) => directory);
+  }
+
+  async #removeFolders(podUid: string, of: (podDirectory: string) => string): Promise<void> {
+    const memory = this.#options.memoryDirectory(podUid);
+    unmountBeneath(memory);
+    for (const directory of [this.#options.podDirectory(podUid), memory].map(of)) {
       for (const folder of this.#written.keys()) if (folder.startsWith(directory)) this.#written.delete(folder);
       await removeTree(directory);
     }
@@ -85,6 +98,7 @@ export class NodeVolumes implements PodVolumes {
   #emptyFolder(pod: Pod, volume: Volume): string {
     const folder = volume.emptyDir?.medium === "Memory" ? this.#memoryFolder(pod, volume) : this.#folder(pod, volume);
     mkdirSync(folder, { recursive: true });
+    if (volume.emptyDir?.medium === "Memory") mountMemory(folder, memoryBytes(volume.emptyDir.sizeLimit));
     const owner = this.#owners.get(podIdentity(pod).uid);
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
     chmodSync(folder, owner?.isGroupShared === true ? 0o2777 : 0o777);
@@ -138,6 +152,11 @@ export class NodeVolumes implements PodVolumes {
     writeAtomicFolder(this.#options.clock, folder, content, this.#owners.get(podIdentity(pod).uid));
     this.#written.set(folder, digest);
   }
+}
+
+/** Without a limit of its own, a volume may take half of the memory, as any tmpfs. */
+function memoryBytes(sizeLimit: string | undefined): number {
+  return sizeLimit === undefined ? totalmem() / 2 : quantityNumber(sizeLimit);
 }
 
 function folderOwner(sandbox: PodSandbox, pod: Pod): FolderOwner | undefined {

@@ -1,0 +1,123 @@
+/** Ends pods that use more of the node's disk than they may, in the words of a kubelet. */
+import { statfsSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "@setpoint/apimachinery";
+import type { Logger } from "@setpoint/host";
+import { quantityNumber } from "./pod/downward-api.ts";
+import type { Pod } from "./pod/pod.ts";
+import type { PodWorker } from "./pod-worker.ts";
+import { runTool } from "./sandbox/run-tool.ts";
+
+export interface PodEvictionsOptions {
+  readonly log: Logger;
+  /** On the disk whose space is watched. */
+  readonly directory: string;
+  podDirectory(podUid: string): string;
+  memoryDirectory(podUid: string): string;
+  setDiskPressure(hasPressure: boolean): void;
+}
+
+/** Less space than both of them is pressure: a share of a large disk is not little. */
+const freeShareMin = 0.05;
+const freeBytesMin = 512 * 1024 * 1024;
+
+interface Usage {
+  /** By emptyDir. */
+  readonly volumes: ReadonlyMap<string, number>;
+  readonly logs: number;
+  /** Without volumes in memory. */
+  readonly total: number;
+}
+
+export class PodEvictions {
+  readonly #options: PodEvictionsOptions;
+
+  constructor(options: PodEvictionsOptions) {
+    this.#options = options;
+  }
+
+  /** One look at every pod and at the disk. */
+  async check(workers: readonly PodWorker[]): Promise<void> {
+    const active = workers.filter(({ isEvictable }) => isEvictable);
+    const shortage = diskShortage(this.#options.directory);
+    this.#options.setDiskPressure(shortage !== undefined);
+    const usages = new Map<PodWorker, Usage>();
+    for (const worker of active) {
+      if (shortage === undefined && !hasLimit(worker.pod)) continue;
+      const usage = await this.#usage(worker);
+      const why = usage === undefined ? undefined : exceeded(worker.pod, usage);
+      if (why !== undefined) worker.evict(why);
+      else if (usage !== undefined) usages.set(worker, usage);
+    }
+    if (shortage !== undefined) evictLargest(usages, shortage);
+  }
+
+  async #usage({ uid, pod }: PodWorker): Promise<Usage | undefined> {
+    const { log } = this.#options;
+    const [podDirectory, memoryDirectory] = [this.#options.podDirectory(uid), this.#options.memoryDirectory(uid)];
+    const empty = (pod.spec.volumes ?? []).filter(({ emptyDir }) => emptyDir !== undefined);
+    const volumes = new Map<string, number>();
+    let total = 0;
+    try {
+      for (const { name, emptyDir } of empty) {
+        const isMemory = emptyDir?.medium === "Memory";
+        const directory = isMemory ? memoryDirectory : podDirectory;
+        const bytes = await diskUsage(join(directory, "volumes", name));
+        volumes.set(name, bytes);
+        if (!isMemory) total += bytes;
+      }
+      const logs = await diskUsage(join(podDirectory, "logs"));
+      return { volumes, logs, total: total + logs };
+    } catch (error) {
+      // Files come and go while they are counted.
+      log.debug("Disk usage of a pod could not be measured", { pod: uid, error: messageOf(error) });
+      return undefined;
+    }
+  }
+}
+
+async function diskUsage(folder: string): Promise<number> {
+  const text = await runTool(["du", "-skx", "--", folder]);
+  return Number.parseInt(text, 10) * 1_024;
+}
+
+function hasLimit({ spec }: Pod): boolean {
+  return (
+    (spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined) || storageLimit(spec) !== undefined
+  );
+}
+
+/** Why the pod must end; undefined when it keeps to its limits. */
+function exceeded({ spec }: Pod, { volumes, total }: Usage): string | undefined {
+  for (const { name, emptyDir } of spec.volumes ?? []) {
+    const limit = emptyDir?.sizeLimit;
+    if (limit !== undefined && (volumes.get(name) ?? 0) > quantityNumber(limit))
+      return `Usage of EmptyDir volume "${name}" exceeds the limit "${limit}". `;
+  }
+  const limit = storageLimit(spec);
+  if (limit === undefined || total <= limit.bytes) return undefined;
+  return `Pod ephemeral local storage usage exceeds the total limit of containers ${limit.text}. `;
+}
+
+/** The sum, when each container has a limit. */
+function storageLimit(spec: Pod["spec"]): { readonly bytes: number; readonly text: string } | undefined {
+  const limits = spec.containers.map(({ resources }) => resources?.limits?.["ephemeral-storage"]);
+  const known = limits.filter((text) => text !== undefined);
+  if (known.length < limits.length) return undefined;
+  const bytes = known.reduce((sum, text) => sum + quantityNumber(text), 0);
+  return { bytes, text: known.length === 1 ? (known[0] ?? "") : String(bytes) };
+}
+
+/** What a kubelet says of a node that is low on disk; undefined when there is enough. */
+function diskShortage(directory: string): string | undefined {
+  const { blocks, bavail, bsize } = statfsSync(directory);
+  const [free, enough] = [bavail * bsize, Math.min(blocks * bsize * freeShareMin, freeBytesMin)];
+  if (free >= enough) return undefined;
+  const quantities = `Threshold quantity: ${Math.ceil(enough)}, available: ${Math.floor(free / 1_024)}Ki. `;
+  return `The node was low on resource: ephemeral-storage. ${quantities}`;
+}
+
+function evictLargest(usages: ReadonlyMap<PodWorker, Usage>, why: string): void {
+  const [largest] = [...usages].sort(([, a], [, b]) => b.total - a.total);
+  largest?.[0].evict(why);
+}

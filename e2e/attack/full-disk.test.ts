@@ -48,7 +48,7 @@ test.skipIf(!mayMount)(
   "a full disk refuses writes, says so in readyz, and ends nothing; room brings all back",
   async () => {
     const directory = mkdtempSync(join(tmpdir(), "setpoint-disk-"));
-    const script = `mount -t tmpfs -o size=${diskMegabytes}m tmpfs "$0" && exec "$@"`;
+    const script = `mount -t tmpfs -o size=${diskMegabytes}m,mode=700 tmpfs "$0" && exec "$@"`;
     try {
       await using target = await Target.start({ directory, within: ["unshare", "-m", "sh", "-c", script, directory] });
       const disk = `/proc/${target.process.pid}/root${directory}`;

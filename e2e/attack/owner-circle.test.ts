@@ -66,12 +66,14 @@ test("circles of owners of length 1 to 5 are deleted in every mode, and others a
   await using target = await Target.start();
   await using bystander = target.bystander(10);
   const { admin } = target;
-  for (const propagationPolicy of policies)
-    for (const length of lengths) {
-      const names = await makeCircle(admin, `${propagationPolicy.toLowerCase()}-${length}`, length);
-      await admin.delete(ConfigMap, { name: names[0] ?? "", namespace }, { propagationPolicy });
-      await untilGone(admin, propagationPolicy === "Orphan" ? names.slice(0, 1) : names);
-    }
+  const cases = policies.flatMap((policy) => lengths.map((length) => ({ policy, length })));
+  await Promise.all(
+    cases.map(async ({ policy, length }) => {
+      const names = await makeCircle(admin, `${policy.toLowerCase()}-${length}`, length);
+      await admin.delete(ConfigMap, { name: names[0] ?? "", namespace }, { propagationPolicy: policy });
+      await untilGone(admin, policy === "Orphan" ? names.slice(0, 1) : names);
+    }),
+  );
   expect(bystander.failures).toEqual([]);
   expect(bystander.worstMs).toBeLessThan(worstMsMax);
   target.process.kill("SIGTERM");
@@ -82,15 +84,14 @@ test("a circle whose members are all deleted in the foreground at once is delete
   await using target = await Target.start();
   await using bystander = target.bystander(10);
   const { admin } = target;
-  for (const length of lengths) {
-    const names = await makeCircle(admin, `all-${length}`, length);
-    await Promise.all(
-      names.map((name) =>
-        admin.delete(ConfigMap, { name, namespace }, { propagationPolicy: "Foreground" }).catch(() => {}),
-      ),
-    );
-    await untilGone(admin, names);
-  }
+  await Promise.all(
+    lengths.map(async (length) => {
+      const names = await makeCircle(admin, `all-${length}`, length);
+      const options = { propagationPolicy: "Foreground" } as const;
+      await Promise.all(names.map((name) => admin.delete(ConfigMap, { name, namespace }, options).catch(() => {})));
+      await untilGone(admin, names);
+    }),
+  );
   expect(bystander.failures).toEqual([]);
   expect(bystander.worstMs).toBeLessThan(worstMsMax);
 });

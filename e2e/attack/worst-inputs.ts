@@ -93,7 +93,52 @@ const jsonInputs: readonly WorstInput[] = [
     json,
     pods,
   ),
+  post("ConfigMap of 1 MiB and a byte", `${head}},"data":{"a":"${"x".repeat(1024 * 1024 + 1)}"}}`, 422),
+  post(
+    "Secret of 1 MiB and a byte",
+    `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"worst"},"stringData":{"a":"${"x".repeat(1024 * 1024 + 1)}"}}`,
+    422,
+    json,
+    "/api/v1/namespaces/default/secrets",
+  ),
+  post(
+    "object of 2 MB",
+    `${head},"annotations":{"a":"${"x".repeat(200_000)}"}},"data":{"a":"${"x".repeat(1_800_000)}"}}`,
+    413,
+  ),
+  post("annotations of 256 KiB and a byte", `${head},"annotations":{"a":"${"x".repeat(256 * 1024)}"}}}`, 422),
   post("a number of a million digits", `${head}},"x":${"9".repeat(1_000_000)}}`),
+];
+
+/** As many values as a body may have, where each of them is looked at together with others. */
+const allowed = 500_000;
+const crowdedInputs: readonly WorstInput[] = [
+  post("as many keys as may be", `${head}},"data":{${many((i) => `"${i.toString(36)}":""`, allowed)}}}`),
+  post("as many labels as may be", `${head},"labels":{${many((i) => `"${i.toString(36)}":""`, allowed)}}}}`),
+  post("as many finalizers as may be", `${head},"finalizers":[${many((i) => `"a.b/${i.toString(36)}"`, allowed)}]}}`),
+  post(
+    "as many owners as may be",
+    `${head},"ownerReferences":[${many((i) => `{"apiVersion":"v1","kind":"Pod","name":"a","uid":"${i}"}`, 700_000)}]}}`,
+  ),
+  post(
+    "as many managers as may be",
+    `${head},"managedFields":[${many((i) => `{"manager":"${i}","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{}}}`, 900_000)}]}}`,
+  ),
+  post("as many unknown fields as may be", `${head}},${many((i) => `"${i.toString(36)}":1`, allowed)}}`),
+  post(
+    "as many containers as may be",
+    `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w"},"spec":{"containers":[${many((i) => `{"name":"a${i}","image":"b"}`, allowed)}]}}`,
+    undefined,
+    json,
+    pods,
+  ),
+  post(
+    "as many variables as may be",
+    `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"v"},"spec":{"containers":[{"name":"a","image":"b","env":[${many((i) => `{"name":"a${i}"}`, allowed)}]}]}}`,
+    undefined,
+    json,
+    pods,
+  ),
 ];
 
 const aliases = Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}*a${i}]`);
@@ -350,6 +395,31 @@ const patchInputs: readonly WorstInput[] = [
     "apply-patch+yaml",
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca.crt}\ndata:${many((i) => `\n  ${i.toString(36)}: ""`).replaceAll(",", "")}`,
   ),
+  patch(
+    "an applied object of as many keys as may be",
+    "apply-patch+yaml",
+    `${head.replace("worst", "kube-root-ca.crt")}},"data":{${many((i) => `"${i.toString(36)}":""`, allowed)}}}`,
+  ),
+  patch(
+    "an applied object of as many owners as may be",
+    "apply-patch+yaml",
+    `${head.replace("worst", "kube-root-ca.crt")},"ownerReferences":[${many((i) => `{"apiVersion":"v1","kind":"Pod","name":"a","uid":"${i}"}`, allowed)}]}}`,
+  ),
+  patch(
+    "an applied object of as many finalizers as may be",
+    "apply-patch+yaml",
+    `${head.replace("worst", "kube-root-ca.crt")},"finalizers":[${many((i) => `"a.b/${i.toString(36)}"`, allowed)}]}}`,
+  ),
+  patch(
+    "a strategic patch that orders as many elements as may be",
+    "strategic-merge-patch+json",
+    `{"metadata":{"$setElementOrder/finalizers":[${many((i) => `"a.b/${i}"`, 250_000)}],"finalizers":[${many((i) => `"a.b/${i}"`, 250_000)}]}}`,
+  ),
+  patch(
+    "a strategic patch of as many owners as may be",
+    "strategic-merge-patch+json",
+    `{"metadata":{"ownerReferences":[${many((i) => `{"apiVersion":"v1","kind":"Pod","name":"a","uid":"${i}"}`, allowed)}]}}`,
+  ),
   patch("a patch of no known kind", "octet-stream", "a", 415),
 ];
 
@@ -441,6 +511,7 @@ const pathInputs: readonly WorstInput[] = [
 
 export const worstInputs: readonly WorstInput[] = [
   ...jsonInputs,
+  ...crowdedInputs,
   ...yamlInputs,
   ...protobufInputs,
   ...patchInputs,

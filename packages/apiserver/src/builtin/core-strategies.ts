@@ -19,8 +19,27 @@ import { setReplicationControllerDefaults } from "./workload-defaults.ts";
 const dataKey = /^[-._a-zA-Z0-9]+$/;
 const dataKeyProblem =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+/** Bytes of all values of a ConfigMap or a Secret together. */
+const dataBytesMax = 1024 * 1024;
 const claimImmutable =
   "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+
+function bytesOf(values: JsonObject, encoding: "utf8" | "base64"): number {
+  let bytes = 0;
+  for (const value of Object.values(values)) if (typeof value === "string") bytes += Buffer.byteLength(value, encoding);
+  return bytes;
+}
+
+/** Where upstream reports it: for a Secret at its data, for a ConfigMap at no field. */
+function tooLongErrors(field: string, bytes: number): readonly FieldError[] {
+  if (bytes <= dataBytesMax) return [];
+  return [{ type: "FieldValueTooLong", field, message: `Too long: may not be more than ${dataBytesMax} bytes` }];
+}
+
+function validateConfigMap(map: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const bytes = bytesOf(objectAt(map, "data"), "utf8") + bytesOf(objectAt(map, "binaryData"), "base64");
+  return [...dataErrors(map, old), ...tooLongErrors("[]", bytes)];
+}
 
 function dataErrors(object: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   const errors: FieldError[] = [];
@@ -48,6 +67,7 @@ const requiredSecretKeys: Readonly<Record<string, readonly string[]>> = {
 function validateSecret(secret: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   const errors = [...dataErrors(secret, old)];
   const data = objectAt(secret, "data");
+  errors.push(...tooLongErrors("data", bytesOf(data, "base64")));
   for (const key of requiredSecretKeys[String(secret["type"])] ?? [])
     if (data[key] === undefined) errors.push(required(`data[${key}]`));
   if (old !== undefined && secret["type"] !== old["type"])
@@ -126,7 +146,7 @@ export const coreStrategies: StrategyTable = {
   "/Service": serviceStrategy,
   "/PodTemplate": { defaults: (object) => setPodTemplateDefaults(ensureObject(object, "template")) },
   "/ReplicationController": { defaults: setReplicationControllerDefaults, defaultPropagation: "Orphan" },
-  "/ConfigMap": { validate: dataErrors },
+  "/ConfigMap": { validate: validateConfigMap },
   "/Secret": { defaults: setSecretDefaults, validate: validateSecret },
   "/Namespace": {
     nameRule: "label",

@@ -1,11 +1,13 @@
 import { type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { MutableObject } from "./mutable-object.ts";
+import { checkObjectSize } from "./object-size.ts";
 import type { ResourceDefinition, WriteContext } from "./resource-definition.ts";
 import { validateMetadata, warnOfFinalizers } from "./validate-metadata.ts";
 
 /**
  * Metadata and what the strategy says of the rest; one 422 names everything that is wrong. Strategies of custom kinds
- * validate by schema; the schemas of built-in kinds describe the wire alone.
+ * validate by schema; the schemas of built-in kinds describe the wire alone. An object that cannot be stored for its size is
+ * refused before anything else of it is looked at.
  */
 export function validateObject(
   definition: ResourceDefinition,
@@ -13,6 +15,7 @@ export function validateObject(
   old: UnstructuredObject | undefined,
   write: WriteContext,
 ): void {
+  checkObjectSize(object);
   const errors: FieldError[] = [];
   validateMetadata(definition, object, old, errors);
   const ofKind = definition.strategy.validate?.(object, old, write);

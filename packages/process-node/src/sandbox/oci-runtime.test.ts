@@ -69,7 +69,9 @@ run("a command that is given up leaves no process", async () => {
   await new Promise((resolve) => hanging.stdout.once("data", resolve));
   hanging.kill();
   expect((await hanging.exited).exitCode).toBe(137);
-  await expect.poll(() => execFileSync("ps", ["-eo", "args="]).toString()).not.toContain(`sleep ${seconds}`);
+  await expect
+    .poll(() => execFileSync("ps", ["-eo", "args="]).toString(), { timeout: 10_000 })
+    .not.toContain(`sleep ${seconds}`);
   expect(existsSync(`/proc/${container.pid}`)).toBe(true);
 });
 

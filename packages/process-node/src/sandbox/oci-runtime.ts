@@ -206,22 +206,18 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       exitDirectory: this.#exits.directory,
       runtimeArguments: this.#runtimeArguments(),
     });
-    const stage = { directory: this.#stage, skeleton, owner, rootBytes: rootBytesMax, paths: staged };
-    return this.#inMountNamespace(stageCommand(stage, conmon));
+    const { prepare } = this.cgroups;
+    const stage = { directory: this.#stage, prepare, skeleton, owner, rootBytes: rootBytesMax, paths: staged };
+    return ["/usr/bin/unshare", "--mount", "--propagation", "private", ...stageCommand(stage, conmon)];
   }
 
   #runtimeArguments(): readonly string[] {
     return ["--root", join(this.#options.directory, ".crun"), this.cgroups.managerArgument];
   }
 
+  /** Only the making of a container looks at the host's control groups. */
   #crun(args: readonly string[]): readonly string[] {
-    const command = [crunProgram, ...this.#runtimeArguments(), ...args];
-    return this.cgroups.prepare === "" ? command : this.#inMountNamespace(command);
-  }
-
-  #inMountNamespace(command: readonly string[]): readonly string[] {
-    const script = `${this.cgroups.prepare === "" ? ":" : this.cgroups.prepare}\nexec "$@"`;
-    return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-ec", script, "setpoint", ...command];
+    return [crunProgram, ...this.#runtimeArguments(), ...args];
   }
 
   #writeFiles(spec: ContainerSpec, bundle: string): Record<string, string> {

@@ -17,6 +17,8 @@ export interface StagedPath {
 export interface Stage {
   /** An empty folder of the node whose path anybody may walk (as root) or that belongs to the node's user. */
   readonly directory: string;
+  /** Lines of the shell that come first; see `HostCgroups.prepare`. */
+  readonly prepare: string;
   /** Root's skeleton, already with its owners. */
   readonly skeleton: string;
   readonly owner: { readonly uid: number; readonly gid: number };
@@ -37,9 +39,7 @@ export function stagedPath(directory: string, name: string): string {
  * Arguments: stage, skeleton, user, group, size; triples of volume, path and name; `--`; what to run. As few programs as
  * possible run here: each start of a container waits for them.
  */
-const script = `set -eu
-PATH=/usr/sbin:/usr/bin:/sbin:/bin
-make() {
+const script = `make() {
   at=$1 rest=$2
   while [ -n "$rest" ]; do
     case $rest in */*) part=\${rest%%/*} rest=\${rest#*/} ;; *) part=$rest rest= ;; esac
@@ -69,8 +69,9 @@ exec "$@"`;
 
 /** The command that makes the stage and then becomes `command`; for a mount namespace of its own. */
 export function stageCommand(stage: Stage, command: readonly string[]): string[] {
-  const { directory, skeleton, owner, rootBytes, paths } = stage;
+  const { directory, prepare, skeleton, owner, rootBytes, paths } = stage;
+  const start = `set -eu\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n${prepare}`;
   const triples = paths.flatMap(({ volume, path, name }) => [volume, path, name]);
   const settings = [directory, skeleton, String(owner.uid), String(owner.gid), String(rootBytes)];
-  return ["/bin/sh", "-c", script, "setpoint-stage", ...settings, ...triples, "--", ...command];
+  return ["/bin/sh", "-c", `${start}\n${script}`, "setpoint-stage", ...settings, ...triples, "--", ...command];
 }

@@ -248,7 +248,6 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       updateFiles: (fresh) => void writeOwnFiles(join(bundle, "files"), fresh, files),
       exec: (command, options) =>
         execInContainer({
-          clock: this.#options.clock,
           spec,
           bundle,
           command,

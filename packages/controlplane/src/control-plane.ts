@@ -18,6 +18,7 @@ import { seededRandom } from "@setpoint/host/simulated";
 import { systemHost } from "@setpoint/host/system";
 import { assembleApiServer, type AssembledServer } from "./api-server-assembly.ts";
 import { startBuiltInControllers } from "./built-in-controllers.ts";
+import { controllersUser, prepareForControllers } from "./controllers-role.ts";
 import { publishApiServer } from "./kubernetes-service.ts";
 import { slicedTransport } from "./sliced-transport.ts";
 import { kubeletClientUser, nodeAgentsGroup, nodeNetworksGroup, prepareForNodes } from "./node-agents.ts";
@@ -74,10 +75,6 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 const admin: UserInfo = { username: "admin", groups: ["system:masters", "system:authenticated"] };
-const controllerManager: UserInfo = {
-  username: "system:kube-controller-manager",
-  groups: ["system:masters", "system:authenticated"],
-};
 
 /**
  * Resolves when it serves and its controllers are in sync.
@@ -93,8 +90,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     options.https === undefined ? undefined : parts.use(await listen(host, assembled, authority, options));
   const transport = assembled.server.transport(admin);
   if (options.controllers !== false) {
+    await prepareForControllers(transport, host);
     const controllers = {
-      transport: slicedTransport(assembled.server.transport(controllerManager), host.clock),
+      transport: slicedTransport(assembled.server.transport(controllersUser), host.clock),
       host,
       authority,
     };

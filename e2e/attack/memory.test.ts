@@ -10,7 +10,7 @@ import { type RawAnswer, Target } from "./target.ts";
 const heapMb = 512;
 const flags = ["--nodes", "0"] as const;
 const minutes = Number(process.env["ATTACK_MINUTES"] ?? 0);
-const loadMs = minutes > 0 ? minutes * 60_000 : 12_000;
+const loadMs = minutes > 0 ? minutes * 60_000 : 8_000;
 const timeoutMs = loadMs + 120_000;
 const collection = "/api/v1/namespaces/default/configmaps";
 const mergePatch = { "content-type": "application/merge-patch+json" };
@@ -108,6 +108,13 @@ async function patchUntil(target: Target, endMs: number): Promise<Record<number,
   return statuses;
 }
 
+/** The slowest of some reads before the load. */
+async function quietLatencyMs(target: Target): Promise<number> {
+  await using bystander = target.bystander(10);
+  await expect.poll(() => bystander.latenciesMs.length, { timeout: 30_000 }).toBeGreaterThan(8);
+  return bystander.worstMs;
+}
+
 interface Load {
   readonly peakBytes: number;
   readonly restBytes: number;
@@ -115,6 +122,7 @@ interface Load {
 
 /** Runs a load beside a bystander, and writes down what it cost. */
 async function underLoad(what: string, target: Target, load: () => Promise<string>): Promise<Load> {
+  const quietMs = await quietLatencyMs(target);
   const beforeBytes = target.residentBytes();
   let peakBytes = 0;
   const sampler = setInterval(() => {
@@ -129,12 +137,13 @@ async function underLoad(what: string, target: Target, load: () => Promise<strin
     const p99 = bystander.quantile(0.99).toFixed(0);
     const megabytes = [beforeBytes, peakBytes].map((bytes) => (bytes / megabyte).toFixed(0));
     figures.push(
-      `${what}: resident before ${megabytes[0]} MB, peak ${megabytes[1]} MB; bystander p99 ${p99} ms, worst ${bystander.worstMs.toFixed(0)} ms; ${result}`,
+      `${what}: resident before ${megabytes[0]} MB, peak ${megabytes[1]} MB; bystander quiet ${quietMs.toFixed(0)} ms, p99 ${p99} ms, worst ${bystander.worstMs.toFixed(0)} ms; ${result}`,
     );
   }
   expect(target.isRunning, target.output.slice(-2_000)).toBe(true);
   expect(bystander.failures).toEqual([]);
-  expect(bystander.worstMs).toBeLessThan(5_000);
+  // A busy machine makes both slower.
+  expect(bystander.worstMs).toBeLessThan(Math.max(5_000, 30 * quietMs));
   await delay(3_000);
   const restBytes = target.residentBytes();
   figures.push(`  resident 3 s later ${(restBytes / megabyte).toFixed(0)} MB`);
@@ -215,6 +224,11 @@ test(
     );
     expect([full.status, JSON.parse(full.body).message]).toEqual([500, "etcdserver: mvcc: database space exceeded"]);
     expect(stored).toBeGreaterThan(100);
+    const metrics = (await client.send("GET", "/metrics")).body;
+    const used = Number(/^setpoint_memory_used_bytes\{buffer="stored"\} (\d+)$/m.exec(metrics)?.[1]);
+    const budget = Number(/^setpoint_memory_budget_bytes\{buffer="stored"\} (\d+)$/m.exec(metrics)?.[1]);
+    expect(used).toBeGreaterThan(0.99 * budget);
+    expect(used).toBeLessThanOrEqual(budget);
     for (let i = 0; i < 20; i++) expect((await client.send("DELETE", `${collection}/large-${i}`)).status).toBe(200);
     expect((await client.send("POST", collection, large("again", "x"))).status).toBe(201);
     expect(target.isRunning).toBe(true);

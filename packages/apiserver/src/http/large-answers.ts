@@ -1,12 +1,12 @@
 /** Bounds how many large answers are written at the same time, since each holds slices and buffers of its connection. */
 import { ApiError, failure, SetpointError } from "@setpoint/apimachinery";
-import type { Clock } from "@setpoint/host";
+import { type Clock, nextTurn } from "@setpoint/host";
 import { isNearlyFull } from "./heap-use.ts";
 
 /** Lists beyond a slice that are written at the same time. */
 export const largeListsMax = 32;
-/** How long a client may take to read one; a real server ends requests that are no watches after as long. */
-export const largeListMsMax = 60_000;
+/** How long the server waits in all for the client that reads one. */
+export const largeListMsMax = 120_000;
 const retryAfterSeconds = 1;
 
 let underway = 0;
@@ -22,14 +22,36 @@ export async function writeLarge(write: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Throws when a list that is being written has to end: it holds its objects, also those that have changed meanwhile. */
-export function refuseOverdue(startMs: number, clock: Clock): void {
-  if (clock.monotonic() - startMs > largeListMsMax) throw overdue();
+/** Slices that are written in one turn of the event loop, of all lists together. */
+const slicesOfTurn = 4;
+
+/** The turns of one clock. */
+interface Turns {
+  granted: number;
+  next: Promise<void>;
+}
+
+const turnsOf = new WeakMap<Clock, Turns>();
+
+/**
+ * Resolves when the next slice of a large list may be encoded and written: few a turn of the event loop, whatever the number
+ * of lists, in the order of asking. Other requests go on in between.
+ */
+export function sliceTurn(clock: Clock): Promise<void> {
+  let turns = turnsOf.get(clock);
+  if (turns === undefined) turnsOf.set(clock, (turns = { granted: 0, next: nextTurn(clock) }));
+  if (turns.granted++ % slicesOfTurn === 0) turns.next = turns.next.then(() => nextTurn(clock));
+  return turns.next;
+}
+
+/** Throws when a list has to end: it holds its objects, also those that have changed since it began. */
+export function refuseOverdue(waitedMs: number): void {
+  if (waitedMs > largeListMsMax) throw overdue();
   if (isNearlyFull()) throw tooManyLists();
 }
 
 function overdue(): SetpointError {
-  const message = `The client has not read its list within ${largeListMsMax} ms: the answer was cut`;
+  const message = `The client let its list wait for ${largeListMsMax} ms: the answer was cut`;
   return new SetpointError("ERR_SLOW_CLIENT", message);
 }
 

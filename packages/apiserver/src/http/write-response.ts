@@ -5,7 +5,7 @@ import { createGzip } from "node:zlib";
 import { type ApiResponse, SetpointError, type WatchFrame } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { EncodingCache } from "./encoding-cache.ts";
-import { refuseOverdue, writeLarge } from "./large-answers.ts";
+import { refuseOverdue, sliceTurn, writeLarge } from "./large-answers.ts";
 import type { Reply, ReplyHeaders } from "./reply.ts";
 
 /** Answers above this size are compressed for clients that ask (upstream's threshold). */
@@ -79,7 +79,8 @@ function* listSlices({ items, ...rest }: List): Generator<string | Buffer> {
     if (typeof part === "string" && slice.length < listSliceLength) continue;
     yield slice;
     slice = "";
-    if (typeof part !== "string") yield part;
+    if (typeof part === "string") continue;
+    for (let from = 0; from < part.length; from += listSliceLength) yield part.subarray(from, from + listSliceLength);
   }
   yield `${slice}]}\n`;
 }
@@ -97,17 +98,8 @@ function writeList(reply: Reply, status: number, list: List, options: WriteOptio
   const first = slices.next().value ?? "";
   const second = slices.next();
   if (second.done === true) return writeWhole(reply, status, String(first), options);
-  const all = bounded(chained([first, second.value], slices), options.clock);
+  const all = chained([first, second.value], slices);
   return writeLarge(() => writeSlices(reply, status, all, options));
-}
-
-/** The slices, until the list takes too long or memory is short. */
-function* bounded<T>(slices: Iterable<T>, clock: Clock): Generator<T> {
-  const startMs = clock.monotonic();
-  for (const slice of slices) {
-    yield slice;
-    refuseOverdue(startMs, clock);
-  }
 }
 
 function* chained<T>(first: Iterable<T>, rest: Iterable<T>): Generator<T> {
@@ -123,7 +115,7 @@ async function writeSlices(
 ): Promise<void> {
   if (options.gzip) return writeZipped(reply, status, slices, options);
   reply.head(status, options.headers);
-  if (!options.headOnly) for (const slice of slices) await writeWhenRoom(reply, reply.out, slice, options);
+  if (!options.headOnly) await writeEach(reply, reply.out, slices, options);
   reply.out.end();
 }
 
@@ -140,8 +132,25 @@ async function writeZipped(
   if (options.headOnly) return void reply.out.end();
   const gzip = createGzip({ level: 1 });
   gzip.pipe(reply.out);
-  for (const part of parts) await writeWhenRoom(reply, gzip, part, options);
+  await writeEach(reply, gzip, parts, options);
   gzip.end();
+}
+
+async function writeEach(
+  reply: Reply,
+  out: Writable,
+  slices: Iterable<string | Buffer>,
+  options: WriteOptions,
+): Promise<void> {
+  const { clock } = options;
+  let waitedMs = 0;
+  for (const slice of slices) {
+    const startMs = clock.monotonic();
+    await writeWhenRoom(reply, out, slice, options);
+    waitedMs += clock.monotonic() - startMs;
+    refuseOverdue(waitedMs);
+    await sliceTurn(clock);
+  }
 }
 
 async function writeWatch(

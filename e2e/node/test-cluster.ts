@@ -60,6 +60,7 @@ const kinds: Readonly<Record<string, KindRef>> = Object.fromEntries(
       ["", "Node", "nodes", false],
       ["", "Event", "events", true],
       ["discovery.k8s.io", "EndpointSlice", "endpointslices", true],
+      ["networking.k8s.io", "NetworkPolicy", "networkpolicies", true],
     ] as const
   ).map(([group, kind, plural, namespaced]) => [kind, { group, version: "v1", kind, plural, namespaced }]),
 );

@@ -14,6 +14,11 @@ export class TourError extends Error {
   override readonly name = "TourError";
 }
 
+/** The host reaches the Services and pods of `setpoint up` at mirrors of their addresses on its loopback network. */
+function reachable(address: string | undefined): string {
+  return (address ?? "").replace(/^10\.(?=(?:6[4-9]|7\d|9[6-9]|10\d|11[01])\.)/, "127.");
+}
+
 export class ClusterUnderTour {
   readonly client: Client;
   readonly name: string;
@@ -56,7 +61,7 @@ export class ClusterUnderTour {
 
   async clientEndpoint(): Promise<string> {
     const service = await this.client.get(Service, { name: `${this.name}-client`, namespace: this.namespace });
-    return `http://${service.spec?.clusterIP}:2379`;
+    return `http://${reachable(service.spec?.clusterIP)}:2379`;
   }
 
   async pods(): Promise<readonly Pod[]> {
@@ -73,7 +78,7 @@ export class ClusterUnderTour {
   /** A pod that is being stopped belongs to a member that has been removed or is about to leave. */
   async memberEndpoints(): Promise<readonly string[]> {
     const staying = (await this.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    return staying.flatMap((pod) => (pod.status?.podIP ? [`http://${pod.status.podIP}:2379`] : []));
+    return staying.flatMap((pod) => (pod.status?.podIP ? [`http://${reachable(pod.status.podIP)}:2379`] : []));
   }
 
   /** etcd's own list, from any member that answers. */

@@ -57,7 +57,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   parts.use(guardProcess(host.log));
   const block = parts.use(await claimServiceBlock(directory));
   const isKept = options.directory !== undefined;
-  const question = { clock: host.clock, directory, isKept, block, canSeparate: false, say: options.say };
+  const question = { clock: host.clock, directory, isKept, block, say: options.say };
   const network = parts.use(await choosePodNetwork(question));
   const controlPlane = parts.use(
     await startControlPlane({

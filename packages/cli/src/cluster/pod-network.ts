@@ -33,8 +33,6 @@ export interface PodNetworkQuestion {
   /** Whether the directory lives longer than this process. */
   readonly isKept: boolean;
   readonly block: ServiceBlock;
-  /** Whether the nodes' runtime gives pods network namespaces. */
-  readonly canSeparate: boolean;
   readonly say: (line: string) => void;
 }
 
@@ -43,7 +41,6 @@ type Kind = "namespace" | "loopback";
 /** Services keep their addresses, so a data directory keeps the kind of network that it began with. */
 export async function choosePodNetwork(question: PodNetworkQuestion): Promise<PodNetworkChoice> {
   const { directory, block, say } = question;
-  if (!question.canSeparate) return loopback(block);
   const file = join(directory, "pod-network");
   const known = knownKind(directory, file);
   if (known === "loopback") {

@@ -34,6 +34,8 @@ class NamespaceNetwork implements PodNetwork {
   readonly podCidr: string;
   readonly #options: NamespaceNetworkOptions;
   readonly #block: AddressBlock;
+  /** Pods that this agent has attached, and by which process: asking again costs nothing. */
+  readonly #attached = new Map<string, number>();
 
   constructor(options: NamespaceNetworkOptions, block: AddressBlock) {
     this.#options = options;
@@ -55,7 +57,12 @@ class NamespaceNetwork implements PodNetwork {
   }
 
   async attach(podUid: string, holderPid: number): Promise<void> {
-    const address = this.addressOf(podUid);
+    if (this.#attached.get(podUid) === holderPid) return;
+    await this.#attach(this.addressOf(podUid), holderPid);
+    this.#attached.set(podUid, holderPid);
+  }
+
+  async #attach(address: string, holderPid: number): Promise<void> {
     const pod = { holderPid, isRootless: this.#options.namespace.isRootless };
     if (await this.#isAttached(pod, address)) return;
     await this.#options.ensureRules();
@@ -65,6 +72,7 @@ class NamespaceNetwork implements PodNetwork {
   }
 
   async detach(podUid: string): Promise<void> {
+    this.#attached.delete(podUid);
     if (this.#block.has(podUid)) await this.#remove(this.addressOf(podUid));
   }
 

@@ -1,7 +1,7 @@
 /** Sockets in another network namespace, opened by a child process that hands them over. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket as UdpSocket } from "node:dgram";
-import type { Server, Socket } from "node:net";
+import { type Server, Socket } from "node:net";
 import { nodeError } from "../errors.ts";
 import { enterNamespace, type NetworkNamespace } from "./namespace-holder.ts";
 
@@ -111,7 +111,7 @@ export class NamespaceSockets implements AsyncDisposable {
     if (message.kind === "failed")
       return waiting?.reject(Object.assign(new Error(message.message), { code: message.code }));
     if (handle === undefined) return;
-    if ("allowHalfOpen" in handle) handle.allowHalfOpen = true;
+    if (handle instanceof Socket) handle.allowHalfOpen = true;
     if (waiting !== undefined) waiting.resolve(handle);
     else if ("destroy" in handle) handle.destroy();
     else handle.close();

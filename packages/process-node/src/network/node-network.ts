@@ -88,7 +88,7 @@ async function createSeparateNetwork(
       log,
       compile() {
         const own = pods().flatMap((pod) => podAddress(pod, network.addressOf(podIdentity(pod).uid)) ?? []);
-        const sources = { policies: mirrors.policies.values(), namespaces: mirrors.namespaces.values() };
+        const sources = { policies: [...mirrors.policies.values()], namespaces: [...mirrors.namespaces.values()] };
         const policies = policyRules({ ...sources, pods: allPods(mirrors.pods.values(), own) }, own, apiAddress);
         const translation = serviceRules(services(), network.podCidr, nodeAddressInside(network.podCidr));
         return nodeTable(nodeName, policies + translation);
@@ -103,7 +103,7 @@ async function createSeparateNetwork(
   return {
     network,
     dnsSockets: sockets,
-    proxy: { listenAddress: hostAddress, connect: (...to) => network.connect(...to) },
+    proxy: { listenAddress: hostAddress, connect: (...to) => network.connect(...to), mirroredPods: network.podCidr },
     update,
     synced,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

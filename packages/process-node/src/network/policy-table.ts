@@ -13,8 +13,8 @@ export interface PodAddress {
 }
 
 export interface PolicySources {
-  readonly policies: Iterable<NetworkPolicy>;
-  readonly namespaces: Iterable<KubeObject>;
+  readonly policies: readonly NetworkPolicy[];
+  readonly namespaces: readonly KubeObject[];
   /** Every pod of the cluster that has an address. */
   readonly pods: readonly PodAddress[];
 }
@@ -40,7 +40,7 @@ export function allowedTraffic(
   pod: PodAddress,
   direction: Direction,
 ): readonly AllowedTraffic[] | undefined {
-  const selecting = [...sources.policies].filter((policy) => selects(policy, pod, direction));
+  const selecting = sources.policies.filter((policy) => selects(policy, pod, direction));
   if (selecting.length === 0) return undefined;
   return selecting.flatMap((policy) =>
     rulesOf(policy, direction).map(({ peers, ports }) => ({
@@ -70,7 +70,7 @@ function peerAddresses(
   ownNamespace: string,
   peers: readonly NetworkPolicyPeer[],
 ): PeerAddresses {
-  const labels = new Map([...namespaces].map(({ metadata }) => [metadata.name ?? "", metadata.labels ?? {}]));
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name ?? "", metadata.labels ?? {}]));
   const matches = peers
     .filter(({ ipBlock }) => ipBlock === undefined)
     .map((peer) => peerTest(peer, ownNamespace, labels));

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Service, ServicePort } from "../cluster/kinds.ts";
 import { connectOnHost } from "./loopback-network.ts";
+import { inCidr } from "./ipv4.ts";
 import type { PodNetwork } from "./pod-network.ts";
 import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";
 
@@ -15,6 +16,16 @@ export interface ServiceProxyOptions {
   readonly listenAddress?: (clusterIP: string) => string;
   /** Default: from the host's own network namespace. */
   readonly connect?: PodNetwork["connect"];
+  /** Pods of this range that Services lead to are served by themselves, too: the host has no other way to them. */
+  readonly mirroredPods?: string;
+}
+
+/** What is listened for at one address and port. */
+interface Served {
+  readonly service: Service;
+  readonly address: string;
+  readonly port: number;
+  readonly targets: () => readonly { readonly host: string; readonly port: number }[];
 }
 
 export interface ServiceProblem {
@@ -42,6 +53,7 @@ export class ServiceProxy implements AsyncDisposable {
   readonly #onProblem: (problem: ServiceProblem) => void;
   readonly #listenAddress: (clusterIP: string) => string;
   readonly #connect: PodNetwork["connect"];
+  readonly #mirroredPods: string | undefined;
   readonly #listeners = new Map<string, Listener>();
   /** Why listeners could not be made, so that each reason is reported once. */
   readonly #failed = new Map<string, string>();
@@ -49,10 +61,11 @@ export class ServiceProxy implements AsyncDisposable {
   constructor(
     table: ServiceTable,
     onProblem: (problem: ServiceProblem) => void,
-    { listenAddress = (address) => address, connect = connectOnHost }: ServiceProxyOptions = {},
+    { listenAddress = (address) => address, connect = connectOnHost, mirroredPods }: ServiceProxyOptions = {},
   ) {
     this.#listenAddress = listenAddress;
     this.#connect = connect;
+    this.#mirroredPods = mirroredPods;
     this.#table = table;
     this.#onProblem = onProblem;
   }
@@ -73,37 +86,61 @@ export class ServiceProxy implements AsyncDisposable {
   }
 
   #update(isDue: (key: string) => boolean): void {
-    const wanted = new Map<string, { service: Service; port: ServicePort }>();
+    const wanted = new Map<string, Served>();
     for (const service of this.#table.services()) {
-      if (!hasClusterIp(service)) continue;
-      for (const port of service.spec.ports ?? []) {
-        const address = this.#listenAddress(service.spec.clusterIP ?? "");
-        if ((port.protocol ?? "TCP") === "TCP") wanted.set(`${address}:${port.port}`, { service, port });
-      }
+      for (const each of [...this.#ofService(service), ...this.#ofPods(service)])
+        wanted.set(`${each.address}:${each.port}`, each);
     }
     for (const [key, listener] of this.#listeners) if (!wanted.has(key)) this.#close(key, listener);
     for (const key of this.#failed.keys()) if (!wanted.has(key)) this.#failed.delete(key);
-    for (const [key, { service, port }] of wanted) {
-      if (isDue(key)) this.#listen(key, service, port);
-    }
+    for (const [key, served] of wanted) if (isDue(key)) this.#listen(key, served);
+  }
+
+  #ofService(service: Service): Served[] {
+    if (!hasClusterIp(service)) return [];
+    const address = this.#listenAddress(service.spec.clusterIP ?? "");
+    return tcpPorts(service).map(({ port }) => ({
+      service,
+      address,
+      port,
+      targets: () => this.#targets(service, port),
+    }));
+  }
+
+  #ofPods(service: Service): Served[] {
+    const range = this.#mirroredPods;
+    if (range === undefined) return [];
+    const { namespace = "default", name = "" } = service.metadata;
+    return this.#table
+      .endpoints(namespace, name)
+      .filter(({ address }) => inCidr(address, range))
+      .flatMap(({ address: host, ports }) =>
+        [...new Set(ports.values())].map((port) => ({
+          service,
+          address: this.#listenAddress(host),
+          port,
+          targets: () => [{ host, port }],
+        })),
+      );
+  }
+
+  /** The Service may have changed since it was listened for: what counts is its state now. */
+  #targets({ metadata }: Service, number: number): readonly { readonly host: string; readonly port: number }[] {
+    const current = this.#table.find(metadata.namespace ?? "default", metadata.name ?? "");
+    const port = current?.spec.ports?.find((each) => each.port === number);
+    return current === undefined || port === undefined ? [] : backends(this.#table, current, port);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const [key, listener] of this.#listeners) this.#close(key, listener);
   }
 
-  #listen(key: string, service: Service, port: ServicePort): void {
-    const { namespace = "default", name = "" } = service.metadata;
+  #listen(key: string, { service, address, port, targets }: Served): void {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
       listener.sockets.add(socket);
       socket.once("close", () => listener.sockets.delete(socket));
       socket.on("error", () => socket.destroy());
-      // The Service may have changed since: what counts is its state now.
-      const current = this.#table.find(namespace, name);
-      const currentPort = current?.spec.ports?.find((each) => each.port === port.port);
-      const targets =
-        current === undefined || currentPort === undefined ? [] : backends(this.#table, current, currentPort);
-      this.#pass(socket, listener, targets, 0);
+      this.#pass(socket, listener, targets(), 0);
     });
     const listener: Listener = { server, sockets: new Set(), turn: 0 };
     server.maxConnections = connectionsMax;
@@ -115,7 +152,7 @@ export class ServiceProxy implements AsyncDisposable {
       this.#failed.set(key, code);
       if (!isKnown) this.#onProblem({ service, address: key, code, error });
     });
-    server.listen(port.port, this.#listenAddress(service.spec.clusterIP ?? ""));
+    server.listen(port, address);
     this.#listeners.set(key, listener);
   }
 
@@ -154,4 +191,8 @@ function join(client: Socket, upstream: Socket): void {
   client.pipe(upstream);
   upstream.pipe(client);
   client.resume();
+}
+
+function tcpPorts(service: Service): readonly ServicePort[] {
+  return (service.spec.ports ?? []).filter(({ protocol = "TCP" }) => protocol === "TCP");
 }

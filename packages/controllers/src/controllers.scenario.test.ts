@@ -351,6 +351,18 @@ test("a namespace waits for a finalizer and says so", async () => {
   );
 });
 
+test("a namespace that has waited for long ends within seconds of the last finalizer", async () => {
+  await using world = await simulate({ seed: 30 });
+  await world.apply(Namespace({ name: "team" }));
+  await world.apply(ConfigMap({ name: "held", namespace: "team", finalizers: ["example.com/hold"] }));
+  await world.delete(Namespace, "team");
+  await world.run(10 * minute);
+  await world.patch(ConfigMap, { name: "held", namespace: "team" }, { metadata: { finalizers: null } });
+  const isGone = async (): Promise<boolean> =>
+    (await world.list(Namespace)).every((each) => each.metadata.name !== "team");
+  await world.until("the end of the namespace", isGone, { within: 10_000 });
+});
+
 test("a pod that fits no node says why, and is bound when one comes to fit", async () => {
   await using world = await simulate({ seed: 11 });
   await world.apply(

@@ -10,10 +10,14 @@ import {
 } from "@setpoint/runtime";
 import { deleteContent, type RemainingContent } from "./namespace-content.ts";
 
-/** How often a namespace with remaining content is looked at: what remains waits for finalizers or grace periods. */
-const retryMs = 500;
+/**
+ * What remains waits for finalizers or grace periods, and each retry lists all kinds: a quarter of the time that it has waited passes
+ * before the next one, within these. The last is what upstream waits for finalizers.
+ */
+const retryMsMin = 500;
+const retryMsMax = 8_000;
 /** What admission refuses, a person has to allow. */
-const refusedRetryMs = 5_000;
+const refusedRetryMsMin = 5_000;
 
 /** Empties a namespace that is being deleted, then lets it go. */
 export const namespaces: ControllerDefinition = controller(Namespace, {
@@ -38,6 +42,11 @@ async function finalize(namespace: Stored<Namespace>, context: ReconcileContext)
   });
 }
 
+function retryMsAt({ metadata }: Stored<Namespace>, nowMs: number): number {
+  const waitedMs = nowMs - Date.parse(metadata.deletionTimestamp ?? "");
+  return Math.min(Math.max(waitedMs / 4 || 0, retryMsMin), retryMsMax);
+}
+
 /** Upstream's types, reasons and words: `Some resources are remaining: pods. has 1 resource instances`. */
 async function reportRemaining(
   namespace: Stored<Namespace>,
@@ -56,7 +65,8 @@ async function reportRemaining(
     const key = { name: namespace.metadata.name ?? "" };
     await client.patch(Namespace, key, { status: { conditions } }, { subresource: "status", type: "strategic" });
   }
-  return requeueAfter(refusals.length === 0 ? retryMs : refusedRetryMs, message);
+  const leastMs = refusals.length === 0 ? retryMsMin : refusedRetryMsMin;
+  return requeueAfter(Math.max(leastMs, retryMsAt(namespace, clock.now())), message);
 }
 
 function refused(refusals: readonly string[]): NamespaceCondition {

@@ -216,6 +216,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     api,
     clock,
     log,
+    onReturn: () => pods.reportAgain(),
     facts: {
       ...facts,
       name,

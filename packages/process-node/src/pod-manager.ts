@@ -44,6 +44,11 @@ export class PodManager {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
+  /** Each pod's status is written, whatever was written before. */
+  reportAgain(): void {
+    for (const worker of this.#workers.values()) worker.reportAgain();
+  }
+
   workers(): readonly PodWorker[] {
     return [...this.#workers.values()];
   }

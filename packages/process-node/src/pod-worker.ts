@@ -116,6 +116,12 @@ export class PodWorker {
     this.#graceTimer?.cancel();
   }
 
+  /** Its status is written when it differs from the API's, also when this worker wrote the same before. */
+  reportAgain(): void {
+    this.#written = "";
+    this.wake();
+  }
+
   /** Keeps the logs of its containers small. */
   rotateLogs(): void {
     for (const worker of this.#containers.values()) {

@@ -1,31 +1,41 @@
-import { Lease, Node } from "@setpoint/api";
+import { Lease, Node, Pod } from "@setpoint/api";
+import { isConflict, isNotFound } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
 import { controller, watching, type ControllerDefinition, type ReconcileContext } from "@setpoint/runtime";
+import { isActive, isReady } from "../pod-state.ts";
+import { isSame, readyStatus, unknownConditions, untilEvictionMs, wantedTaints } from "./node-verdict.ts";
 
 const leaseNamespace = "kube-node-lease";
 /** A node that has not renewed its lease for so long is not heard of any more (upstream: node-monitor-grace-period). */
 const silenceMsMax = 50_000;
+/** Pods of a node that is not ready are looked at this often. */
+const unreadyLookMs = 5_000;
 
-const notReady = "node.kubernetes.io/not-ready";
-const unreachable = "node.kubernetes.io/unreachable";
-
-/** Marks nodes that are not ready or not heard of with taints, and takes the taints off again. */
+/**
+ * Says of nodes that are not heard of that nothing is known of them, keeps pods away from nodes by taints, marks pods of
+ * nodes that are not ready, and deletes those that do not tolerate that for longer.
+ */
 export const nodeLifecycle: ControllerDefinition = controller(Node, {
   name: "nodelifecycle",
   // Readiness is status.
   predicate: () => true,
   watches: [
     watching(Lease, (lease) => (lease.metadata.namespace === leaseNamespace ? [{ name: lease.metadata.name }] : [])),
+    // Looked at from time to time: a change of a pod says nothing about its node.
+    watching(Pod, () => []),
   ],
   async reconcile(node, context) {
     const silentForMs = silenceOf(node, context);
-    const ready = node.status?.conditions?.find((each) => each.type === "Ready");
-    const isSilent = silentForMs > silenceMsMax;
-    if (isSilent && ready !== undefined && ready.status !== "Unknown") await reportSilence(node, context);
-    await ensureTaint(node, isSilent ? unreachable : ready?.status === "True" ? undefined : notReady, context);
-    if (isSilent) return context.awaitChange();
-    return context.requeueAfter(silenceMsMax - silentForMs + 1_000, "see whether the node still renews its lease");
+    if (silentForMs > silenceMsMax && (await reportSilence(node, context))) return context.awaitChange();
+    if (await ensureTaints(node, context)) return context.awaitChange();
+    if (readyStatus(node) !== "True") {
+      await markPods(node, context);
+      await evictPods(node, context);
+      return context.requeueAfter(unreadyLookMs, "see whether its pods have tolerated the node for long enough");
+    }
+    const untilSilentMs = Math.max(0, silenceMsMax - silentForMs);
+    return context.requeueAfter(untilSilentMs + 1_000, "see whether the node still renews its lease");
   },
 });
 
@@ -38,31 +48,78 @@ function silenceOf(node: Stored<Node>, context: ReconcileContext): number {
   return context.clock.now() - last;
 }
 
-async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<void> {
-  const condition = {
-    type: "Ready",
-    status: "Unknown",
-    reason: "NodeStatusUnknown",
-    message: "Kubelet stopped posting node status.",
-    lastTransitionTime: timestamp(context.clock),
-  };
+/** False when the node says so already. */
+async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
+  const conditions = unknownConditions(node, timestamp(context.clock));
+  if (conditions.length === 0) return false;
   // A node that has just come back must not be overwritten.
   const metadata = { resourceVersion: node.metadata.resourceVersion };
   await context.client.patch(
     Node,
     { name: node.metadata.name },
-    { metadata, status: { conditions: [condition] } },
+    { metadata, status: { conditions } },
     { subresource: "status", type: "strategic" },
   );
   context.event("Normal", "NodeNotReady", `Node ${node.metadata.name} status is now: NodeNotReady`);
+  return true;
 }
 
-/** Of the two taints of this controller exactly `wanted` stays; taints of others are kept. */
-async function ensureTaint(node: Stored<Node>, wanted: string | undefined, context: ReconcileContext): Promise<void> {
+/** Taints of others are kept. False when the node has all taints that it is to have, and no other. */
+async function ensureTaints(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
+  const present = node.spec?.taints ?? [];
+  const isFullDisruption = context.list(Node).every((each) => readyStatus(each) !== "True");
+  const wanted = wantedTaints(node, isFullDisruption, timestamp(context.clock));
+  const isThere =
+    present.length === wanted.length && wanted.every((taint) => present.some((each) => isSame(each, taint)));
+  if (isThere) return false;
+  await context.patch(node, { spec: { taints: wanted } }, { unchanged: true });
+  return true;
+}
+
+function podsOf(node: Stored<Node>, context: ReconcileContext): readonly Stored<Pod>[] {
+  return context.list(Pod).filter((pod) => pod.spec?.nodeName === node.metadata.name);
+}
+
+/** What a node last said of its pods is true no longer when the node says nothing. */
+async function markPods(node: Stored<Node>, context: ReconcileContext): Promise<void> {
+  const now = timestamp(context.clock);
+  const condition = { type: "Ready", status: "False", lastTransitionTime: now };
+  for (const pod of podsOf(node, context).filter((each) => isReady(each)))
+    await patchStatus(pod, { conditions: [condition] }, context);
+}
+
+async function evictPods(node: Stored<Node>, context: ReconcileContext): Promise<void> {
+  const nowMs = context.clock.now();
   const taints = node.spec?.taints ?? [];
-  const kept = taints.filter(({ key }) => key !== notReady && key !== unreachable);
-  const own = wanted === undefined ? [] : [{ key: wanted, effect: "NoSchedule" as const }];
-  const present = taints.filter(({ key }) => key === notReady || key === unreachable).map(({ key }) => key);
-  if (present.join() === own.map(({ key }) => key).join()) return;
-  await context.patch(node, { spec: { taints: [...kept, ...own] } }, { unchanged: true });
+  for (const pod of podsOf(node, context).filter((each) => isActive(each))) {
+    if (untilEvictionMs(pod, taints, nowMs) !== 0) continue;
+    const condition = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "DeletionByTaintManager",
+      message: "Taint manager: deleting due to NoExecute taint",
+      lastTransitionTime: timestamp(context.clock),
+    };
+    await patchStatus(pod, { conditions: [condition] }, context);
+    await unlessGone(context.client.delete(Pod, keyOf(pod), { preconditions: { uid: pod.metadata.uid } }));
+  }
+}
+
+function patchStatus(pod: Stored<Pod>, status: object, context: ReconcileContext): Promise<void> {
+  const metadata = { uid: pod.metadata.uid };
+  const options = { subresource: "status", type: "strategic" } as const;
+  return unlessGone(context.client.patch(Pod, keyOf(pod), { metadata, status }, options));
+}
+
+function keyOf({ metadata }: Stored<Pod>): { readonly namespace: string; readonly name: string } {
+  return { namespace: metadata.namespace ?? "", name: metadata.name };
+}
+
+/** Another pod may have taken the name meanwhile, or none is there any more. */
+async function unlessGone(request: Promise<unknown>): Promise<void> {
+  try {
+    await request;
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
 }

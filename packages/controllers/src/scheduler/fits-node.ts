@@ -18,7 +18,7 @@ export function misfit(pod: Pod, node: Node, podsOnNode: number): string | undef
   return undefined;
 }
 
-function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
   return tolerations.some(
     ({ key, operator = "Equal", value = "", effect }) =>
       (effect === undefined || effect === taint.effect) &&

@@ -18,6 +18,8 @@ export interface NodeRegistrationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly facts: NodeFacts;
+  /** The cluster had given up this node, and marked its pods: they have to be reported again. */
+  readonly onReturn?: () => void;
 }
 
 export const readyMessage = "kubelet is posting ready status";
@@ -107,7 +109,9 @@ export class NodeRegistration implements AsyncDisposable {
         },
       });
     } else await api.patch(leaseKind, key, { spec: { renewTime, holderIdentity: facts.name } });
-    if (clock.monotonic() - this.#statusAtMs >= statusMs || !(await this.#isAsReported())) await this.#writeStatus();
+    const isAsReported = await this.#isAsReported();
+    if (clock.monotonic() - this.#statusAtMs >= statusMs || !isAsReported) await this.#writeStatus();
+    if (!isAsReported) this.#options.onReturn?.();
   }
 
   /** Whether the Node still says what this agent reported; somebody who missed a heartbeat may have written otherwise. */

@@ -1,0 +1,75 @@
+/** What follows for a node and its pods from the node's conditions and its silence, as upstream decides it; pure. */
+import type { Node, Pod } from "@setpoint/api";
+import { isTolerated } from "../scheduler/fits-node.ts";
+
+export type NodeCondition = NonNullable<NonNullable<Node["status"]>["conditions"]>[number];
+export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
+
+const conditionTypes = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+
+const prefix = "node.kubernetes.io";
+const notReady = `${prefix}/not-ready`;
+const unreachable = `${prefix}/unreachable`;
+/** Conditions that keep new pods away while they are True. */
+const pressureTaints: Readonly<Record<string, string>> = {
+  MemoryPressure: `${prefix}/memory-pressure`,
+  DiskPressure: `${prefix}/disk-pressure`,
+  PIDPressure: `${prefix}/pid-pressure`,
+  NetworkUnavailable: `${prefix}/network-unavailable`,
+};
+const ownKeys = new Set([notReady, unreachable, ...Object.values(pressureTaints)]);
+
+export function readyStatus(node: Node): string {
+  return node.status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "Unknown";
+}
+
+/** The conditions of a node that is not heard of; empty when they all are Unknown already. */
+export function unknownConditions(node: Node, now: string): readonly NodeCondition[] {
+  return conditionTypes.flatMap((type) => {
+    const known = node.status?.conditions?.find((each) => each.type === type);
+    if (known?.status === "Unknown") return [];
+    const why =
+      known === undefined
+        ? { reason: "NodeStatusNeverUpdated", message: "Kubelet never posted node status." }
+        : { reason: "NodeStatusUnknown", message: "Kubelet stopped posting node status." };
+    return [{ type, status: "Unknown", ...why, lastTransitionTime: now }];
+  });
+}
+
+/**
+ * All taints that the node is to have: those of others, and those of its conditions. When no node at all is ready
+ * (`isFullDisruption`) nothing is evicted, because it is likelier that the control plane was away than all nodes.
+ */
+export function wantedTaints(node: Node, isFullDisruption: boolean, now: string): readonly Taint[] {
+  const present = node.spec?.taints ?? [];
+  const ready = readyStatus(node);
+  const unready = ready === "True" ? [] : [ready === "False" ? notReady : unreachable];
+  const pressures = (node.status?.conditions ?? []).flatMap(({ type, status }) =>
+    status === "True" && pressureTaints[type] !== undefined ? [pressureTaints[type]] : [],
+  );
+  const own = [
+    ...[...unready, ...pressures].map((key): Taint => ({ key, effect: "NoSchedule" })),
+    ...(isFullDisruption ? [] : unready.map((key): Taint => ({ key, effect: "NoExecute", timeAdded: now }))),
+  ];
+  const kept = present.filter(({ key }) => !ownKeys.has(key));
+  return [...kept, ...own.map((taint) => present.find((each) => isSame(each, taint)) ?? taint)];
+}
+
+export function isSame(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.effect === b.effect;
+}
+
+/** Milliseconds until the taints of its node end the pod, 0 when they do now; undefined when they never do. */
+export function untilEvictionMs(pod: Pod, taints: readonly Taint[], nowMs: number): number | undefined {
+  const waits = taints
+    .filter(({ effect }) => effect === "NoExecute")
+    .map((taint) => {
+      const toleration = (pod.spec?.tolerations ?? []).find((each) => isTolerated(taint, [each]));
+      if (toleration === undefined) return 0;
+      if (toleration.tolerationSeconds === undefined) return undefined;
+      const addedMs = Date.parse(taint.timeAdded ?? "1970-01-01T00:00:00Z");
+      return Math.max(0, addedMs + toleration.tolerationSeconds * 1_000 - nowMs);
+    });
+  const finite = waits.filter((wait) => wait !== undefined);
+  return finite.length === 0 ? undefined : Math.min(...finite);
+}

@@ -32,6 +32,11 @@ test.each([
   expect(told(wantedTaints(node(ready), isFullDisruption, now))).toEqual(expected);
 });
 
+test("a node that has said nothing yet keeps the taint that it was created with", () => {
+  const taints = [{ key: "node.kubernetes.io/not-ready", effect: "NoSchedule" as const }];
+  expect(wantedTaints({ ...Node({ name: "n1" }), spec: { taints } }, true, now)).toEqual(taints);
+});
+
 test("a node under pressure of its disk takes no new pods, and taints of others stay", () => {
   const pressed = node("True", [{ type: "DiskPressure", status: "True" }]);
   const foreign = { key: "dedicated", effect: "NoExecute" as const };

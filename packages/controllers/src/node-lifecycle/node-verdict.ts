@@ -19,8 +19,9 @@ const pressureTaints: Readonly<Record<string, string>> = {
 };
 const ownKeys = new Set([notReady, unreachable, ...Object.values(pressureTaints)]);
 
+/** A node that has never said anything is not ready; it is Unknown when it was silent for too long. */
 export function readyStatus(node: Node): string {
-  return node.status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "Unknown";
+  return node.status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "False";
 }
 
 /** The conditions of a node that is not heard of; empty when they all are Unknown already. */

@@ -40,6 +40,7 @@ import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
 import { prepareMemoryFolder, removeAbandonedMemory } from "./volumes/memory-folder.ts";
 import { unmountBeneath } from "./volumes/memory-volume.ts";
 import { NodeVolumes } from "./volumes/node-volumes.ts";
+import { removeTree } from "./volumes/remove-tree.ts";
 import { createPodTokens } from "./volumes/token-source.ts";
 
 export const kubeletPort = 10_250;
@@ -259,7 +260,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   network.retain(pods.uids());
   // Pods that were deleted while no agent ran left their processes and folders.
   await removeStrangePods(runtime, network, pods.uids());
-  for (const folder of [join(directory, "pods"), join(memory, "pods")]) removeStrangers(folder, pods.uids());
+  for (const folder of [join(directory, "pods"), join(memory, "pods")]) await removeStrangers(folder, pods.uids());
   const keepHouse = async (): Promise<void> => {
     pods.wake();
     await provisioner.reclaim();
@@ -314,11 +315,11 @@ function nodeReference(name: string): KubeObject {
   return { apiVersion: "v1", kind: "Node", metadata: { name, uid: name } };
 }
 
-function removeStrangers(folder: string, uids: ReadonlySet<string>): void {
+async function removeStrangers(folder: string, uids: ReadonlySet<string>): Promise<void> {
   const present = existsSync(folder) ? readdirSync(folder) : [];
   for (const uid of present.filter((each) => !uids.has(each))) {
     unmountBeneath(join(folder, uid));
-    rmSync(join(folder, uid), { recursive: true, force: true });
+    await removeTree(join(folder, uid));
   }
 }
 

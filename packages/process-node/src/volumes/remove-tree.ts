@@ -1,9 +1,10 @@
 /**
- * Removes what a pod left, however deep and however protected. Not by Node's own function: it holds a descriptor for each level,
- * so a pod with 60,000 folders in each other would keep its node from removing it, and from opening anything else meanwhile.
+ * Removes what a pod left, however deep and however protected. Node's own function is quick, but a pod can make folders deeper
+ * than a path may be long, and an ordinary user's pod folders without rights: then programs that need no paths do it.
  */
 import { execFile } from "node:child_process";
 import { lstatSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -11,12 +12,10 @@ const run = promisify(execFile);
 /** Nothing happens when there is nothing. Rejects when something is left. */
 export async function removeTree(path: string): Promise<void> {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return;
-  const remove = () => run("/bin/rm", ["-rf", "--one-file-system", "--", path], { env: {} });
   try {
-    await remove();
+    await rm(path, { recursive: true, force: true });
   } catch {
-    // The owner of a folder without rights may give them back to itself; root needs none.
     await run("/bin/chmod", ["-R", "u+rwX", "--", path], { env: {} });
-    await remove();
+    await run("/bin/rm", ["-rf", "--one-file-system", "--", path], { env: {} });
   }
 }

@@ -5,6 +5,7 @@ import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
 import { dashboard } from "./commands/dashboard.ts";
 import { dev } from "./commands/dev.ts";
+import { fault } from "./commands/fault.ts";
 import { generate } from "./commands/generate.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
@@ -25,6 +26,7 @@ export { endWithParent } from "./end-with-parent.ts";
 const commands: readonly Command[] = [
   up,
   store,
+  fault,
   run,
   dev,
   plan,

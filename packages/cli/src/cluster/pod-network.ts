@@ -105,6 +105,12 @@ function inside(address: string): string {
 }
 
 async function separate({ clock, directory, isKept, block }: PodNetworkQuestion): Promise<PodNetworkChoice> {
+  // The runtime of an ordinary user makes user namespaces beside each other, and none may put an interface into another.
+  if (process.getuid?.() !== 0)
+    throw new SetpointError(
+      "ERR_NETWORK",
+      'only root can join their networks; run "setpoint up" as root to separate them',
+    );
   const addresses: ClusterAddresses = { api: inside(block.apiAddress), dns: inside(block.dnsAddress) };
   const file = isKept ? { file: join(directory, "network-namespace.json") } : {};
   const network = await openClusterNetwork({ clock, addresses, ...file });

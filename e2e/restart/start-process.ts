@@ -25,6 +25,10 @@ export class StartProcess implements AsyncDisposable {
     this.#ready.catch(() => {});
   }
 
+  get pid(): number {
+    return this.#pid;
+  }
+
   /** Resolves when the example's cluster runs. */
   untilReady(): Promise<void> {
     return this.#ready;

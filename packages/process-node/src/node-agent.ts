@@ -244,6 +244,8 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   stack.defer(async () => {
     if (isHandedOver) return pods.leave();
     await pods.stop(shutdownGraceMs);
+    // What no pod of the API knows of any more: nothing may outlive a node that is stopped.
+    for (const uid of runtime.sandboxUids()) await runtime.removeSandbox(uid);
     await events.flushed();
   });
   const mirror = stack.use(
@@ -304,7 +306,9 @@ async function removeStrangePods(
   known: ReadonlySet<string>,
 ): Promise<void> {
   for (const uid of runtime.sandboxUids().filter((each) => !known.has(each))) {
-    await network.detach(uid);
+    await network.detach(uid).catch(() => {
+      // Its interface goes with its namespace in any case.
+    });
     await runtime.removeSandbox(uid);
     runtime.releaseIds(uid);
   }

@@ -310,6 +310,20 @@ test("a container that the kernel ended for its memory says so", async () => {
   expect(world.container("main")?.state.terminated).toMatchObject({ reason: "OOMKilled", exitCode: 137 });
 });
 
+test("a node that stops does not wait for the longer grace of a container that is being stopped already", async () => {
+  const probe = { exec: { command: ["up"] }, periodSeconds: 1, failureThreshold: 1 };
+  const world = new PodWorld({ containers: [{ ...main, livenessProbe: probe }] });
+  world.isStubborn = true;
+  await world.run(1);
+  world.onExec = () => 1;
+  await world.run(3);
+  expect(world.process("main").signals).toEqual(["SIGTERM"]);
+  const stopped = world.worker.stop(5_000);
+  await world.run(6);
+  await stopped;
+  expect([world.process("main").signals.includes("destroy"), world.hasSandbox]).toEqual([true, false]);
+});
+
 test("an agent that leaves its pods to the next one stops and reports nothing", async () => {
   const world = new PodWorld({ containers: [main] });
   await world.run(1);

@@ -101,9 +101,12 @@ export class PodWorker {
   async stop(graceMs: number): Promise<void> {
     if (this.#life === "running") this.#life = "stopping";
     this.#timer?.cancel();
+    // A container that is being stopped already may have a longer grace.
+    this.#shortenGrace(graceMs / 1_000);
     await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, graceMs)));
     await this.settled();
     this.#timer?.cancel();
+    this.#graceTimer?.cancel();
     await this.#removeSandbox();
   }
 
@@ -266,8 +269,11 @@ export class PodWorker {
   }
 
   async #removeSandbox(): Promise<void> {
-    const { network, runtime } = this.#parts;
-    await network.detach(this.uid);
+    const { log, network, runtime } = this.#parts;
+    // Its interface goes with its namespace in any case.
+    await network
+      .detach(this.uid)
+      .catch((error: unknown) => log.warn("Pod could not be detached", { pod: this.uid, error }));
     await runtime.removeSandbox(this.uid);
     this.#sandbox = undefined;
   }

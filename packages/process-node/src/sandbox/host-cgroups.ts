@@ -24,6 +24,8 @@ export interface HostCgroups {
   /** Makes the pod's group or changes its limits. */
   limitPod(podUid: string, limits: PodLimits): void;
   removePod(podUid: string): void;
+  /** Removes the node's group when no pod is left in it. */
+  close(): void;
 }
 
 /** `node` names the node's group; two nodes of one machine have different ones. */
@@ -46,6 +48,9 @@ export function detectCgroups(node: string): HostCgroups {
     removePod(podUid) {
       for (const folder of folders(podUid)) removeTree(folder);
     },
+    close() {
+      for (const folder of folders("")) removeEmpty(folder);
+    },
   };
 }
 
@@ -59,6 +64,7 @@ function withoutCgroups(problem: string): HostCgroups {
     pathOf: () => undefined,
     limitPod() {},
     removePod() {},
+    close() {},
   };
 }
 
@@ -134,9 +140,13 @@ function removeTree(folder: string): void {
   if (!existsSync(folder)) return;
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (entry.isDirectory()) removeTree(join(folder, entry.name));
+  removeEmpty(folder);
+}
+
+function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The kernel is still ending its last processes.
+    // There is none, or the kernel is still ending its last processes.
   }
 }

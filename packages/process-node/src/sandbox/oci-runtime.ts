@@ -85,6 +85,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   [Symbol.dispose](): void {
     this.#exits.close();
+    this.cgroups.close();
   }
 
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {

@@ -17,7 +17,7 @@ export interface WireField {
 }
 
 /** All fields of a message in the order of the wire. Errors: `ERR_PROTOBUF`; `ApiError` 413 for more fields than may be. */
-export function readFields(bytes: Uint8Array, fieldsMax = bodyValuesMax): readonly WireField[] {
+export function readFields(bytes: Uint8Array, fieldsMax: number = bodyValuesMax): readonly WireField[] {
   const fields: WireField[] = [];
   const cursor = { offset: 0 };
   while (cursor.offset < bytes.length) {

@@ -31,6 +31,8 @@ export class PodWorker {
   #volumes: ReadonlyMap<string, PreparedVolume> | undefined;
   #podIP: string | undefined;
   #sandbox: PodSandbox | undefined;
+  /** The holder whose network namespace has the pod's interface. */
+  #attachedPid: number | undefined;
   #pass: Promise<void> | undefined;
   #isDirty = false;
   #timer: Timer | undefined;
@@ -245,7 +247,11 @@ export class PodWorker {
         user: this.#pod.spec.securityContext?.runAsUser ?? 0,
         limits: podLimits(this.#pod),
       });
-      if (hostNetwork !== true) await network.attach(this.uid, this.#sandbox.holderPid);
+      // Once for each holder: looking whether it is attached costs two programs.
+      if (hostNetwork !== true && this.#attachedPid !== this.#sandbox.holderPid) {
+        await network.attach(this.uid, this.#sandbox.holderPid);
+        this.#attachedPid = this.#sandbox.holderPid;
+      }
       return this.#sandbox;
     } catch (error) {
       const message = `Failed to create pod sandbox: ${messageOf(error)}`;

@@ -151,7 +151,15 @@ function render(line: string, { timestamps, sinceMs }: LogOptions): string {
   const [time = "", , tag] = line.split(" ", 3);
   if (sinceMs !== undefined && Date.parse(time) < sinceMs) return "";
   const text = line.split(" ").slice(3).join(" ");
-  return `${timestamps ? `${time} ` : ""}${text}${tag === "P" ? "" : "\n"}`;
+  return `${timestamps ? `${utc(time)} ` : ""}${text}${tag === "P" ? "" : "\n"}`;
+}
+
+/** Monitors write the host's local time with its offset; clients are given UTC, with as many digits. */
+function utc(time: string): string {
+  const date = new Date(time);
+  if (time.endsWith("Z") || Number.isNaN(date.getTime())) return time;
+  const [fraction = ""] = /\.\d+/.exec(time) ?? [];
+  return `${date.toISOString().slice(0, "2026-01-01T00:00:00".length)}${fraction}Z`;
 }
 
 /** Without the character that was cut in two at the end. */

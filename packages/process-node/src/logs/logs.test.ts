@@ -77,6 +77,16 @@ test("tailLines, since, limitBytes and timestamps", async () => {
   expect(await read({ tailLines: 1, timestamps: true })).toBe("2026-01-01T00:01:00.000000000Z 5\n");
 });
 
+test.each([
+  ["2026-01-01T00:00:00.123456789+00:00", "2026-01-01T00:00:00.123456789Z"],
+  ["2026-01-01T01:30:00.123456789+02:00", "2025-12-31T23:30:00.123456789Z"],
+  ["2026-01-01T00:00:00.000000001-09:30", "2026-01-01T09:30:00.000000001Z"],
+])("a time of the monitor, %s, is given as UTC, %s", async (written, given) => {
+  const { file, read } = world();
+  appendFileSync(file, `${written} stdout F 1\n`);
+  expect(await read({ timestamps: true })).toBe(`${given} 1\n`);
+});
+
 test("limitBytes counts bytes and never cuts a character in two", async () => {
   const { write, read } = world();
   write("äöü\n");

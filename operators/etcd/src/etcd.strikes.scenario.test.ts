@@ -35,7 +35,8 @@ async function countWrites(seed: number): Promise<number> {
   return world.operatorWrites;
 }
 
-describe("a start and a replacement", () => {
+// Each test runs some 80 worlds: 40 s alone, and beyond the project's limit beside other loads.
+describe("a start and a replacement", { timeout: minutes(5) }, () => {
   const seed = 31;
   const strikes = {
     "a crash before": (world: World, write: number) => world.crashOperatorAt(write, "before"),

@@ -3,7 +3,8 @@
 const octet = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
 const dateTime = /^(\d{4}-\d\d-\d\d)[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
-const goDuration = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+// A run of digits can be read in one way only: in `\d+\.?\d*` the time grows with the square of a long one.
+const goDuration = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const wordyDuration =
   /^\d+(?:\.\d+)?\s*(?:ns|nanos?|us|µs|micros?|ms|millis?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/i;
 const uuid = (version: string): RegExp =>

@@ -29,8 +29,12 @@ const index =
   (values) =>
     values.flatMap((value) => (Array.isArray(value) && value.at(at) !== undefined ? [value.at(at)] : []));
 
+/** Filters in filters take time with the square of the length. */
+const pathLengthMax = 4_096;
+
 /** Compiles a path (`.spec.replicas`, with or without the braces of a template); throws when it cannot be one. */
 export function compileJsonPath(path: string): JsonPath {
+  if (path.length > pathLengthMax) throw new Error(`Cannot read a JSONPath of more than ${pathLengthMax} characters`);
   const text = path.startsWith("{") && path.endsWith("}") ? path.slice(1, -1) : path;
   const steps = new Parser(text).parse();
   return (root) => {
@@ -116,9 +120,11 @@ const numberOr = (text: string | undefined): number | undefined =>
 
 /** `@.a.b == "x"` and the like, or `@.a` alone for existence. */
 function compileFilter(text: string): Step {
-  const [, left = "", operator, right] = /^(.*?)\s*(?:(==|!=|<=|>=|<|>)\s*(.*))?$/.exec(text.trim()) ?? [];
-  const readLeft = operand(left.trim());
-  const readRight = right === undefined ? undefined : operand(right.trim());
+  // Cut at the operator, not matched as a whole: that would try each space of a long run again from each of them.
+  const found = /[=!<>]=|[<>]/.exec(text);
+  const operator = found?.[0];
+  const readLeft = operand(text.slice(0, found?.index).trim());
+  const readRight = found === null ? undefined : operand(text.slice(found.index + found[0].length).trim());
   const holds = (item: unknown): boolean => {
     const value = readLeft(item);
     if (operator === undefined || readRight === undefined) return value !== undefined;

@@ -1,5 +1,5 @@
 /** Objects as rows of a Table (meta.k8s.io/v1), with the columns of their definition. */
-import type { KubeList, UnstructuredObject } from "@setpoint/apimachinery";
+import { ApiError, failure, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
 import { relativeAge } from "../crd/relative-age.ts";
 import type { ResourceDefinition, TableColumn } from "../registry/resource-definition.ts";
 import { badRequest } from "./api-errors.ts";
@@ -30,6 +30,13 @@ const ageColumn: TableColumn = {
   cell: ({ metadata }, now) => relativeAge(Date.parse(metadata.creationTimestamp ?? ""), now),
 };
 
+/**
+ * Characters of the cells of one table, and what a cell takes without any. A CRD may show a large field in thousands of columns, so
+ * that one small request would fill the memory.
+ */
+const tableUnitsMax = 16_000_000;
+const cellUnits = 8;
+
 export function parseIncludeObject(value: string): IncludeObject {
   if (value === "") return "Metadata";
   if (value === "None" || value === "Metadata" || value === "Object") return value;
@@ -49,11 +56,23 @@ export function tableOf(
   const columnDefinitions = columns.map(({ name, type, format = "", description = "", priority = 0 }) => {
     return { name, type, format, description, priority };
   });
+  let units = 0;
+  const cell = (column: TableColumn, object: UnstructuredObject): unknown => {
+    const value = column.cell(object, now);
+    units += cellUnits + (typeof value === "string" ? value.length : 0);
+    if (units > tableUnitsMax) throw tableTooLarge();
+    return value;
+  };
   const rows = objects.map((object) => {
-    const cells = columns.map((column) => column.cell(object, now));
+    const cells = columns.map((column) => cell(column, object));
     return { cells, object: rowObject(object, include) };
   });
   return { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata, columnDefinitions, rows };
+}
+
+function tableTooLarge(): ApiError {
+  const message = `the table would have more than ${tableUnitsMax} characters: ask for fewer objects with limit, or for the objects themselves`;
+  return new ApiError(failure(413, "RequestEntityTooLarge", message));
 }
 
 /** Name and the columns of the kind; some kinds (Event) have a Name of their own, at another place. */

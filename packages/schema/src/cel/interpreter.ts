@@ -3,8 +3,8 @@ import type { Call, Expr, ListLiteral, Literal, MapLiteral, OptionalMap } from "
 import { access, accessOptional, isMember, isPresent, selectField, selectOptional } from "./access.ts";
 import type { Checked } from "./checker.ts";
 import { equals } from "./comparison.ts";
-import { equalityCost } from "./cost.ts";
-import type { Frame, Step } from "./frame.ts";
+import { comparedCost, equalityCost, hiddenCost, isTooMuch } from "./cost.ts";
+import { CostExceeded, type Frame, type Step } from "./frame.ts";
 import { planLoop } from "./loop-plan.ts";
 import type { Overload } from "./overload.ts";
 import { typeConstants } from "./type-constants.ts";
@@ -203,7 +203,9 @@ export class Planner {
       const b = right(frame);
       if (a instanceof CelFault) return a;
       if (b instanceof CelFault) return b;
-      frame.spend(equalityCost(a, b));
+      const cost = equalityCost(a, b);
+      if (isTooMuch([a, b])) throw new CostExceeded();
+      frame.spend(cost + comparedCost(cost, a, b));
       if (a instanceof CelOpaque && !a.isComparable) return noOverload;
       return equals(a, b) === wanted;
     };
@@ -237,6 +239,7 @@ export class Planner {
       const list = range(frame);
       if (value instanceof CelFault) return value;
       if (list instanceof CelFault) return list;
+      if (isTooMuch([value, list])) throw new CostExceeded();
       frame.spend(kindOf(list) === "list" ? sizeOf(list) : 1);
       return isMember(value, list);
     };
@@ -334,8 +337,10 @@ function callStep(steps: readonly Step[], overloads: readonly Overload[]): Step 
   const run = (frame: Frame, args: readonly Value[]): Value => {
     for (const overload of overloads) {
       if (!takes(overload, args)) continue;
+      if (isTooMuch(args)) throw new CostExceeded();
       const result = overload.run(args);
-      frame.spend(overload.cost(args, result));
+      const cost = overload.cost(args, result);
+      frame.spend(cost + hiddenCost(cost, args, result));
       return result;
     }
     return noOverload;

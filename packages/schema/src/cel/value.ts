@@ -107,6 +107,7 @@ export abstract class CelOpaque {
 
 export class PlainList extends CelList {
   readonly items: readonly Value[];
+  #weight: number | undefined;
 
   constructor(items: readonly Value[]) {
     super();
@@ -120,10 +121,17 @@ export class PlainList extends CelList {
   get(index: number): Value {
     return this.items[index] ?? null;
   }
+
+  /** Values in it at all depths. One value may stand in many places: then there are far more than were ever made. */
+  get weight(): number {
+    this.#weight ??= this.items.reduce<number>((sum, each) => sum + weightOf(each), 1);
+    return this.#weight;
+  }
 }
 
 export class PlainMap extends CelMap {
   readonly #entries = new Map<string, readonly [Value, Value]>();
+  #weight: number | undefined;
 
   constructor(entries: Iterable<readonly [Value, Value]>) {
     super();
@@ -141,6 +149,19 @@ export class PlainMap extends CelMap {
   keys(): readonly Value[] {
     return Array.from(this.#entries.values(), ([key]) => key);
   }
+
+  /** As that of a list. */
+  get weight(): number {
+    this.#weight ??= this.#entries.values().reduce((sum, [, value]) => sum + weightOf(value), 1);
+    return this.#weight;
+  }
+}
+
+/** Containers of the object itself count by their own size: what is in them is bounded by the size of an object. */
+export function weightOf(value: Value): number {
+  if (value instanceof PlainList || value instanceof PlainMap) return value.weight;
+  if (value instanceof CelList) return 1 + value.length;
+  return value instanceof CelMap ? 1 + value.size : 1;
 }
 
 /** Equal for equal keys, whatever type of number they are. */

@@ -40,16 +40,16 @@ function notConvertible(type: string): CelFault {
 }
 
 function textToInt(text: string): Value {
-  const value = /^[-+]?\d+$/.test(text) ? intOf(BigInt(text.replace("+", ""))) : undefined;
+  const value = /^[-+]?\d{1,1000}$/.test(text) ? intOf(BigInt(text.replace("+", ""))) : undefined;
   return value === undefined || value instanceof CelFault ? notConvertible("int") : value;
 }
 
 function textToUint(text: string): Value {
-  const value = /^\d+$/.test(text) ? uintOf(BigInt(text)) : undefined;
+  const value = /^\d{1,1000}$/.test(text) ? uintOf(BigInt(text)) : undefined;
   return value === undefined || value instanceof CelFault ? notConvertible("uint") : value;
 }
 
-const doubleForm = /^[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf(?:inity)?|nan)$/i;
+const doubleForm = /^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|inf(?:inity)?|nan)$/i;
 
 function textToDouble(text: string): Value {
   if (!doubleForm.test(text)) return notConvertible("double");

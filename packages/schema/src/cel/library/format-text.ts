@@ -4,11 +4,16 @@ import { durationText, timestampText } from "../time.ts";
 import { doubleText } from "./conversions.ts";
 import { itemsOf } from "./operators.ts";
 
+/** As for all results of strings' functions. */
+const resultLengthMax = 10_000_000;
 const clause = /%(?:%|(?:\.(\d+))?([a-zA-Z]))/g;
+
+const tooLong = new CelFault(`the text would have more than ${resultLengthMax} characters`);
 
 export function formatText(template: string, list: CelList): Value {
   const args = itemsOf(list);
   let used = 0;
+  let length = 0;
   let fault: CelFault | undefined;
   const text = template.replace(clause, (whole, precision: string | undefined, verb: string | undefined) => {
     if (verb === undefined) return "%";
@@ -18,8 +23,8 @@ export function formatText(template: string, list: CelList): Value {
       value === undefined
         ? new CelFault(`index ${used - 1} out of range`)
         : formatValue(verb, value, precision === undefined ? 6 : Number(precision));
-    if (!(result instanceof CelFault)) return result;
-    fault ??= result;
+    if (!(result instanceof CelFault) && (length += result.length) <= resultLengthMax) return result;
+    fault ??= result instanceof CelFault ? result : tooLong;
     return whole;
   });
   return fault ?? text;

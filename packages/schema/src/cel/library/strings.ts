@@ -3,16 +3,23 @@ import { RE2JS } from "re2js";
 import { goQuote } from "../../go-value.ts";
 import { copiesFirst, matchesPattern, readsFirst, visitsItems, writesResult } from "../cost.ts";
 import { member, plain, type Library } from "../overload.ts";
-import { CelFault, PlainList, type CelList, type Value } from "../value.ts";
+import { CelFault, PlainList, characterCount, type CelList, type Value } from "../value.ts";
 import { formatText } from "./format-text.ts";
 import { itemsOf } from "./operators.ts";
 
-const charactersOf = (text: string): readonly string[] => Array.from(text);
+const charactersOf = (text: string): string[] => Array.from(text);
 
+/** Walks to the character without a list of all. */
 function charAt(text: string, index: bigint): Value {
-  const characters = charactersOf(text);
-  if (index < 0n || index > characters.length) return new CelFault(`index out of range: ${index}`);
-  return characters[Number(index)] ?? "";
+  if (index < 0n || index > text.length) return new CelFault(`index out of range: ${index}`);
+  let at = 0;
+  for (let left = Number(index); left > 0 && at < text.length; left--) at += unitsAt(text, at);
+  if (at === text.length) return characterCount(text) < index ? new CelFault(`index out of range: ${index}`) : "";
+  return text.slice(at, at + unitsAt(text, at));
+}
+
+function unitsAt(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 }
 
 function substring(text: string, start: bigint, end?: bigint): Value {
@@ -28,9 +35,31 @@ function indexOf(text: string, part: string, from = 0n): Value {
   const [characters, wanted] = [charactersOf(text), charactersOf(part)];
   if (part === "") return from;
   if (from < 0n || from > characters.length) return new CelFault(`index out of range: ${from}`);
-  for (let index = Number(from); index + wanted.length <= characters.length; index += 1)
-    if (wanted.every((character, offset) => characters[index + offset] === character)) return BigInt(index);
-  return -1n;
+  return BigInt(firstOccurrence(characters, wanted, Number(from)));
+}
+
+/** By Knuth, Morris and Pratt: never more steps than both together have elements. */
+function firstOccurrence(all: readonly string[], wanted: readonly string[], from: number): number {
+  const fallbacks = fallbacksOf(wanted);
+  let matched = 0;
+  for (let at = from; at < all.length; at++) {
+    while (matched > 0 && all[at] !== wanted[matched]) matched = fallbacks[matched - 1] ?? 0;
+    if (all[at] === wanted[matched]) matched++;
+    if (matched === wanted.length) return at - matched + 1;
+  }
+  return -1;
+}
+
+/** For each element the length of the longest beginning that also ends there. */
+function fallbacksOf(wanted: readonly string[]): readonly number[] {
+  const fallbacks = [0];
+  let matched = 0;
+  for (let at = 1; at < wanted.length; at++) {
+    while (matched > 0 && wanted[at] !== wanted[matched]) matched = fallbacks[matched - 1] ?? 0;
+    if (wanted[at] === wanted[matched]) matched++;
+    fallbacks.push(matched);
+  }
+  return fallbacks;
 }
 
 function lastIndexOf(text: string, part: string, from?: bigint): Value {
@@ -38,19 +67,28 @@ function lastIndexOf(text: string, part: string, from?: bigint): Value {
   if (from !== undefined && (from < 0n || from > characters.length)) return new CelFault(`index out of range: ${from}`);
   if (part === "") return from ?? BigInt(characters.length);
   const last = characters.length - wanted.length;
-  for (let index = Math.min(last, Number(from ?? BigInt(last))); index >= 0; index -= 1)
-    if (wanted.every((character, offset) => characters[index + offset] === character)) return BigInt(index);
-  return -1n;
+  const start = Math.min(last, Number(from ?? BigInt(last)));
+  if (start < 0) return -1n;
+  const before = characters.slice(0, start + wanted.length).reverse();
+  const found = firstOccurrence(before, wanted.reverse(), 0);
+  return found === -1 ? -1n : BigInt(before.length - found - wanted.length);
 }
+
+/** Longer texts than an object may hold are of no use; without a bound a short rule fills the memory. */
+const resultLengthMax = 10_000_000;
+const tooLong = new CelFault(`the text would have more than ${resultLengthMax} characters`);
 
 function replace(text: string, from: string, to: string, limit = -1n): Value {
   let left = limit < 0n ? Infinity : Number(limit);
   if (from === "") {
     const characters = charactersOf(text);
+    if (characters.length * to.length > resultLengthMax) return tooLong;
     const pieces = [...characters, ""].map((character) => (left-- > 0 ? to : "") + character);
     return pieces.join("");
   }
-  return text.split(from).reduce((result, piece) => result + (left-- > 0 ? to : from) + piece);
+  const parts = text.split(from);
+  if (text.length + parts.length * to.length > resultLengthMax) return tooLong;
+  return parts.reduce((result, piece) => result + (left-- > 0 ? to : from) + piece);
 }
 
 function split(text: string, separator: string, limit = -1n): Value {
@@ -64,6 +102,8 @@ function split(text: string, separator: string, limit = -1n): Value {
 function join(list: CelList, separator = ""): Value {
   const items = itemsOf(list);
   if (!items.every((item) => typeof item === "string")) return new CelFault("no such overload");
+  const length = items.reduce((sum, item) => sum + item.length + separator.length, 0);
+  if (length > resultLengthMax) return tooLong;
   return items.join(separator);
 }
 
@@ -76,7 +116,15 @@ function upperAscii(text: string): string {
 }
 
 const spaces = String.raw`[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
-const outerSpaces = new RegExp(`^${spaces}+|${spaces}+$`, "g");
+const isSpace = new RegExp(spaces);
+
+/** Not by an expression that ends in `$`: each run of spaces inside would be tried from each of its places. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace.test(text.charAt(start))) start++;
+  while (end > start && isSpace.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
 
 function findAll(text: string, pattern: string, limit = -1n): readonly string[] | CelFault {
   let expression: RE2JS;
@@ -124,7 +172,7 @@ export const strings: Library = {
     member(["string", "int"], "string", (text, start) => substring(text, start), readsFirst),
     member(["string", "int", "int"], "string", substring, readsFirst),
   ],
-  trim: [member(["string"], "string", (text) => text.replace(outerSpaces, ""), readsFirst)],
+  trim: [member(["string"], "string", trim, readsFirst)],
   join: [
     member(["list(string)"], "string", (list) => join(list), writesResult),
     member(["list(string)", "string"], "string", join, writesResult),

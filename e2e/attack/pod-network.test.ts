@@ -87,6 +87,23 @@ describe.skipIf(reason !== "")("a pod", () => {
     expect(hits()).toBe(0);
   });
 
+  test("keeps no other pod from its network by endpoints or policies that are no rules", async () => {
+    const slice = (name: string, port: number): string =>
+      `{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: ${name}, labels: {kubernetes.io/service-name: odd}}, addressType: IPv4, endpoints: [{addresses: [10.64.0.2]}, {addresses: [10.064.0.9]}], ports: [{name: a, port: ${port}}]}`;
+    await cluster.apply(
+      [
+        "{apiVersion: v1, kind: Service, metadata: {name: odd}, spec: {ports: [{name: a, port: 80}]}}",
+        slice("too-large", 70_000),
+        slice("negative", -5),
+        "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: odd}, spec: {podSelector: {matchLabels: {app: admin}}, ingress: [{ports: [{port: 80, endPort: 70}]}, {from: [{ipBlock: {cidr: 010.0.0.9/08}}]}]}}",
+        pod("late", idle),
+      ].join("\n---\n"),
+    );
+    await cluster.pod("late", isReady, 30);
+    await cluster.delete("NetworkPolicy", "odd");
+    await cluster.delete("Pod", "late");
+  });
+
   test("does not see the host's sockets", async () => {
     const name = `setpoint-attack-${process.pid}`;
     const abstract = createTcpServer();

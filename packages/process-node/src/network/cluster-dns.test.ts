@@ -131,3 +131,19 @@ test("an address that another node of the same cluster serves is good; that of a
   await first[Symbol.asyncDispose]();
   expect(await serveDns(second, other, place)).toEqual({ isServed: true });
 });
+
+test("one client holds few connections, and its answers wait until it reads them", async () => {
+  const dns = new ClusterDns(table(), systemClock);
+  onTestFinished(() => dns[Symbol.asyncDispose]());
+  expect(await dns.listen(address, 15_309)).toBeUndefined();
+  const sockets = Array.from({ length: 40 }, () =>
+    connect(15_309, address)
+      .on("error", () => {})
+      .pause(),
+  );
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  await expect.poll(() => dns.connectionCount).toBe(16);
+  const closed = (): number => sockets.filter(({ readyState }) => readyState === "closed").length;
+  sockets.forEach((socket) => socket.resume());
+  await expect.poll(closed).toBe(24);
+});

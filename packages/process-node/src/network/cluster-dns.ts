@@ -9,6 +9,10 @@ import type { ServiceTable } from "./service-table.ts";
 
 const tcpMessageBytesMax = 65_535;
 const tcpIdleMs = 10_000;
+/** Of one pod: its connections never take the descriptors that others need. */
+const connectionsPerClientMax = 16;
+/** A client that does not read its answers gets no more of them until it does. */
+const unreadBytesMax = 64 * 1024;
 
 /** The cluster's DNS over UDP and TCP on one address; answers from the table of Services as it is at that moment. */
 export class ClusterDns implements AsyncDisposable {
@@ -69,6 +73,7 @@ export class ClusterDns implements AsyncDisposable {
 
   /** Over TCP each message has its length in front. */
   #serve(socket: Socket): void {
+    if (this.#countOf(socket.remoteAddress) >= connectionsPerClientMax) return void socket.resetAndDestroy();
     let pending = Buffer.alloc(0);
     this.#connections.add(socket);
     const endLater = (): Timer => this.#clock.setTimer(() => socket.destroy(), tcpIdleMs);
@@ -78,11 +83,9 @@ export class ClusterDns implements AsyncDisposable {
       this.#connections.delete(socket);
     });
     socket.on("error", () => socket.destroy());
-    socket.on("data", (chunk: Buffer) => {
-      idle.cancel();
-      idle = endLater();
-      pending = Buffer.concat([pending, chunk]);
+    const answerPending = (): void => {
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
+        if (socket.writableLength > unreadBytesMax) return void socket.pause();
         const length = pending.readUInt16BE(0);
         const answer = this.#answer(pending.subarray(2, 2 + length), tcpMessageBytesMax);
         pending = pending.subarray(2 + length);
@@ -91,6 +94,20 @@ export class ClusterDns implements AsyncDisposable {
         head.writeUInt16BE(answer.length);
         socket.write(Buffer.concat([head, answer]));
       }
+      socket.resume();
+    };
+    socket.on("drain", answerPending);
+    socket.on("data", (chunk: Buffer) => {
+      idle.cancel();
+      idle = endLater();
+      pending = Buffer.concat([pending, chunk]);
+      answerPending();
     });
+  }
+
+  #countOf(client: string | undefined): number {
+    return Iterator.from(this.#connections)
+      .filter(({ remoteAddress }) => remoteAddress === client)
+      .reduce((n) => n + 1, 0);
   }
 }

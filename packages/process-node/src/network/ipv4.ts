@@ -14,7 +14,8 @@ export function parseCidr(cidr: string): { readonly base: number; readonly size:
   return { base: parseIpv4(address), size: 2 ** (32 - Number(bits)) };
 }
 
-const ipv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
+// A zero in front makes a number octal to some readers, and a name of the host's resolver to others.
+const ipv4 = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/;
 
 /** Whether the text is an address in plain decimal form; anything else must never reach a rule. */
 export function isIpv4(text: string): boolean {
@@ -36,5 +37,10 @@ export function inCidr(address: string, cidr: string): boolean {
 
 export function isCidr(text: string): boolean {
   const [address = "", bits = "", ...rest] = text.split("/");
-  return rest.length === 0 && isIpv4(address) && /^\d{1,2}$/.test(bits) && Number(bits) <= 32;
+  return rest.length === 0 && isIpv4(address) && /^(0|[1-9]\d?)$/.test(bits) && Number(bits) <= 32;
+}
+
+/** Whether packets can be addressed to the number; anything else must never reach a rule. */
+export function isPort(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= 65_535;
 }

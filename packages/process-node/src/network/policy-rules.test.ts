@@ -186,3 +186,13 @@ test("what is no address or port of a policy becomes no rule", () => {
   expect(rules).not.toContain("0.0.0.0");
   expect(rules).not.toContain("70000");
 });
+
+test("a range that ends before it begins, or a number with a zero in front, becomes no rule", () => {
+  const own = [{ address: "10.64.0.2", namespace: "shop", labels: {}, ports: new Map() }];
+  const ingress = [
+    { ports: [{ port: 80, endPort: 70 }] },
+    { from: [{ ipBlock: { cidr: "010.0.0.09/8" } }, { ipBlock: { cidr: "10.0.0.0/08" } }] },
+  ];
+  const sources = { policies: [policy({ podSelector: {}, ingress })], namespaces, pods: own };
+  expect(policyRules(sources, own, apiAddress)).not.toMatch(/80-70|010\.0|\/08/);
+});

@@ -1,7 +1,7 @@
 /** NetworkPolicies as rules of a packet filter, for the pods of one node; pure. */
 import { createHash } from "node:crypto";
 import type { NetworkPolicyPort } from "../cluster/kinds.ts";
-import { isCidr, isIpv4 } from "./ipv4.ts";
+import { isCidr, isIpv4, isPort } from "./ipv4.ts";
 import {
   type AllowedTraffic,
   allowedTraffic,
@@ -129,10 +129,7 @@ function portMatches(port: NetworkPolicyPort | undefined, named: readonly PodAdd
     const numbers = named.flatMap(({ ports }) => ports.get(`${protocol}/${number}`) ?? []);
     return [...new Set(numbers)].filter(isPort).map((each) => `${name} dport ${each}`);
   }
-  if (!isPort(number) || (endPort !== undefined && !isPort(endPort))) return [];
+  // One rule that the kernel refuses would keep all others from being applied.
+  if (!isPort(number) || (endPort !== undefined && (!isPort(endPort) || endPort < number))) return [];
   return [`${name} dport ${endPort === undefined ? number : `${number}-${endPort}`}`];
-}
-
-function isPort(value: number): boolean {
-  return Number.isInteger(value) && value >= 1 && value <= 65_535;
 }

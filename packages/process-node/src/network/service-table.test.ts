@@ -26,3 +26,14 @@ test("the endpoints of a Service are those of all its slices, each of them once"
   expect(found.map(({ address }) => address).toSorted()).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
   expect(found.every(({ isReady }) => isReady)).toBe(true);
 });
+
+test("a number that is no port is none of an endpoint", () => {
+  for (const port of [0, -5, 65_536, 70_000]) {
+    const odd = { ...slice("web", ["10.0.0.1"]), ports: [{ name: "http", port }] };
+    const table = createServiceTable(
+      () => [],
+      () => [odd],
+    );
+    expect(table.endpoints("shop", "web")[0]?.ports.size, String(port)).toBe(0);
+  }
+});

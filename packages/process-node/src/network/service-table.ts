@@ -1,5 +1,6 @@
 /** Services and their endpoints as proxy and DNS see them: pure look-ups over the mirrors. */
 import type { Endpoint, EndpointSlice, Service, ServicePort } from "../cluster/kinds.ts";
+import { isPort } from "./ipv4.ts";
 
 export interface EndpointAddress {
   readonly address: string;
@@ -70,7 +71,8 @@ export function backends(
 
 function endpointAddress(slice: EndpointSlice, endpoint: Endpoint): EndpointAddress {
   const ports = (slice.ports ?? []).flatMap(({ name = "", port }) =>
-    port === undefined ? [] : [[name, port] as const],
+    // Users write numbers that are no ports; each would spoil the rules, the listeners or the answers of all the others.
+    port === undefined || !isPort(port) ? [] : [[name, port] as const],
   );
   return {
     address: endpoint.addresses[0] ?? "",

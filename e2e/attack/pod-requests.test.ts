@@ -58,6 +58,8 @@ const refused: readonly Request[] = [
   { name: "privileged", container: "securityContext: { privileged: true }" },
   { name: "proc-mount", container: "securityContext: { procMount: Unmasked }" },
   { name: "no-such-capability", container: "securityContext: { capabilities: { add: [EVERYTHING] } }" },
+  { name: "sys-admin", container: "securityContext: { capabilities: { add: [SYS_ADMIN] } }" },
+  { name: "all-capabilities", container: "securityContext: { capabilities: { add: [ALL] } }" },
   { name: "apparmor", container: "securityContext: { appArmorProfile: { type: Localhost, localhostProfile: x } }" },
   { name: "seccomp", container: "securityContext: { seccompProfile: { type: Localhost, localhostProfile: ../../x } }" },
   { name: "host-port", container: "ports: [{ containerPort: 80, hostPort: 80 }]" },

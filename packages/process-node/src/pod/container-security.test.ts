@@ -77,6 +77,8 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["securityContext.privileged", {}, { securityContext: { privileged: true } }],
   ["securityContext.procMount", {}, { securityContext: { procMount: "Unmasked" } }],
   ["securityContext.capabilities", {}, { securityContext: { capabilities: { add: ["SUPERPOWERS"] } } }],
+  ["SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["sys_admin"] } } }],
+  ["SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["ALL"], drop: ["SYS_ADMIN"] } } }],
   ["volumeDevices", {}, { volumeDevices: [{}] }],
   ["mountPropagation", {}, { volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }],
   ["ports.hostPort", {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],

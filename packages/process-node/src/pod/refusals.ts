@@ -93,6 +93,12 @@ const containerRefusals: readonly Refusal<Container>[] = [
       ),
   },
   {
+    field: "securityContext.capabilities SYS_ADMIN",
+    reason: "who holds it mounts its image writable, which other pods run too",
+    isAsked: ({ securityContext }) =>
+      (securityContext?.capabilities?.add ?? []).flatMap(capabilityNames).includes("CAP_SYS_ADMIN"),
+  },
+  {
     field: "volumeDevices",
     reason: "this node has no block devices to give",
     isAsked: ({ volumeDevices = [] }) => volumeDevices.length > 0,

@@ -19,6 +19,7 @@ import { FairQueue } from "./fair-queue.ts";
 import type { RequestHandler } from "./request-handler.ts";
 import { UserLimits } from "./user-limits.ts";
 import { Http1Reply, Http2Reply, type Reply } from "./reply.ts";
+import { Visitors } from "./visitors.ts";
 
 /** Takes over a connection that asked for an upgrade (exec, attach, port-forward). */
 export type UpgradeHandler = (upgrade: UpgradeRequest) => void | Promise<void>;
@@ -97,6 +98,7 @@ class Listener implements ListeningServer {
   readonly #sockets = new Map<TLSSocket, Peer | undefined>();
   readonly #exchanges = new Set<Exchange>();
   readonly #connections: Connections;
+  readonly #visitors = new Visitors();
   readonly #services: ExchangeServices;
   #sweep: Timer | undefined;
   #port = 0;
@@ -148,8 +150,9 @@ class Listener implements ListeningServer {
   }
 
   accept(socket: Socket): void {
-    if (this.#closed === undefined) this.#server.emit("connection", socket);
-    else socket.destroy();
+    // Node counts only what it accepted itself.
+    if (this.#closed !== undefined || !this.#visitors.admit(socket)) return void socket.destroy();
+    this.#server.emit("connection", socket);
   }
 
   close(): Promise<void> {

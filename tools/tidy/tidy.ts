@@ -36,6 +36,10 @@ const longLived: readonly (readonly [RegExp, string])[] = [
   [/^ +(return )?class \w/m, "makes a class anew at each call; move it out"],
 ];
 
+/** Object literals inherit `constructor` and its like, and a client may name them. */
+const inheritingTable = /^(export )?const (\w+): (Readonly<)?Record<string[^=\n]* = \{/m;
+const serverSide = /^packages\/(apimachinery|schema|apiserver|controllers)\/src\//;
+
 const problems: string[] = [];
 const files = execFileSync("git", ["ls-files"], { encoding: "utf8" }).split("\n").filter(Boolean);
 const manifests = new Map(
@@ -63,6 +67,12 @@ function checkLifetimes(file: string, text: string): void {
   }
 }
 
+function checkTables(file: string, text: string): void {
+  const name = serverSide.test(file) ? inheritingTable.exec(text)?.[2] : undefined;
+  if (name !== undefined && !name.endsWith("Headers"))
+    problems.push(`${file}: "${name}" finds what objects inherit; make it with lookupTable of @setpoint/apimachinery`);
+}
+
 function checkFile(file: string): void {
   if (/\/(utils?|helpers?|common|misc|types)(\/|\.ts$)/.test(file))
     problems.push(`${file}: the name says nothing; name it after its subject`);
@@ -73,7 +83,10 @@ function checkFile(file: string): void {
   const folder = Object.keys(levels).find((each) => file.startsWith(`${each}/`));
   for (const [, specifier = ""] of text.matchAll(/(?:from|import)\s*\(?"([^"]+)"/g))
     checkImport(file, folder, specifier);
-  if (folder !== undefined && !/\.(test|fixture)\.ts$/.test(file)) checkLifetimes(file, text);
+  if (folder !== undefined && !/\.(test|fixture)\.ts$/.test(file)) {
+    checkLifetimes(file, text);
+    checkTables(file, text);
+  }
   const words = new RegExp(["TO", "FIX"].map((half, i) => half + ["DO", "ME"][i]).join("|"));
   if (words.test(text)) problems.push(`${file}: do it now, or say it in an issue`);
 }

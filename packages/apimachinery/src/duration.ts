@@ -1,6 +1,7 @@
 /** Durations in the notation of Go (`1h30m`, `1.5s`, `300ms`), which the API uses in strings. */
+import { lookupTable } from "./lookup-table.ts";
 
-const nanosecondsByUnit: Readonly<Record<string, number>> = {
+const nanosecondsByUnit: Readonly<Record<string, number>> = lookupTable({
   ns: 1,
   us: 1e3,
   µs: 1e3,
@@ -9,7 +10,7 @@ const nanosecondsByUnit: Readonly<Record<string, number>> = {
   s: 1e9,
   m: 60e9,
   h: 3600e9,
-};
+});
 
 /** About 292 years: Go keeps a duration in 64 bits of nanoseconds. */
 const durationNsMax = 2 ** 63;

@@ -16,6 +16,9 @@ export type {
 } from "./object.ts";
 export { apiVersionOf, groupResource, gvkOf, parseApiVersion } from "./object.ts";
 
+// tables
+export { lookupTable } from "./lookup-table.ts";
+
 // kinds
 export type { Kind, KindNames, ObjectInit, ObjectInitMeta, ObjectOf } from "./kind.ts";
 export { arrange, createKind } from "./kind.ts";

@@ -1,4 +1,5 @@
 /** Resource quantities (`500m`, `1.5Gi`, `1e3`) with exact arithmetic. */
+import { lookupTable } from "./lookup-table.ts";
 
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
@@ -10,8 +11,15 @@ export interface Quantity {
 }
 
 const nano = 1_000_000_000n;
-const binaryExponents: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti: 40n, Pi: 50n, Ei: 60n };
-const decimalExponents: Readonly<Record<string, number>> = {
+const binaryExponents: Readonly<Record<string, bigint>> = lookupTable({
+  Ki: 10n,
+  Mi: 20n,
+  Gi: 30n,
+  Ti: 40n,
+  Pi: 50n,
+  Ei: 60n,
+});
+const decimalExponents: Readonly<Record<string, number>> = lookupTable({
   n: -9,
   u: -6,
   m: -3,
@@ -22,7 +30,7 @@ const decimalExponents: Readonly<Record<string, number>> = {
   T: 12,
   P: 15,
   E: 18,
-};
+});
 
 /** Exponents beyond this are refused; a quantity is capped at 2^63-1 anyway. */
 const exponentMax = 100;

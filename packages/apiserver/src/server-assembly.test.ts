@@ -122,3 +122,15 @@ test("a patch with an unknown field is refused in the words of kube-apiserver, w
   const { object } = await ask("PATCH", `${namespaced}/configmaps/a`, { data: { a: "b", l: [1, null] } }, strategic);
   expect(object["message"]).toMatch(/^ "" is invalid: patch: Invalid value: "map\[data:map\[a:b l:\[1 <nil>\]\]\]": /);
 });
+
+test("names that every JavaScript object inherits are ordinary text in a request", async () => {
+  const ask = startServer();
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a" }, type: "constructor" };
+  expect((await ask("POST", `${namespaced}/secrets`, secret)).code).toBe(201);
+});
+
+test("an apply whose apiVersion is no text is a bad request", async () => {
+  const ask = startServer();
+  const body = { apiVersion: false, kind: "ConfigMap", metadata: { name: "a" } };
+  expect((await ask("PATCH", `${namespaced}/configmaps/a`, body, apply)).code).toBe(400);
+});

@@ -1,4 +1,4 @@
-import { messageOf } from "@setpoint/apimachinery";
+import { lookupTable, messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
@@ -229,4 +229,4 @@ function endOnError(webSocket: WebSocket): void {
 }
 
 /** Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`. */
-const shortNames: Readonly<Record<string, string>> = { stdin: "input", stdout: "output", stderr: "error" };
+const shortNames: Readonly<Record<string, string>> = lookupTable({ stdin: "input", stdout: "output", stderr: "error" });

@@ -3,7 +3,7 @@
  * refused with the field's path. Checks by functions (`.refine`) have no JSON form: they hold where objects are built and
  * parsed, and the server does not know them; a CEL `rule` says the same everywhere.
  */
-import { SetpointError } from "@setpoint/apimachinery";
+import { lookupTable, SetpointError } from "@setpoint/apimachinery";
 import { z } from "zod";
 import { joinPath } from "./field-path.ts";
 import { compilePattern } from "./pattern.ts";
@@ -17,7 +17,7 @@ interface JsonNode {
 const markerKey = "x-setpoint-zod";
 
 /** zod's names of formats → those that Kubernetes checks itself, so that zod's own pattern for them is not needed. */
-const knownFormats: Readonly<Record<string, string>> = {
+const knownFormats: Readonly<Record<string, string>> = lookupTable({
   "date-time": "date-time",
   date: "date",
   uri: "uri",
@@ -29,7 +29,7 @@ const knownFormats: Readonly<Record<string, string>> = {
   cidrv4: "cidr",
   cidrv6: "cidr",
   base64: "byte",
-};
+});
 
 const numericFormats: ReadonlySet<string> = new Set(["int32", "int64", "float", "double"]);
 
@@ -61,7 +61,7 @@ interface ZodDefinition {
   readonly checks?: readonly { readonly _zod: { readonly def: { readonly format?: string } } }[];
 }
 
-const inexpressible: Readonly<Record<string, string>> = {
+const inexpressible: Readonly<Record<string, string>> = lookupTable({
   bigint: "a bigint has no JSON form; use z.int() or a decimal string",
   date: "a Date has no JSON form; use timestamp()",
   pipe: "a value on the wire cannot be transformed; parse it where it is used",
@@ -74,7 +74,7 @@ const inexpressible: Readonly<Record<string, string>> = {
   function: "a function has no JSON form",
   promise: "a promise has no JSON form",
   nan: "NaN has no JSON form",
-};
+});
 
 /** Notes what zod's JSON Schema loses, and refuses what it could only make up. */
 function mark(context: OverrideContext, path: string): void {

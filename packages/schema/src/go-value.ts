@@ -1,6 +1,7 @@
 /** Values as they stand in Kubernetes' messages: what Go's `%q`, `%v` and its JSON encoder print. */
+import { lookupTable } from "@setpoint/apimachinery";
 
-const escapes: Readonly<Record<string, string>> = {
+const escapes: Readonly<Record<string, string>> = lookupTable({
   "\u0007": "\\a",
   "\b": "\\b",
   "\f": "\\f",
@@ -10,7 +11,7 @@ const escapes: Readonly<Record<string, string>> = {
   "\v": "\\v",
   '"': '\\"',
   "\\": "\\\\",
-};
+});
 
 const unprintable = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 

@@ -1,9 +1,11 @@
 /** The least and the greatest whole number that a format of OpenAPI can hold. */
-const ranges: Readonly<Record<string, readonly [number, number]>> = {
+import { lookupTable } from "@setpoint/apimachinery";
+
+const ranges: Readonly<Record<string, readonly [number, number]>> = lookupTable({
   int32: [-(2 ** 31), 2 ** 31 - 1],
   // The least double above the largest int64 is 2 ** 63, which is also what parsing that number gives.
   int64: [-(2 ** 63), 2 ** 63],
-};
+});
 
 /** Whether the number is whole and fits the format; without one it only has to be whole. */
 export function isIntegerOf(format: string | undefined, value: unknown): boolean {

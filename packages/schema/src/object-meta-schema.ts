@@ -1,4 +1,5 @@
 /** The schema of metadata, which a CRD's schema leaves out: every object has it, and the API owns it. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 const text: StructuralSchema = { type: "string" };
@@ -54,11 +55,11 @@ export function hasImpliedMetadata(schema: StructuralSchema): boolean {
   return schema.properties?.["metadata"]?.properties?.["resourceVersion"] === undefined;
 }
 
-const implied: Readonly<Record<string, StructuralSchema>> = {
+const implied: Readonly<Record<string, StructuralSchema>> = lookupTable({
   apiVersion: text,
   kind: text,
   metadata: objectMetaSchema,
-};
+});
 
 /** The schema of a field of an object; `isResource` when the object is a whole object of the API. */
 export function propertySchema(

@@ -1,4 +1,5 @@
 /** The string formats that Kubernetes enforces; every other format is only a remark. */
+import { lookupTable } from "@setpoint/apimachinery";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
@@ -11,7 +12,7 @@ const uuid = (version: string): RegExp =>
   new RegExp(`^[0-9a-f]{8}-?[0-9a-f]{4}-?${version}[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$`, "i");
 const label = "[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?";
 
-const tests: Readonly<Record<string, (text: string) => boolean>> = {
+const tests: Readonly<Record<string, (text: string) => boolean>> = lookupTable({
   bsonobjectid: matching(/^[0-9a-f]{24}$/i),
   uri: isUri,
   email: matching(/^[^\s@<>()[\],;:\\"]+@[^\s@<>()[\],;:\\"]+$/),
@@ -36,7 +37,7 @@ const tests: Readonly<Record<string, (text: string) => boolean>> = {
   duration: (text) => goDuration.test(text) || wordyDuration.test(text),
   datetime: isDateTime,
   "date-time": isDateTime,
-};
+});
 
 /** Whether the text has the format; unknown formats hold for every text. */
 export function hasFormat(format: string, text: string): boolean {

@@ -1,4 +1,5 @@
 /** Whether a CRD's schema is structural: every field has a type, and logic (anyOf and its like) adds no structure. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { indexPath, joinPath } from "./field-path.ts";
 import { goValue } from "./go-value.ts";
@@ -21,7 +22,7 @@ const missingType: Readonly<Record<Level, string>> = {
 };
 
 /** Keywords that may not stand inside anyOf and its like, with what the server says of each. */
-const structureKeywords: Readonly<Record<string, string>> = {
+const structureKeywords: Readonly<Record<string, string>> = lookupTable({
   type: "must be empty to be structural",
   additionalProperties: "must be undefined to be structural",
   default: "must be undefined to be structural",
@@ -34,7 +35,7 @@ const structureKeywords: Readonly<Record<string, string>> = {
   "x-kubernetes-list-map-keys": "must be empty to be structural",
   "x-kubernetes-list-type": "must be undefined to be structural",
   "x-kubernetes-map-type": "must be undefined to be structural",
-};
+});
 
 class StructuralWalk {
   readonly errors: FieldError[] = [];

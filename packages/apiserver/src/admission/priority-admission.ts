@@ -1,14 +1,15 @@
 /** Resolves a pod's priority class into the number that the scheduler compares. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { objectAt, stringAt, type JsonObject, ensureObject, textOf } from "../builtin/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 import { isPodCreation } from "./service-account-admission.ts";
 
 /** The built-in classes, which hold even before their objects exist. */
-const systemClasses: Readonly<Record<string, number>> = {
+const systemClasses: Readonly<Record<string, number>> = lookupTable({
   "system-node-critical": 2_000_001_000,
   "system-cluster-critical": 2_000_000_000,
-};
+});
 
 interface ResolvedPriority {
   readonly name: string;

@@ -105,8 +105,8 @@ function plainError(message: string): ApiError {
 
 /** A patch may lack both, whatever its type says: it is a client's body. */
 function gvkText({ apiVersion, kind }: Partial<UnstructuredObject>): string {
-  const { group, version } = parseApiVersion(apiVersion ?? "");
-  return `${group}/${version}, Kind=${kind ?? ""}`;
+  const { group, version } = parseApiVersion(typeof apiVersion === "string" ? apiVersion : "");
+  return `${group}/${version}, Kind=${typeof kind === "string" ? kind : ""}`;
 }
 
 /** An object as upstream names it in errors of apply: namespace, name and type, as far as it says them. */

@@ -2,7 +2,7 @@
  * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative list. Derived
  * lazily, once for each schema object, because schemas may contain themselves.
  */
-import { type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
+import { lookupTable, type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { RecentMap } from "./recent-map.ts";
 import { RecentTree } from "./recent-tree.ts";
@@ -108,17 +108,17 @@ const objectMetaSchema: StructuralSchema = {
 };
 
 /** What every object has whether or not its schema says so. */
-const objectFields: Readonly<Record<string, StructuralSchema>> = {
+const objectFields: Readonly<Record<string, StructuralSchema>> = lookupTable({
   apiVersion: string,
   kind: string,
   metadata: objectMetaSchema,
-};
+});
 
-const scalarTypes: Readonly<Record<string, ScalarType>> = {
+const scalarTypes: Readonly<Record<string, ScalarType>> = lookupTable({
   integer: "numeric",
   number: "numeric",
   boolean: "boolean",
-};
+});
 
 function scalarTypeOf(schema: StructuralSchema): ScalarType {
   const byType = scalarTypes[schema.type ?? ""];

@@ -31,7 +31,7 @@ export function matchesLabels(
   labels: Readonly<Record<string, string>>,
 ): boolean {
   return requirements.every(({ key, operator, values }) => {
-    const value = labels[key];
+    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
     if (operator === "Exists") return value !== undefined;
     if (operator === "DoesNotExist") return value === undefined;
     const isIn = value !== undefined && values.includes(value);

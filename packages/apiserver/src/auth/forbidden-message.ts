@@ -1,11 +1,11 @@
 /** The texts of 403, in the words that clients match on. */
-import { ApiError, failure, groupResource } from "@setpoint/apimachinery";
+import { lookupTable, ApiError, failure, groupResource } from "@setpoint/apimachinery";
 import type { RequestAttributes } from "../registry/request-attributes.ts";
 
 /** Go's `%q` for the names that occur here. */
 const quote = (text: string): string => JSON.stringify(text);
 
-const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+const escapes: Readonly<Record<string, string>> = lookupTable({ "&": "&amp;", "<": "&lt;", ">": "&gt;" });
 
 /** What a user may not do: `User "bob" cannot list resource "pods" in API group "" at the cluster scope`. */
 export function forbiddenMessage(attributes: RequestAttributes): string {

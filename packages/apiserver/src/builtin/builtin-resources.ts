@@ -1,4 +1,5 @@
 /** The table of all built-in resources: names and verbs from the discovery of a real server, behaviour from the strategies. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { ResourceDefinition, ScalePaths, SubresourceDefinition, Verb } from "../registry/resource-definition.ts";
 import type { StructuralSchema } from "@setpoint/schema";
 import { columnsFor } from "../table/columns.ts";
@@ -18,7 +19,7 @@ const scalePaths: ScalePaths = {
 };
 
 /** Old groups' storage versions where more than one version is served. */
-const storageVersions: Readonly<Record<string, string>> = { autoscaling: "v2" };
+const storageVersions: Readonly<Record<string, string>> = lookupTable({ autoscaling: "v2" });
 
 let definitions: readonly ResourceDefinition[] | undefined;
 let componentsByKind: ReadonlyMap<string, string> | undefined;

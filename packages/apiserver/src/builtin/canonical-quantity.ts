@@ -1,7 +1,19 @@
 /** The canonical form in which the API stores a quantity: `0.5` becomes `500m`, `1024Mi` becomes `1Gi`. */
+import { lookupTable } from "@setpoint/apimachinery";
 
 const binary = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-const decimal: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, "": 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
+const decimal: Readonly<Record<string, number>> = lookupTable({
+  n: -9,
+  u: -6,
+  m: -3,
+  "": 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+});
 const decimalByExponent = new Map(Object.entries(decimal).map(([suffix, exponent]) => [exponent, suffix]));
 const form = /^([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
 

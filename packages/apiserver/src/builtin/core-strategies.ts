@@ -1,4 +1,5 @@
 /** The core group. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
@@ -57,12 +58,12 @@ function dataErrors(object: UnstructuredObject, old: UnstructuredObject | undefi
   return errors;
 }
 
-const requiredSecretKeys: Readonly<Record<string, readonly string[]>> = {
+const requiredSecretKeys: Readonly<Record<string, readonly string[]>> = lookupTable({
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
   "kubernetes.io/dockercfg": [".dockercfg"],
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
-};
+});
 
 function validateSecret(secret: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
   const errors = [...dataErrors(secret, old)];

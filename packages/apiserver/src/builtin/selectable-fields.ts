@@ -1,4 +1,5 @@
 /** Field selectors of the built-in kinds beyond metadata.name and metadata.namespace. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { valueAt, textOf } from "./json-fields.ts";
@@ -39,7 +40,7 @@ const eventFields: Selectable = {
   reportingController: field("reportingController"),
 };
 
-const table: Readonly<Record<string, Selectable>> = {
+const table: Readonly<Record<string, Selectable>> = lookupTable({
   "/Pod": podFields,
   "/Node": { "spec.unschedulable": field("spec.unschedulable", "false") },
   "/ReplicationController": { "status.replicas": field("status.replicas", "0") },
@@ -52,7 +53,7 @@ const table: Readonly<Record<string, Selectable>> = {
   "batch/Job": { "status.successful": field("status.succeeded", "0") },
   "certificates.k8s.io/CertificateSigningRequest": texts("spec.signerName"),
   "resource.k8s.io/ResourceSlice": texts("spec.nodeName", "spec.driver"),
-};
+});
 
 const none: Selectable = {};
 

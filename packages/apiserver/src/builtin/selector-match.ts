@@ -8,7 +8,8 @@ export function matchesLabels(selector: unknown, labels: Readonly<Record<string,
 }
 
 function matchesExpression(expression: unknown, labels: Readonly<Record<string, unknown>>): boolean {
-  const value = labels[stringAt(expression, "key")];
+  const key = stringAt(expression, "key");
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   const values = isJsonObject(expression) && Array.isArray(expression["values"]) ? expression["values"] : [];
   switch (stringAt(expression, "operator")) {
     case "In":

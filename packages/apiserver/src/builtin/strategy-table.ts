@@ -1,4 +1,5 @@
 /** The strategy of every built-in kind: flags by list, behaviour by group, and what all kinds share. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import type { Strategy, WriteContext } from "../registry/resource-definition.ts";
 import { openApiSchemas } from "./api-data.ts";
@@ -34,13 +35,13 @@ const answersDeleted: ReadonlySet<string> = new Set(
 
 const pathSegmentNames: ReadonlySet<string> = new Set("Role RoleBinding ClusterRole ClusterRoleBinding".split(" "));
 
-const byKind: Readonly<Record<string, KindStrategy>> = {
+const byKind: Readonly<Record<string, KindStrategy>> = lookupTable({
   ...coreStrategies,
   ...appsStrategies,
   ...batchStrategies,
   ...rbacStrategies,
   ...otherStrategies,
-};
+});
 
 /** `component` is the OpenAPI component of the kind, by which objects get the traces of Go's encoding. */
 export function strategyFor(group: string, version: string, kind: string, component: string | undefined): Strategy {

@@ -1,4 +1,5 @@
 /** Query and path parameters of the operations of OpenAPI, by what an operation does. */
+import { lookupTable } from "@setpoint/apimachinery";
 
 export interface Parameter {
   readonly name: string;
@@ -49,14 +50,14 @@ const watch: readonly Row[] = [
   ["watch", "boolean", "Streams changes instead of listing."],
 ];
 
-const rows: Readonly<Record<string, readonly Row[]>> = {
+const rows: Readonly<Record<string, readonly Row[]>> = lookupTable({
   list: [...select, ...watch],
   deletecollection: [...select, dryRun, ...remove],
   post: write,
   put: write,
   patch: [...write, ["force", "boolean", "Lets server-side apply take fields from other managers."]],
   delete: [dryRun, ...remove],
-};
+});
 
 /** The query parameters of an action (`x-kubernetes-action`), by name. */
 export function parametersOf(action: string): readonly Parameter[] {

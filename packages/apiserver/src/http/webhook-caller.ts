@@ -1,4 +1,5 @@
 /** Calls webhooks over HTTPS. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { Agent, request } from "node:https";
 import type { Duplex } from "node:stream";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
@@ -150,7 +151,7 @@ async function readAnswer(message: IncomingMessage): Promise<WebhookAnswer> {
 
 const unknownAuthority = "x509: certificate signed by unknown authority";
 
-const tlsReasons: Readonly<Record<string, string>> = {
+const tlsReasons: Readonly<Record<string, string>> = lookupTable({
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
@@ -159,7 +160,7 @@ const tlsReasons: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: unknownAuthority,
   CERT_HAS_EXPIRED: "x509: certificate has expired or is not yet valid",
   CERT_NOT_YET_VALID: "x509: certificate has expired or is not yet valid",
-};
+});
 
 /** How Node begins the message about a certificate for other names. */
 const wrongName = "Hostname/IP does not match";

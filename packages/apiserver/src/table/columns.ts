@@ -1,11 +1,16 @@
 /** The columns of every built-in kind, as kubectl shows them. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import { ageColumn } from "./column-kinds.ts";
 import { coreColumns } from "./core-columns.ts";
 import { otherColumns } from "./other-columns.ts";
 import { workloadKinds } from "./workload-columns.ts";
 
-const table: Readonly<Record<string, readonly TableColumn[]>> = { ...coreColumns, ...workloadKinds, ...otherColumns };
+const table: Readonly<Record<string, readonly TableColumn[]>> = lookupTable({
+  ...coreColumns,
+  ...workloadKinds,
+  ...otherColumns,
+});
 const onlyAge: readonly TableColumn[] = [ageColumn];
 
 /**

@@ -1,5 +1,5 @@
 /** Columns of the core group but pods, and of what stands beside Services. */
-import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
+import { lookupTable, formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type JsonObject, objectAt, objectsAt, stringAt, valueAt, textOf } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import {
@@ -24,12 +24,12 @@ function dataCount(object: UnstructuredObject): number {
 /** Cells that hold numbers in columns of strings, as upstream has them. */
 const dataColumn = textColumn("Data", dataCount);
 
-const modes: Readonly<Record<string, string>> = {
+const modes: Readonly<Record<string, string>> = lookupTable({
   ReadWriteOnce: "RWO",
   ReadOnlyMany: "ROX",
   ReadWriteMany: "RWX",
   ReadWriteOncePod: "RWOP",
-};
+});
 
 function accessModes(value: unknown): string {
   return Array.isArray(value) ? [...new Set(value.map((mode) => modes[textOf(mode)] ?? textOf(mode)))].join(",") : "";
@@ -178,7 +178,7 @@ function terminatingOr(path: readonly string[]): (object: UnstructuredObject) =>
 }
 
 /** By `group/Kind`. */
-export const coreColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+export const coreColumns: Readonly<Record<string, readonly TableColumn[]>> = lookupTable({
   "/Pod": podColumns,
   "/PodTemplate": [
     ...workloadColumns(["template", "spec"], undefined).map((column) => ({ ...column, priority: 0 })),
@@ -255,4 +255,4 @@ export const coreColumns: Readonly<Record<string, readonly TableColumn[]>> = {
     ageColumn,
     pathColumn("VolumeMode", "spec.volumeMode", "<unset>", wide),
   ],
-};
+});

@@ -1,5 +1,5 @@
 /** Columns of the remaining groups. */
-import { formatHumanDuration, type UnstructuredObject } from "@setpoint/apimachinery";
+import { lookupTable, formatHumanDuration, type UnstructuredObject } from "@setpoint/apimachinery";
 import { objectAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import {
@@ -126,7 +126,7 @@ function ingressClassParameters(ingressClass: UnstructuredObject): string {
 const admission = "admissionregistration.k8s.io";
 
 /** By `group/Kind`. */
-export const otherColumns: Readonly<Record<string, readonly TableColumn[]>> = {
+export const otherColumns: Readonly<Record<string, readonly TableColumn[]>> = lookupTable({
   "rbac.authorization.k8s.io/Role": [createdAtColumn],
   "rbac.authorization.k8s.io/ClusterRole": [createdAtColumn],
   "rbac.authorization.k8s.io/RoleBinding": bindingColumns,
@@ -247,4 +247,4 @@ export const otherColumns: Readonly<Record<string, readonly TableColumn[]>> = {
     pathColumn("Pool", "spec.pool.name"),
     ageColumn,
   ],
-};
+});

@@ -1,5 +1,5 @@
 /** Columns of apps, batch, autoscaling and policy. */
-import { formatAge, formatHumanDuration, type UnstructuredObject } from "@setpoint/apimachinery";
+import { lookupTable, formatAge, formatHumanDuration, type UnstructuredObject } from "@setpoint/apimachinery";
 import { objectAt, objectsAt, stringAt, valueAt, textOf } from "../builtin/json-fields.ts";
 import type { TableColumn } from "../registry/resource-definition.ts";
 import {
@@ -95,7 +95,7 @@ const autoscalerColumns: readonly TableColumn[] = [
 ];
 
 /** By `group/Kind`. */
-export const workloadKinds: Readonly<Record<string, readonly TableColumn[]>> = {
+export const workloadKinds: Readonly<Record<string, readonly TableColumn[]>> = lookupTable({
   "apps/Deployment": [
     textColumn("Ready", readyOf),
     textColumn("Up-to-date", (object) => numeric(valueAt(object, "status", "updatedReplicas"))),
@@ -160,4 +160,4 @@ export const workloadKinds: Readonly<Record<string, readonly TableColumn[]>> = {
     integerColumn("Allowed Disruptions", "status.disruptionsAllowed"),
     ageColumn,
   ],
-};
+});

@@ -1,5 +1,12 @@
 /** Admission by ValidatingAdmissionPolicies. Nobody has to be asked, so most is decided at once. */
-import { ApiError, failure, groupResource, type StatusReason, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  lookupTable,
+  ApiError,
+  failure,
+  groupResource,
+  type StatusReason,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
 import type { BoundPolicy, Compiled, CompiledPolicy, PolicyList } from "./admission-policies.ts";
@@ -80,12 +87,12 @@ function report({ policy, binding }: BoundPolicy, request: AdmissionRequest, pro
   }
 }
 
-const codes: Readonly<Record<string, number>> = {
+const codes: Readonly<Record<string, number>> = lookupTable({
   Unauthorized: 401,
   Forbidden: 403,
   RequestEntityTooLarge: 413,
   Invalid: 422,
-};
+});
 
 /** The text of a 403 with the code of the reason, as a real server answers it. */
 function denied(request: AdmissionRequest, why: string, reason: StatusReason): ApiError {

@@ -1,4 +1,5 @@
 /** What the built-in signers of Kubernetes ask of a request. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { CertificateRequest, SigningTerms } from "@setpoint/host/certificates";
 
 const nodesGroup = "system:nodes";
@@ -14,11 +15,11 @@ interface SignerRules {
   readonly isForNode: boolean;
 }
 
-const signers: Readonly<Record<string, SignerRules>> = {
+const signers: Readonly<Record<string, SignerRules>> = lookupTable({
   "kubernetes.io/kube-apiserver-client": { usages: client, needs: "client auth", isForNode: false },
   "kubernetes.io/kube-apiserver-client-kubelet": { usages: client, needs: "client auth", isForNode: true },
   "kubernetes.io/kubelet-serving": { usages: server, needs: "server auth", isForNode: true },
-};
+});
 
 /** Undefined for a signer that is not built in. */
 export function signerTerms(signer: string, usages: readonly string[]): Omit<SigningTerms, "validityMs"> | undefined {

@@ -1,4 +1,5 @@
 /** What follows for a node and its pods from the node's conditions and its silence, as upstream decides it; pure. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { Node, Pod } from "@setpoint/api";
 import { isTolerated } from "../scheduler/fits-node.ts";
 
@@ -11,12 +12,12 @@ const prefix = "node.kubernetes.io";
 const notReady = `${prefix}/not-ready`;
 const unreachable = `${prefix}/unreachable`;
 /** Conditions that keep new pods away while they are True. */
-const pressureTaints: Readonly<Record<string, string>> = {
+const pressureTaints: Readonly<Record<string, string>> = lookupTable({
   MemoryPressure: `${prefix}/memory-pressure`,
   DiskPressure: `${prefix}/disk-pressure`,
   PIDPressure: `${prefix}/pid-pressure`,
   NetworkUnavailable: `${prefix}/network-unavailable`,
-};
+});
 const ownKeys = new Set([notReady, unreachable, ...Object.values(pressureTaints)]);
 
 /** A node that has never said anything is not ready; it is Unknown when it was silent for too long. */

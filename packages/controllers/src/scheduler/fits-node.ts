@@ -41,7 +41,9 @@ type Term = NonNullable<
 >["nodeSelectorTerms"][number];
 
 function matchesTerm(term: Term, labels: Readonly<Record<string, string>>, name: string): boolean {
-  const byLabel = (term.matchExpressions ?? []).every((each) => matchesExpression(each, labels[each.key]));
+  const byLabel = (term.matchExpressions ?? []).every((each) =>
+    matchesExpression(each, Object.hasOwn(labels, each.key) ? labels[each.key] : undefined),
+  );
   return (
     byLabel &&
     (term.matchFields ?? []).every((each) => matchesExpression(each, each.key === "metadata.name" ? name : undefined))

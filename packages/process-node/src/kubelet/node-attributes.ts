@@ -1,4 +1,5 @@
 /** What a request to the kubelet server asks to do with the Node object: the mapping of a kubelet, pure. */
+import { lookupTable } from "@setpoint/apimachinery";
 
 export interface NodeAttributes {
   readonly verb: string;
@@ -6,15 +7,15 @@ export interface NodeAttributes {
   readonly subresources: readonly string[];
 }
 
-const verbs: Readonly<Record<string, string>> = {
+const verbs: Readonly<Record<string, string>> = lookupTable({
   POST: "create",
   GET: "get",
   PUT: "update",
   PATCH: "patch",
   DELETE: "delete",
-};
+});
 
-const subresources: Readonly<Record<string, readonly string[]>> = {
+const subresources: Readonly<Record<string, readonly string[]>> = lookupTable({
   stats: ["stats"],
   metrics: ["metrics"],
   logs: ["log"],
@@ -25,7 +26,7 @@ const subresources: Readonly<Record<string, readonly string[]>> = {
   configz: ["configz", "proxy"],
   pods: ["pods", "proxy"],
   runningpods: ["pods", "proxy"],
-};
+});
 
 /** A WebSocket is a GET, so `exec` over one needs `get` of `nodes/proxy`, as with a kubelet. */
 export function nodeAttributes(method: string, root: string): NodeAttributes {

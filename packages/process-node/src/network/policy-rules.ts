@@ -1,4 +1,5 @@
 /** NetworkPolicies as rules of a packet filter, for the pods of one node; pure. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
 import type { NetworkPolicyPort } from "../cluster/kinds.ts";
 import { isCidr, isIpv4, isPort } from "./ipv4.ts";
@@ -116,7 +117,7 @@ function blockMatches(side: string, { blocks }: PeerAddresses): string[] {
     );
 }
 
-const protocols: Readonly<Record<string, string>> = { TCP: "tcp", UDP: "udp", SCTP: "sctp" };
+const protocols: Readonly<Record<string, string>> = lookupTable({ TCP: "tcp", UDP: "udp", SCTP: "sctp" });
 
 /** `named`: the pods in which the name of a port is looked up. */
 function portMatches(port: NetworkPolicyPort | undefined, named: readonly PodAddress[]): string[] {

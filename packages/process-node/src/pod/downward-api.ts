@@ -1,4 +1,5 @@
 /** What a pod may learn about itself: fields and resources, as text. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";
 import type { Container, Pod } from "./pod.ts";
 
@@ -60,7 +61,7 @@ function fallback(facts: PodFacts, side: string, resource: string): number {
   return resource === "cpu" ? facts.cpus : resource === "memory" ? facts.memoryBytes : 0;
 }
 
-const multipliers: Readonly<Record<string, number>> = {
+const multipliers: Readonly<Record<string, number>> = lookupTable({
   n: 1e-9,
   u: 1e-6,
   m: 1e-3,
@@ -77,7 +78,7 @@ const multipliers: Readonly<Record<string, number>> = {
   Ti: 2 ** 40,
   Pi: 2 ** 50,
   Ei: 2 ** 60,
-};
+});
 
 /** A Quantity as a number; precise enough for what a downward API rounds up anyway. */
 export function quantityNumber(text: string): number {

@@ -1,4 +1,5 @@
 /** How large data of a schema can be at most, for the worst case that a rule may meet. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { escapeName } from "./escape-name.ts";
@@ -22,11 +23,11 @@ const textMax = requestBytesMax - 2;
 const characterBytesMax = 4;
 const mapKey: DeclaredSize = { max: 0, jsonMin: 2 };
 
-const formats: Readonly<Record<string, DeclaredSize>> = {
+const formats: Readonly<Record<string, DeclaredSize>> = lookupTable({
   duration: { max: 32, jsonMin: 3 },
   date: { max: 12, jsonMin: 12 },
   "date-time": { max: 32, jsonMin: 21 },
-};
+});
 
 export function declaredSize(schema: StructuralSchema, isResource: boolean): DeclaredSize | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
@@ -75,11 +76,11 @@ function mapSize({ maxProperties }: StructuralSchema, values: StructuralSchema):
   return { max: maxProperties ?? Math.floor(textMax / (element.jsonMin + 6)), jsonMin: 2, element, key: mapKey };
 }
 
-const implied: Readonly<Record<string, StructuralSchema>> = {
+const implied: Readonly<Record<string, StructuralSchema>> = lookupTable({
   apiVersion: { type: "string" },
   kind: { type: "string" },
   metadata: { type: "object", properties: { name: { type: "string" }, generateName: { type: "string" } } },
-};
+});
 
 function objectSize({ properties = {}, required = [] }: StructuralSchema, isResource: boolean): DeclaredSize {
   const fields = new Map<string, DeclaredSize>();

@@ -1,17 +1,19 @@
 /** Names of fields as CEL spells them: `namespace` → `__namespace__`, `a-b` → `a__dash__b`. */
 
+import { lookupTable } from "@setpoint/apimachinery";
+
 const reserved: ReadonlySet<string> = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
     " ",
   ),
 );
 
-const escapes: Readonly<Record<string, string>> = {
+const escapes: Readonly<Record<string, string>> = lookupTable({
   ".": "__dot__",
   "-": "__dash__",
   "/": "__slash__",
   __: "__underscores__",
-};
+});
 
 /** Keywords may stand as fields too: `self.namespace`. */
 export function isKeyword(name: string): boolean {

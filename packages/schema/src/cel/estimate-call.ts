@@ -1,4 +1,5 @@
 /** What calls of functions may cost at worst, beyond their arguments, and how large their results may be. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { CelType } from "./type.ts";
 
 export interface Argument {
@@ -108,7 +109,7 @@ function mayBe({ type }: Argument, kind: "string" | "bytes"): boolean {
   return type.kind === kind || type.kind === "dyn";
 }
 
-const estimators: Readonly<Record<string, Estimator>> = {
+const estimators: Readonly<Record<string, Estimator>> = lookupTable({
   "_==_": equality,
   "_!=_": equality,
   "_<_": ordered,
@@ -166,7 +167,7 @@ const estimators: Readonly<Record<string, Estimator>> = {
   fieldSelector: (_of, selector) => ({ cost: tenth(selector.size) }),
   labelSelector: (_of, selector) => ({ cost: tenth(selector.size) }),
   validate: (_format, text) => ({ cost: tenth(text.size) * quarter(formatPatternMax) }),
-};
+});
 
 export function callEstimate(name: string, args: readonly Argument[], takesText: boolean): CallEstimate {
   const [first = none, second = none, third = none] = args;

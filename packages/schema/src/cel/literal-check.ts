@@ -1,14 +1,15 @@
 /** Literals that functions could never take are found when an expression is compiled, not when it runs. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { compilePattern } from "../pattern.ts";
 import type { Call } from "./ast.ts";
 import type { Issue } from "./issue.ts";
 import { parseGoDuration, parseTimestamp } from "./time.ts";
 
-const isValid: Readonly<Record<string, (text: string) => boolean>> = {
+const isValid: Readonly<Record<string, (text: string) => boolean>> = lookupTable({
   duration: (text) => parseGoDuration(text) !== undefined,
   timestamp: (text) => parseTimestamp(text) !== undefined,
   matches: (text) => compilePattern(text) !== undefined,
-};
+});
 
 export function literalIssue(name: string, { args }: Call): Issue | undefined {
   const test = Object.hasOwn(isValid, name) ? isValid[name] : undefined;

@@ -1,8 +1,9 @@
 /** Turns calls that are macros into their nodes. */
+import { lookupTable } from "@setpoint/apimachinery";
 import type { Call, Expr, LoopMacro } from "./ast.ts";
 import type { Issue } from "./issue.ts";
 
-const loops: Readonly<Record<string, LoopMacro>> = {
+const loops: Readonly<Record<string, LoopMacro>> = lookupTable({
   all: "all",
   exists: "exists",
   exists_one: "existsOne",
@@ -12,7 +13,7 @@ const loops: Readonly<Record<string, LoopMacro>> = {
   transformList: "transformList",
   transformMap: "transformMap",
   transformMapEntry: "transformMapEntry",
-};
+});
 
 /** The node that a call stands for; undefined when it is an ordinary call. */
 export function expandMacro(call: Call, issues: Issue[]): Expr | undefined {

@@ -1,4 +1,5 @@
 /** Scalars of JSON as values; formats of strings have types of their own. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { parseDate, parseDateTime, parseSchemaDuration } from "./time.ts";
 import { boolType, intType, stringType, type CelType } from "./type.ts";
 import { CelDuration, CelFault, CelTimestamp, type Value } from "./value.ts";
@@ -34,7 +35,7 @@ export function scalarOf(type: "boolean" | "integer" | "number"): Scalar {
 
 const text: Scalar = { type: stringType, read: (json) => (typeof json === "string" ? json : wrong("string", json)) };
 
-const formats: Readonly<Record<string, Scalar>> = {
+const formats: Readonly<Record<string, Scalar>> = lookupTable({
   byte: {
     type: { kind: "bytes" },
     read: readText((json) => parseBase64(json) ?? invalid("byte formatted string", json)),
@@ -54,7 +55,7 @@ const formats: Readonly<Record<string, Scalar>> = {
       return nanos === undefined ? invalid("duration", json) : new CelDuration(nanos);
     }),
   },
-};
+});
 
 export function textShape(format: string | undefined): Scalar {
   return format !== undefined && Object.hasOwn(formats, format) ? (formats[format] ?? text) : text;

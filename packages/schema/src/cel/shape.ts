@@ -1,5 +1,5 @@
 /** The CEL view of a schema: its type, and how data of it become values. Data without a type are invisible. */
-import { deepEqual } from "@setpoint/apimachinery";
+import { lookupTable, deepEqual } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { equals } from "./comparison.ts";
@@ -94,11 +94,11 @@ function mapShape(values: StructuralSchema, name: string): Shape | undefined {
   };
 }
 
-const impliedFields: Readonly<Record<string, StructuralSchema>> = {
+const impliedFields: Readonly<Record<string, StructuralSchema>> = lookupTable({
   apiVersion: { type: "string" },
   kind: { type: "string" },
   metadata: { type: "object", properties: { name: { type: "string" }, generateName: { type: "string" } } },
-};
+});
 
 function objectShape(schema: StructuralSchema, isResource: boolean, name: string): Shape {
   const properties = isResource ? { ...schema.properties, ...impliedFields } : (schema.properties ?? {});

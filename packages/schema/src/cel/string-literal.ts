@@ -1,6 +1,7 @@
 /** The contents of string and bytes literals. */
+import { lookupTable } from "@setpoint/apimachinery";
 
-const short: Readonly<Record<string, string>> = {
+const short: Readonly<Record<string, string>> = lookupTable({
   a: "\u0007",
   b: "\b",
   f: "\f",
@@ -13,7 +14,7 @@ const short: Readonly<Record<string, string>> = {
   '"': '"',
   "`": "`",
   "?": "?",
-};
+});
 
 const escape =
   /\\(?:([abfnrtv\\'"`?])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|([^]|$))/g;

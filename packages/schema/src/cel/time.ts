@@ -1,7 +1,8 @@
 /** Durations and timestamps: reading, writing, calendar fields. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { CelDuration, CelFault, CelTimestamp } from "./value.ts";
 
-const unitNanos: Readonly<Record<string, bigint>> = {
+const unitNanos: Readonly<Record<string, bigint>> = lookupTable({
   ns: 1n,
   us: 1_000n,
   µs: 1_000n,
@@ -10,7 +11,7 @@ const unitNanos: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
-};
+});
 
 const second = 1_000_000_000n;
 const timestampMin = -62_135_596_800n * second;

@@ -2,6 +2,7 @@
  * Values at run time. The common ones are JavaScript's own: int is bigint, double is number, then string, boolean and
  * null; the others are classes.
  */
+import { lookupTable } from "@setpoint/apimachinery";
 import { typeText, type CelType } from "./type.ts";
 
 export type Value =
@@ -82,11 +83,11 @@ export class CelTypeValue {
   }
 }
 
-const typeNames: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = lookupTable({
   timestamp: "google.protobuf.Timestamp",
   duration: "google.protobuf.Duration",
   null: "null_type",
-};
+});
 
 export class CelOptional {
   /** Undefined when there is none. */

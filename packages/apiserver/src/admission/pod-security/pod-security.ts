@@ -1,5 +1,5 @@
 /** PodSecurity: pods outside of the level that their namespace's labels ask for are refused, or the writer is warned. */
-import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
+import { lookupTable, ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { objectAt, sameJson, stringAt, valueAt } from "../../builtin/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission-plugin.ts";
 import { forbiddenByAdmission } from "../namespace-lifecycle.ts";
@@ -20,7 +20,7 @@ export interface PodSecurityExemptions {
 }
 
 /** Where the template of a kind's pods is. */
-const templatePaths: Readonly<Record<string, readonly string[]>> = {
+const templatePaths: Readonly<Record<string, readonly string[]>> = lookupTable({
   "/podtemplates": ["template"],
   "/replicationcontrollers": ["spec", "template"],
   "apps/replicasets": ["spec", "template"],
@@ -29,7 +29,7 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = {
   "apps/daemonsets": ["spec", "template"],
   "batch/jobs": ["spec", "template"],
   "batch/cronjobs": ["spec", "jobTemplate", "spec", "template"],
-};
+});
 /** Subresources of pods that change no container. */
 const ignoredSubresources: ReadonlySet<string> = new Set(
   "exec attach binding eviction log portforward proxy status".split(" "),

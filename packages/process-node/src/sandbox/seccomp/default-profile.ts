@@ -1,4 +1,5 @@
 /** From the lists of system calls to the profile that the runtime loads. */
+import { lookupTable } from "@setpoint/apimachinery";
 import { allowedCalls, callsByCapability, deniedCalls } from "./system-calls.ts";
 
 export interface SeccompRule {
@@ -34,7 +35,10 @@ const refusedFamilies = { alg: 38, vsock: 40 };
 /** PER_LINUX, UNAME26 and PER_LINUX32 by themselves and together, and the question which one it is. */
 const personalities = [0x0, 0x8, 0x2_00_00, 0x2_00_08, 0xff_ff_ff_ff];
 
-const architectures: Readonly<Record<string, string>> = { x64: "SCMP_ARCH_X86_64", arm64: "SCMP_ARCH_AARCH64" };
+const architectures: Readonly<Record<string, string>> = lookupTable({
+  x64: "SCMP_ARCH_X86_64",
+  arm64: "SCMP_ARCH_AARCH64",
+});
 
 /** The default profile for a container with these capabilities on a machine of this architecture, as Node names it. */
 export function defaultSeccompProfile(capabilities: readonly string[], architecture: string): SeccompProfile {

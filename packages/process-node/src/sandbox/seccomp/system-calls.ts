@@ -3,6 +3,7 @@
  * administrators or exploits of the kernel need is refused, and what the list does not know is "not implemented", so that
  * programs fall back. Some calls come with the capability that makes them useful.
  */
+import { lookupTable } from "@setpoint/apimachinery";
 
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
@@ -52,7 +53,7 @@ export const deniedCalls: readonly string[] = words(`
 `);
 
 /** Denied unless the container holds the capability. */
-export const callsByCapability: Readonly<Record<string, readonly string[]>> = {
+export const callsByCapability: Readonly<Record<string, readonly string[]>> = lookupTable({
   CAP_SYS_PTRACE: words("kcmp pidfd_getfd process_madvise"),
   CAP_SYS_NICE: words(`
   get_mempolicy mbind set_mempolicy set_mempolicy_home_node move_pages migrate_pages
@@ -69,4 +70,4 @@ export const callsByCapability: Readonly<Record<string, readonly string[]>> = {
   mount umount2 move_mount fsopen fsconfig fsmount fspick open_tree mount_setattr pivot_root unshare
   setns sethostname setdomainname quotactl quotactl_fd fanotify_init lookup_dcookie perf_event_open bpf
   `),
-};
+});

@@ -1,5 +1,6 @@
 /** Formats by name: `!format.dns1123Label().validate(self.name).hasValue()`. */
 import {
+  lookupTable,
   validateDns1035Label,
   validateDns1123Label,
   validateDns1123Subdomain,
@@ -47,7 +48,7 @@ function uriProblems(text: string): readonly string[] {
     : [`parse ${JSON.stringify(text)}: ${text === "" ? "empty url" : "invalid URI for request"}`];
 }
 
-const formats: Readonly<Record<string, CelFormat>> = {
+const formats: Readonly<Record<string, CelFormat>> = lookupTable({
   dns1123Label: new CelFormat("DNS1123Label", validateDns1123Label),
   dns1123Subdomain: new CelFormat("DNS1123Subdomain", validateDns1123Subdomain),
   dns1035Label: new CelFormat("DNS1035Label", validateDns1035Label),
@@ -61,7 +62,7 @@ const formats: Readonly<Record<string, CelFormat>> = {
   byte: new CelFormat("byte", ofFormat("byte", "invalid base64")),
   date: new CelFormat("date", ofFormat("date", "invalid date")),
   datetime: new CelFormat("datetime", ofFormat("datetime", "invalid datetime")),
-};
+});
 
 function validate(format: Value, text: string): Value {
   const problems = format instanceof CelFormat ? format.problemsOf(text) : [];

@@ -127,6 +127,15 @@ test.each(["duration", "uri", "email", "ipv6", "byte"])(
   },
 );
 
+test("a large default of the items of a list fills no memory", async () => {
+  const large = { type: "array", items: { type: "string" }, default: Array.from({ length: 5_000 }, () => "x") };
+  const items = { type: "object", properties: { large } };
+  const spec = { type: "object", properties: { l: { type: "array", items } } };
+  const path = await define({ name: "filled", spec });
+  const { status } = await create(path, "filled", { l: Array.from({ length: 50_000 }, () => ({})) });
+  expect(status).toBe(413);
+});
+
 test("a column may show a large field, thousands of them show nothing", async () => {
   const columns = Array.from({ length: 2_000 }, (_, i) => ({ name: `c${i}`, type: "string", jsonPath: ".spec" }));
   const path = await define({ name: "wide", spec: { type: "object", properties: { s: text } }, columns });

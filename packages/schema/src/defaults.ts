@@ -1,5 +1,5 @@
 /** Fills the defaults of a schema into a value, in place, as the API server does on every decode. */
-import { cloneJson, setOwn } from "@setpoint/apimachinery";
+import { ApiError, cloneJson, failure, setOwn } from "@setpoint/apimachinery";
 import { isJsonObject } from "./json-object.ts";
 import { rememberedOf } from "./has-rules.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
@@ -8,14 +8,39 @@ import type { StructuralSchema } from "./structural-schema.ts";
  * Sets what is missing, or null and not nullable, where the schema has a default. Never makes a parent that is absent; a
  * default that is an object gets the defaults of its own fields. A frozen part that lacks something is copied, so that what comes
  * back is the value itself or, if that is frozen, may be a copy of it.
+ *
+ * Errors: `ApiError` 413 when the defaults alone make more of the value than may be stored.
  */
 export function applyDefaults<T>(schema: StructuralSchema, value: T): T {
+  filledUnits = 0;
   return withDefaults(schema, value) as T;
 }
 
 function withDefaults(schema: StructuralSchema, value: unknown): unknown {
   if (isJsonObject(value)) return planOf(schema).applyToObject(value);
   return Array.isArray(value) ? planOf(schema).applyToArray(value) : value;
+}
+
+/** About twice the characters that an object may have: a large default of a list's items fills any memory otherwise. */
+const filledUnitsMax = 3 * 1024 * 1024;
+const unitsOfValue = 4;
+/** Of the call under way; filling never waits. */
+let filledUnits = 0;
+const unitsOfDefault = new WeakMap<StructuralSchema, number>();
+
+function defaultOf(schema: StructuralSchema): unknown {
+  let units = unitsOfDefault.get(schema);
+  if (units === undefined) unitsOfDefault.set(schema, (units = unitsOf(schema.default)));
+  filledUnits += units;
+  if (filledUnits <= filledUnitsMax) return cloneJson(schema.default);
+  const message = `Request entity too large: the defaults of its schema add more than ${filledUnitsMax} characters`;
+  throw new ApiError(failure(413, "RequestEntityTooLarge", message));
+}
+
+function unitsOf(value: unknown): number {
+  if (typeof value === "string") return unitsOfValue + value.length;
+  if (typeof value !== "object" || value === null) return unitsOfValue;
+  return Object.entries(value).reduce((sum, [key, each]) => sum + key.length + unitsOf(each), unitsOfValue);
 }
 
 const plans = new WeakMap<StructuralSchema, DefaultsPlan>();
@@ -52,7 +77,7 @@ class DefaultsPlan {
     let value = given;
     for (const [key, property] of this.#own) {
       if (value[key] === undefined || replacesNull(property, value[key]))
-        value = withField(value, key, cloneJson(property.default));
+        value = withField(value, key, defaultOf(property));
     }
     for (const [key, property] of this.#within) {
       if (Object.hasOwn(value, key)) value = withField(value, key, withDefaults(property, value[key]));
@@ -79,7 +104,7 @@ class DefaultsPlan {
 }
 
 function filled(schema: StructuralSchema, value: unknown): unknown {
-  return withDefaults(schema, replacesNull(schema, value) ? cloneJson(schema.default) : value);
+  return withDefaults(schema, replacesNull(schema, value) ? defaultOf(schema) : value);
 }
 
 function withField(object: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {

@@ -20,7 +20,7 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /** What a JSON text has too much of, found without parsing it. Nothing is promised about text that is no JSON. */
-export function excessOfJson(bytes: Uint8Array): Excess | undefined {
+export function excessOfJson(bytes: Uint8Array, valuesMax: number = bodyValuesMax): Excess | undefined {
   if (bytes.length <= bytesUnscanned) return undefined;
   let levels = 0;
   let values = 0;
@@ -33,7 +33,7 @@ export function excessOfJson(bytes: Uint8Array): Excess | undefined {
       if (++levels > bodyLevelsMax) return "levels";
     } else if (byte === closeBrace || byte === closeBracket) levels--;
   }
-  return values > bodyValuesMax ? "values" : undefined;
+  return values > valuesMax ? "values" : undefined;
 }
 
 /** Where the string that begins here ends. */

@@ -1,6 +1,7 @@
 /** Sends a review to a webhook and reads its answer, within its time. */
 import { isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
+import { excessOfJson } from "../request/value-bounds.ts";
 import type { WebhookCaller, WebhookClientConfig } from "./webhook-caller.ts";
 
 export interface ReviewCall {
@@ -51,7 +52,12 @@ function parseAnswer(status: number, text: string): JsonObject {
 /** How much of an answer that makes no sense is repeated to the user. */
 const quotedAnswerMax = 2048;
 
+/** Values of one answer: it may convert many objects. */
+const answerValuesMax = 1_000_000;
+
 function parseJson(text: string): unknown {
+  const excess = excessOfJson(Buffer.from(text), answerValuesMax);
+  if (excess !== undefined) throw new AnswerError(`the answer has too many ${excess}`);
   try {
     return JSON.parse(text);
   } catch {

@@ -107,6 +107,29 @@ test.each([
 
 const failed = 'Internal error occurred: failed calling webhook "a.example.com": ';
 
+test.each([99_999, 600, 400.5, 200, "403"])("a refusal with the code %j is answered with 400", async (code) => {
+  const { send } = world({ a: denying({ message: "no", code }) });
+  await send("POST", validating, configuration("Validating", ["a"]));
+  expect((await send("POST", configMaps, configMap("c"))).body).toMatchObject({ code: 400 });
+});
+
+test("an answer of millions of values is refused before it is parsed", async () => {
+  const raw = { x: Array.from({ length: 1_000_001 }, () => 0) };
+  const { send } = world({ a: () => ({ raw }) });
+  await send("POST", validating, configuration("Validating", ["a"]));
+  const message = `${failed}failed to call webhook: the answer has too many values`;
+  expect((await send("POST", configMaps, configMap("c"))).body).toMatchObject({ code: 500, message });
+});
+
+test("a patch that is nested deeper than the stack is refused by its depth", async () => {
+  const value = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+  const patch = Buffer.from(`[{"op":"add","path":"/data","value":${value}}]`).toString("base64");
+  const { send } = world({ a: ({ request }) => ({ uid: request.uid, allowed: true, patchType: "JSONPatch", patch }) });
+  await send("POST", mutating, configuration("Mutating", ["a"]));
+  const { body } = await send("POST", configMaps, configMap("c"));
+  expect(body.message).toContain("exceeded max depth");
+});
+
 test.each<[string, Hook | undefined, string]>([
   [
     "unreachable",

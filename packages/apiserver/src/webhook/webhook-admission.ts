@@ -11,6 +11,7 @@ import {
 } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
+import { checkJsonBounds } from "../request/body-bounds.ts";
 import type { Authorizer } from "../registry/request-attributes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { internalError } from "../response/api-errors.ts";
@@ -128,6 +129,7 @@ class WebhookAdmission {
 
 function parsePatch(name: string, patch: string): unknown {
   try {
+    checkJsonBounds(Buffer.from(patch));
     return JSON.parse(patch);
   } catch (error) {
     const why = `received undecodable patch in webhook response: ${messageOf(error)}`;
@@ -144,12 +146,17 @@ function applied(object: unknown, operations: unknown): unknown {
   }
 }
 
+/** A webhook may say any number; HTTP has these for errors. */
+function isErrorCode(code: unknown): code is number {
+  return typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599;
+}
+
 /** The refusal in the words of the server, with what the webhook said. */
 function denied(name: string, status: JsonObject): ApiError {
   const { message = "", reason = "", code, details } = status as Partial<Status>;
   const why = message === "" ? reason : message;
   const text = `admission webhook ${JSON.stringify(name)} denied the request${why === "" ? " without explanation" : `: ${why}`}`;
-  const answered = failure(code !== undefined && code >= 400 ? code : 400, reason, text);
+  const answered = failure(isErrorCode(code) ? code : 400, reason, text);
   return new ApiError(details === undefined ? answered : { ...answered, details });
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@setpoint/client";
 import { connect } from "@setpoint/client/node";
+import { sleep } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
 import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
@@ -133,4 +134,26 @@ test("kills of agents and of the main process cost an etcd cluster nothing: its 
   expect(await memberIds(connection.cluster)).toEqual(members);
   await second.interrupt();
   expect(remains(directory)).toEqual([]);
+});
+
+test("after a kill of the main process that nobody starts again, members go on for a minute, and then nothing is left", async () => {
+  const directory = temporaryFolder();
+  const first = started(directory);
+  await first.untilReady();
+  let endpoint: string;
+  {
+    await using connection = connectTo(directory);
+    endpoint = await connection.cluster.clientEndpoint();
+  }
+  const { pid: network } = JSON.parse(readFileSync(join(directory, "network-namespace.json"), "utf8")) as {
+    pid: number;
+  };
+  await first.kill();
+  await sleep(host.clock, 20_000);
+  const etcd = etcdClient(endpoint, 5_000);
+  await etcd.put("greeting", "still here");
+  etcd.close();
+  // The rest of the minute, and the time that pods may take to end.
+  await expect.poll(() => remains(directory), { timeout: 80_000, interval: 1_000 }).toEqual([]);
+  expect(() => process.kill(network, 0)).toThrow("ESRCH");
 });

@@ -3,6 +3,8 @@ import { once } from "node:events";
 
 const program = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
 
+const stopMsMax = 30_000;
+
 /** `npm start` in a process group of its own, as a terminal runs it. */
 export class StartProcess implements AsyncDisposable {
   readonly #pid: number;
@@ -46,12 +48,19 @@ export class StartProcess implements AsyncDisposable {
     await this.#ended;
   }
 
+  /** In order, so that a test that fails leaves no pods behind; by force when that takes too long. */
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      process.kill(this.#pid, "SIGKILL");
-    } catch {
-      // It has ended.
-    }
+    const timer = setTimeout(() => signal(this.#pid, "SIGKILL"), stopMsMax);
+    signal(-this.#pid, "SIGINT");
     await this.#ended;
+    clearTimeout(timer);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended.
   }
 }

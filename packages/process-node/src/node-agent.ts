@@ -1,8 +1,9 @@
 /** The assembly of a node: chooses the parts, connects them to the API, starts and ends them in order. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Timer } from "@setpoint/host";
+import { rememberNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
 import { type ClusterApi, createClusterApi } from "./cluster/cluster-api.ts";
 import { createEventRecorder } from "./cluster/event-recorder.ts";
 import { endpointSliceKind, podKind, serviceKind } from "./cluster/kinds.ts";
@@ -24,6 +25,7 @@ import { ClusterDns } from "./network/cluster-dns.ts";
 import { createNodeNetwork, type NodeNetwork } from "./network/node-network.ts";
 import { type NodeDnsState, serveDns } from "./network/node-dns.ts";
 import { reportDns, reportService } from "./network/network-reports.ts";
+import { endUnusedNamespace } from "./network/unused-namespace.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import { podHostFiles } from "./network/pod-host-files.ts";
 import { ServiceProxy } from "./network/service-proxy.ts";
@@ -35,9 +37,10 @@ import type { PodParts, PodReports } from "./pod-parts.ts";
 import { type Pod, podIdentity } from "./pod/pod.ts";
 import { missingTools, requireTools } from "./sandbox/host-tools.ts";
 import { OciRuntime } from "./sandbox/oci-runtime.ts";
+import { identify } from "./process-identity.ts";
 import { preparePrivateFolder } from "./private-folder.ts";
 import { createFolderProvisioner } from "./volumes/folder-provisioner.ts";
-import { prepareMemoryFolder, removeAbandonedMemory } from "./volumes/memory-folder.ts";
+import { prepareMemoryFolder, removeMemory } from "./volumes/memory-folder.ts";
 import { unmountBeneath } from "./volumes/memory-volume.ts";
 import { NodeVolumes } from "./volumes/node-volumes.ts";
 import { removeTree } from "./volumes/remove-tree.ts";
@@ -70,18 +73,20 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   for (const folder of privateFolders) preparePrivateFolder(join(directory, folder));
   const api = createClusterApi(options.transport);
   const podDirectory = (uid: string): string => join(directory, "pods", uid);
-  removeAbandonedMemory();
+  await removeAbandonedNodes(clock, log);
   const memory = prepareMemoryFolder(directory);
+  const { podNetwork } = options;
+  const networkHolder = podNetwork === undefined ? undefined : identify(podNetwork.namespace.holderPid);
+  if (networkHolder !== undefined) rememberNetwork(memory, networkHolder);
   let isHandedOver = false;
   stack.defer(() => {
     if (isHandedOver) return;
-    unmountBeneath(memory);
-    rmSync(memory, { recursive: true, force: true });
+    removeMemory(memory);
   });
   const runtime = stack.use(
     new OciRuntime({
       clock,
-      directory: join(memory, "sandboxes"),
+      directory: sandboxesFolder(memory),
       idsFile: join(directory, "id-ranges.json"),
       version: requireTools(),
       logFile: (uid, container, attempt) => logFile(podDirectory(uid), container, attempt),
@@ -110,7 +115,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       clock,
       log,
       nodeName: name,
-      podNetwork: options.podNetwork,
+      podNetwork,
       addresses: {
         ...(options.podCidr === undefined ? {} : { podCidr: options.podCidr }),
         file: join(directory, "network.json"),
@@ -296,8 +301,12 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     registration.leave();
     await owned.disposeAsync();
   };
+  const abandon = async (): Promise<void> => {
+    await owned.disposeAsync();
+    if (networkHolder !== undefined) endUnusedNamespace(networkHolder);
+  };
   const wanted: NodeAgent["wanted"] = (signal) => lock.offer(signal);
-  return createAgent({ name, address: network.nodeAddress, kubeletPort: port, wanted, handOver }, pods, owned);
+  return createAgent({ name, address: network.nodeAddress, kubeletPort: port, wanted, handOver, abandon }, pods, owned);
 }
 
 async function removeStrangePods(
@@ -328,7 +337,7 @@ async function removeStrangers(folder: string, uids: ReadonlySet<string>): Promi
 }
 
 function createAgent(
-  facts: Pick<NodeAgent, "name" | "address" | "kubeletPort" | "wanted" | "handOver">,
+  facts: Pick<NodeAgent, "name" | "address" | "kubeletPort" | "wanted" | "handOver" | "abandon">,
   pods: PodManager,
   stack: AsyncDisposableStack,
 ): NodeAgent {

@@ -43,6 +43,8 @@ export interface NodeAgent extends AsyncDisposable {
   wanted(signal: AbortSignal): Promise<void>;
   /** Ends the agent instead of disposing it: its pods go on, for another agent on the same directory that adopts them. */
   handOver(): Promise<void>;
+  /** Disposes it where nobody else ends the cluster: the last agent to do so ends the cluster's network too. */
+  abandon(): Promise<void>;
   /** The main process of a container, undefined when it does not run. */
   processOf(
     namespace: string,

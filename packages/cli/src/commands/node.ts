@@ -91,7 +91,7 @@ async function serve(init: NodeInit, write: (line: string) => void, end: End): P
     () => false,
   );
   host.log.info(isWanted ? "Another agent takes over" : "No other agent came; pods are stopped");
-  if (isWanted) await agent.handOver();
+  await (isWanted ? agent.handOver() : agent.abandon());
 }
 
 function transportAs({ server, ca }: NodeInit, keys: KeyPair, clock: Clock): HttpTransport {

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { prepareMemoryFolder, removeAbandonedMemory } from "./memory-folder.ts";
+import { abandonedMemory, prepareMemoryFolder, removeMemory } from "./memory-folder.ts";
 
-test("memory belongs to its data folder alone, survives it for a restart, and is removed when that is gone", () => {
+test("memory belongs to its data folder alone, survives it for a restart, and is abandoned when that is gone", () => {
   const data = mkdtempSync(join(tmpdir(), "process-node-"));
   const folder = prepareMemoryFolder(data);
   onTestFinished(() => {
@@ -12,12 +12,13 @@ test("memory belongs to its data folder alone, survives it for a restart, and is
   });
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   writeFileSync(join(folder, "secret"), "x");
-  removeAbandonedMemory();
+  expect(abandonedMemory()).not.toContain(folder);
   expect(prepareMemoryFolder(data)).toBe(folder);
   expect(existsSync(join(folder, "secret"))).toBe(true);
   rmSync(data, { recursive: true });
   mkdirSync(`${data}-other`);
   onTestFinished(() => rmSync(`${data}-other`, { recursive: true }));
-  removeAbandonedMemory();
+  expect(abandonedMemory()).toContain(folder);
+  removeMemory(folder);
   expect(existsSync(folder)).toBe(false);
 });

@@ -22,16 +22,25 @@ export function prepareMemoryFolder(dataFolder: string): string {
   return folder;
 }
 
-/** Removes what nodes left in memory whose data folder is gone, as after a kill of a cluster that kept nothing. */
-export function removeAbandonedMemory(folder: string = sharedMemory): void {
-  if (!isMemory(folder)) return;
+/** The memory folders of nodes whose data folder is gone. */
+export function abandonedMemory(folder: string = sharedMemory): readonly string[] {
+  if (!isMemory(folder)) return [];
   const prefix = namePrefix();
-  for (const name of readdirSync(folder).filter((each) => each.startsWith(prefix))) {
-    const owner = readLink(join(folder, name, ownerLink));
-    if (owner === undefined || lstatSync(owner, { throwIfNoEntry: false }) !== undefined) continue;
-    unmountBeneath(join(folder, name));
-    rmSync(join(folder, name), { recursive: true, force: true });
-  }
+  const own = readdirSync(folder).filter((each) => each.startsWith(prefix));
+  return own.map((name) => join(folder, name)).filter((each) => isAbandoned(each));
+}
+
+/** The folder with all that is mounted in it. */
+export function removeMemory(folder: string): void {
+  unmountBeneath(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What another user put there under such a name is never read. */
+function isAbandoned(folder: string): boolean {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.uid !== process.getuid?.()) return false;
+  const owner = readLink(join(folder, ownerLink));
+  return owner !== undefined && lstatSync(owner, { throwIfNoEntry: false }) === undefined;
 }
 
 function nameOf(dataFolder: string): string {

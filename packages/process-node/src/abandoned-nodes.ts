@@ -1,0 +1,55 @@
+/**
+ * Nodes whose data folder is gone while their pods run, as after a kill of everything and a removal of the folder. Nothing
+ * but their folders in memory knows of their pods, so the pods end before those folders go.
+ */
+import { join } from "node:path";
+import type { Clock, Logger } from "@setpoint/host";
+import { readJson, writeJson } from "./json-file.ts";
+import { endUnusedNamespace } from "./network/unused-namespace.ts";
+import type { ProcessIdentity } from "./process-identity.ts";
+import { OciRuntime } from "./sandbox/oci-runtime.ts";
+import { abandonedMemory, removeMemory } from "./volumes/memory-folder.ts";
+
+/** Where the runtime of a node keeps its records. */
+export function sandboxesFolder(memory: string): string {
+  return join(memory, "sandboxes");
+}
+
+/** Writes down which process holds the network of the node's cluster. */
+export function rememberNetwork(memory: string, holder: ProcessIdentity): void {
+  writeJson(networkFile(memory), holder);
+}
+
+/** Ends their pods, their networks and what they have in memory. Another agent may do the same at this time. */
+export async function removeAbandonedNodes(clock: Clock, log: Logger): Promise<void> {
+  for (const memory of abandonedMemory()) {
+    try {
+      await endPods(clock, memory);
+      endNetwork(memory);
+      removeMemory(memory);
+    } catch (error) {
+      log.warn("An abandoned node was not removed", { memory, error });
+    }
+  }
+}
+
+async function endPods(clock: Clock, memory: string): Promise<void> {
+  using runtime = new OciRuntime({
+    clock,
+    directory: sandboxesFolder(memory),
+    idsFile: join(memory, "id-ranges.json"),
+    version: "",
+    // It starts nothing.
+    logFile: () => "/dev/null",
+  });
+  for (const uid of runtime.sandboxUids()) await runtime.removeSandbox(uid);
+}
+
+function endNetwork(memory: string): void {
+  const holder = readJson(networkFile(memory)) as ProcessIdentity | undefined;
+  if (holder !== undefined) endUnusedNamespace(holder);
+}
+
+function networkFile(memory: string): string {
+  return join(memory, "network-holder.json");
+}

@@ -131,3 +131,22 @@ test("no header makes the account somebody else, and no token request another ac
   const { object } = await account("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review);
   expect(object).toMatchObject({ status: { allowed: false } });
 });
+
+const many = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `a${i}`);
+
+test.each([
+  ["as many parts as a product of three lists", [{ verbs: many(200), apiGroups: many(200), resources: many(200) }]],
+  ["many verbs", [{ verbs: many(50_000), apiGroups: [""], resources: ["configmaps"] }]],
+  ["many names", [{ verbs: ["get", "list"], apiGroups: [""], resources: ["secrets"], resourceNames: many(50_000) }]],
+])("a role of %s is refused at once", async (_, rules) => {
+  const startMs = performance.now();
+  const role = { metadata: { name: "large" }, rules };
+  expect((await account("POST", `${rbac}/namespaces/default/roles`, role)).code).toBe(403);
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+});
+
+test("many names of what the account holds are granted", async () => {
+  const rules = [{ verbs: ["get"], apiGroups: [""], resources: ["configmaps"], resourceNames: many(50_000) }];
+  const role = { metadata: { name: "names" }, rules };
+  expect((await account("POST", `${rbac}/namespaces/default/roles`, role)).code).toBe(201);
+});

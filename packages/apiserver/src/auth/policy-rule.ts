@@ -64,9 +64,39 @@ function urlMatches(pattern: string, path: string): boolean {
   return pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1));
 }
 
-/** The parts of `wanted` that `held` does not grant; empty when all are granted. */
+/** Comparisons of one check. A short rule has as many parts as the product of its lists: three of 200 make eight million. */
+const comparisonsMax = 50_000_000;
+const atomsMax = 20_000;
+
+/**
+ * The parts of `wanted` that `held` does not grant; empty when all are granted. Rules of too many parts to look at count as not granted,
+ * unless one rule grants the whole of each.
+ */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  return wanted.flatMap(atoms).filter((atom) => !held.some((rule) => covers(rule, atom)));
+  const heldValues = total(held, valuesOf);
+  if (heldValues * total(wanted, valuesOf) > comparisonsMax) return wanted;
+  const open = wanted.filter((each) => !held.some((rule) => coversWhole(rule, each)));
+  const parts = total(open, atomsOf);
+  if (parts > atomsMax || heldValues * parts > comparisonsMax) return open;
+  return open.flatMap(atoms).filter((atom) => !held.some((rule) => covers(rule, atom)));
+}
+
+/** A rule of both resources and URLs has parts of two kinds, which no single comparison covers. */
+function coversWhole(rule: PolicyRule, wanted: PolicyRule): boolean {
+  return wanted.nonResourceURLs.length === 0 && covers(rule, wanted);
+}
+
+function total(rules: readonly PolicyRule[], count: (rule: PolicyRule) => number): number {
+  return rules.reduce((sum, rule) => sum + count(rule), 0);
+}
+
+function valuesOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  return verbs.length + apiGroups.length + resources.length + resourceNames.length + nonResourceURLs.length;
+}
+
+function atomsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
+  const targets = apiGroups.length * resources.length * Math.max(1, resourceNames.length);
+  return verbs.length * (targets + nonResourceURLs.length);
 }
 
 /** A rule as rules of one verb and one resource (or URL) each. */
@@ -107,14 +137,14 @@ function resourceCovers(resources: readonly string[], resource: string): boolean
 
 /** Lines as upstream prints them in a 403: verbs of the same resource together, the lines sorted. */
 export function ruleLines(rules: readonly PolicyRule[]): readonly string[] {
-  const byTarget = new Map<string, PolicyRule>();
+  const byTarget = new Map<string, { readonly rule: PolicyRule; readonly verbs: Set<string> }>();
   for (const rule of rules) {
     const key = JSON.stringify({ ...rule, verbs: [] });
-    const known = byTarget.get(key);
-    const verbs = [...new Set([...(known?.verbs ?? []), ...rule.verbs])];
-    byTarget.set(key, { ...rule, verbs });
+    const known = byTarget.get(key) ?? { rule, verbs: new Set<string>() };
+    for (const verb of rule.verbs) known.verbs.add(verb);
+    byTarget.set(key, known);
   }
-  return [...byTarget.values()].map(ruleLine).sort();
+  return [...byTarget.values()].map(({ rule, verbs }) => ruleLine({ ...rule, verbs: [...verbs] })).sort();
 }
 
 function ruleLine(rule: PolicyRule): string {

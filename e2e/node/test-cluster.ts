@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cluster, startCluster } from "@setpoint/cli";
+import { startCluster } from "@setpoint/cli";
 import { type KubeObject, isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import { type Client, createClient, type KindRef } from "@setpoint/client";
-import { execInPod, type HttpConnection, resolveConnection } from "@setpoint/client/node";
+import { execInPod, type HttpConnection, httpTransport, resolveConnection } from "@setpoint/client/node";
 import { sleep } from "@setpoint/host";
-import { systemClock } from "@setpoint/host/system";
+import { systemClock, systemRandom } from "@setpoint/host/system";
 import { parseAllDocuments } from "yaml";
 import { perlImage, perlImageSource, toolsImage, toolsImageSource } from "./tools-image.ts";
 
@@ -76,8 +76,8 @@ export class TestCluster implements AsyncDisposable {
   readonly connection: HttpConnection;
   readonly #parts: AsyncDisposableStack;
 
-  private constructor(cluster: Cluster, connection: HttpConnection, parts: AsyncDisposableStack) {
-    this.client = createClient(cluster.transport, { clock: systemClock, random: cluster.host.random });
+  private constructor(client: Client, connection: HttpConnection, parts: AsyncDisposableStack) {
+    this.client = client;
     this.connection = connection;
     this.#parts = parts;
   }
@@ -87,12 +87,16 @@ export class TestCluster implements AsyncDisposable {
     await using parts = new AsyncDisposableStack();
     const localImages = { [toolsImage]: toolsImageSource, [perlImage]: perlImageSource };
     const cluster = parts.use(await startCluster({ directory, port: 0, nodes, localImages, say: () => {} }));
-    const folder = mkdtempSync(join(tmpdir(), "setpoint-test-"));
-    parts.defer(() => rmSync(folder, { recursive: true }));
-    const kubeconfig = join(folder, "kubeconfig");
-    writeFileSync(kubeconfig, cluster.kubeconfig);
-    const { connection } = resolveConnection({ clock: systemClock, kubeconfig });
-    return new TestCluster(cluster, connection, parts.move());
+    const client = createClient(cluster.transport, { clock: systemClock, random: cluster.host.random });
+    return new TestCluster(client, connectionOf(cluster.kubeconfig, parts), parts.move());
+  }
+
+  /** One that runs already, in a process of its own. */
+  static connect(kubeconfig: string): TestCluster {
+    const parts = new AsyncDisposableStack();
+    const connection = connectionOf(kubeconfig, parts);
+    const transport = parts.use(httpTransport(connection));
+    return new TestCluster(createClient(transport, { clock: systemClock, random: systemRandom }), connection, parts);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -171,6 +175,13 @@ export class TestCluster implements AsyncDisposable {
     }
     return text;
   }
+}
+
+function connectionOf(kubeconfig: string, parts: AsyncDisposableStack): HttpConnection {
+  const folder = mkdtempSync(join(tmpdir(), "setpoint-test-"));
+  parts.defer(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "kubeconfig"), kubeconfig);
+  return resolveConnection({ clock: systemClock, kubeconfig: join(folder, "kubeconfig") }).connection;
 }
 
 export async function until<T>(what: string, limitSeconds: number, look: () => Promise<T | undefined>): Promise<T> {

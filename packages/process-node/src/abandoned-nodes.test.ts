@@ -32,7 +32,13 @@ test.skipIf(missingTools !== "")(
       logFile: () => join(data, "log"),
     });
     const podUid = randomUUID();
-    const { holderPid } = await runtime.createSandbox({ podUid, hostname: "a", networkNamespace: false, user: 0 });
+    const { holderPid } = await runtime.createSandbox({
+      podUid,
+      hostname: "a",
+      networkNamespace: false,
+      user: 0,
+      group: 0,
+    });
     const container = await runtime.start(new OciWorld().spec(["sleep", "100"], { id: `${podUid}/main/0` }));
     runtime[Symbol.dispose]();
     await removeAbandonedNodes(systemClock, silentLogger);

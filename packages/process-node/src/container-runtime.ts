@@ -38,7 +38,7 @@ export interface PodLimits {
   readonly processes?: number;
 }
 
-/** A range of ids of a user namespace and where it lies on the host. */
+/** A range of ids of a user namespace and where it lies for the tools that make containers: on the host when they are root's. */
 export interface IdRange {
   readonly container: number;
   readonly host: number;
@@ -52,6 +52,8 @@ export interface PodSandboxSpec {
   readonly networkNamespace: boolean;
   /** The user of the pod's containers, for a host that gives the node no more than one id. */
   readonly user: number;
+  /** Their group, for the same host. */
+  readonly group: number;
   readonly limits?: PodLimits;
 }
 

@@ -242,6 +242,11 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     events.record(nodeReference(name), "Warning", "LimitsNotEnforced", sentence);
     options.onNotice?.(`Node "${name}": ${sentence}`);
   }
+  const obstacle = await runtime.problem();
+  if (obstacle !== undefined) {
+    events.record(nodeReference(name), "Warning", "PodsCannotRun", obstacle);
+    options.onNotice?.(`Node "${name}": ${obstacle}`);
+  }
   await Promise.all([services.synced, slices.synced, nodeNetwork.synced]);
   proxy.update();
   await updateDns();

@@ -9,6 +9,7 @@ import { terminationMessage } from "./logs/termination-message.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import { podLimits } from "./pod/container-limits.ts";
+import { podUser } from "./pod/container-security.ts";
 import { type Container, isSidecar, type Pod, podHostname, podIdentity, type PodStatus } from "./pod/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
 import { evictedStatus, podStatus, restarts } from "./status/pod-status.ts";
@@ -244,7 +245,7 @@ export class PodWorker {
         podUid: this.uid,
         hostname: podHostname(this.#pod),
         networkNamespace: hostNetwork !== true && network.kind === "namespace",
-        user: this.#pod.spec.securityContext?.runAsUser ?? 0,
+        ...podUser(this.#pod),
         limits: podLimits(this.#pod),
       });
       // Once for each holder: looking whether it is attached costs two programs.

@@ -1,6 +1,6 @@
 /** Makes the root file system of a Debian closure with mmdebstrap; nothing is kept when a step fails. */
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { nodeError } from "../errors.ts";
@@ -28,18 +28,35 @@ const mountPoints = [
 ];
 const mergedFolders = ["bin", "sbin", "lib", "lib64"];
 
+/** What gives an ordinary user the ids that mmdebstrap unpacks packages with. */
+const rangeAdvice =
+  "type as root: apt-get install uidmap && usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER";
+
 /** Unpacks the packages into `directory`, which must not exist yet. */
 export async function extractClosure(closure: DebianClosure, directory: string, mirror: string): Promise<void> {
-  const include = `--include=${closure.packages.join(",")}`;
-  const { code, output } = await runTool("mmdebstrap", [
-    "--variant=extract",
-    include,
-    closure.suite,
-    directory,
-    mirror,
-  ]);
-  if (code !== 0) throw explain(closure, mirror, output);
+  if (process.getuid?.() === 0) await fetchClosure(closure, directory, mirror);
+  else await extractAsUser(closure, directory, mirror);
   completeRoot(directory);
+}
+
+/** An ordinary user's mmdebstrap leaves a folder of another user, of its range in /etc/subuid; an archive it leaves to its user. */
+async function extractAsUser(closure: DebianClosure, directory: string, mirror: string): Promise<void> {
+  const archive = `${directory}.tar`;
+  try {
+    await fetchClosure(closure, archive, mirror);
+    mkdirSync(directory, { recursive: true });
+    const flags = ["--extract", "--no-same-owner", "--exclude=./dev", "--file", archive, "--directory", directory];
+    const { code, output } = await runTool("tar", flags);
+    if (code !== 0) throw explain(closure, mirror, output, "tar");
+  } finally {
+    rmSync(archive, { force: true });
+  }
+}
+
+async function fetchClosure(closure: DebianClosure, target: string, mirror: string): Promise<void> {
+  const include = `--include=${closure.packages.join(",")}`;
+  const { code, output } = await runTool("mmdebstrap", ["--variant=extract", include, closure.suite, target, mirror]);
+  if (code !== 0) throw explain(closure, mirror, output, "mmdebstrap");
 }
 
 /** `extract` leaves neither the mount points nor the links of a merged /usr: programs do not start without them. */
@@ -82,7 +99,7 @@ export function upstreamVersion(directory: string, packageName: string): string 
     .replace(/[+~].*$/, "");
 }
 
-function explain(closure: DebianClosure, mirror: string, output: string): Error {
+function explain(closure: DebianClosure, mirror: string, output: string, tool: string): Error {
   const what = `Cannot fetch packages ${closure.packages.join(", ")} of Debian ${closure.suite}`;
   if (/No space left on device/i.test(output)) return nodeError("ERR_NO_DISK_SPACE", `${what}: the disk is full`);
   if (
@@ -95,10 +112,14 @@ function explain(closure: DebianClosure, mirror: string, output: string): Error 
       `${what}: the mirror ${mirror} cannot be reached; connect this machine to the network once`,
     );
   }
+  if (/newuidmap|newgidmap|subuid|subgid|pick chroot mode/.test(output)) {
+    const message = `${what}: an ordinary user needs a range of ids in /etc/subuid and /etc/subgid for it; ${rangeAdvice}`;
+    return nodeError("ERR_TOOL_MISSING", message);
+  }
   // The first error is the cause; those after it say that there was one.
   const lines = output.trim().split("\n");
   const line = lines.find((text) => text.startsWith("E: ")) ?? lines.at(-1) ?? "";
-  return nodeError("ERR_IMAGE_BUILD", `${what}: mmdebstrap says "${line.trim()}"`);
+  return nodeError("ERR_IMAGE_BUILD", `${what}: ${tool} says "${line.trim()}"`);
 }
 
 function runTool(tool: string, args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {

@@ -12,6 +12,12 @@ export interface ContainerIdentity {
   readonly security: ContainerSecurity;
 }
 
+/** The user and group of the pod's first container, which stand for all of it where a pod can have one of each. */
+export function podUser({ spec }: Pod): { readonly user: number; readonly group: number } {
+  const { runAsUser = 0, runAsGroup = 0 } = { ...spec.securityContext, ...spec.containers[0]?.securityContext };
+  return { user: runAsUser, group: runAsGroup };
+}
+
 /** Throws ERR_CONTAINER_CONFIG when the pod forbids the user that the container would have. */
 export function containerIdentity(pod: Pod, container: Container, imageRoot: string): ContainerIdentity {
   const own = container.securityContext ?? {};

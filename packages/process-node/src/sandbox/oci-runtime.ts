@@ -37,6 +37,8 @@ import { PodSandboxes } from "./pod-sandboxes.ts";
 import { findProgram } from "./root-path.ts";
 import { writeSkeleton } from "./root-layout.ts";
 import { runTool } from "./run-tool.ts";
+import { OwnUserNamespace, rootRights, type RuntimeRights } from "./runtime-rights.ts";
+import { withIdsOf } from "./single-id.ts";
 import { stageCommand } from "./stage.ts";
 
 export interface OciRuntimeOptions {
@@ -64,6 +66,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   readonly cgroups: HostCgroups;
   readonly #options: OciRuntimeOptions;
   readonly #privileged: boolean = process.getuid?.() === 0;
+  readonly #rights: RuntimeRights;
   readonly #ids: IdRanges;
   readonly #sandboxes: PodSandboxes;
   readonly #exits: ExitWatch;
@@ -75,8 +78,9 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     this.version = version;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     this.cgroups = detectCgroups(createHash("sha256").update(resolve(directory)).digest("hex").slice(0, 12));
+    this.#rights = this.#privileged ? rootRights : new OwnUserNamespace(directory);
     this.#ids = new IdRanges(options.idsFile);
-    this.#sandboxes = new PodSandboxes(directory, this.#ids, this.#privileged);
+    this.#sandboxes = new PodSandboxes(directory, this.#ids, this.#privileged, this.#rights);
     this.#exits = new ExitWatch(clock, join(directory, ".exits"));
     // Each start mounts something of its own there, which no other process sees.
     this.#stage = this.#privileged ? "/run/setpoint-stage" : join(directory, ".stage");
@@ -86,6 +90,18 @@ export class OciRuntime implements ContainerRuntime, Disposable {
   [Symbol.dispose](): void {
     this.#exits.close();
     this.cgroups.close();
+    // Pods that go on without an agent keep the way to them for the next one.
+    if (this.sandboxUids().length === 0) this.#rights.release();
+  }
+
+  /** Why this host lets no pod start, a sentence without its end; undefined when it does. */
+  async problem(): Promise<string | undefined> {
+    try {
+      await this.#rights.obtain();
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox> {
@@ -115,10 +131,11 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     this.cgroups.removePod(podUid);
   }
 
-  async start(spec: ContainerSpec): Promise<RunningContainer> {
-    const id = parseContainerId(spec.id);
+  async start(asked: ContainerSpec): Promise<RunningContainer> {
+    const id = parseContainerId(asked.id);
     const sandbox = this.#sandboxes.find(id.podUid);
-    if (sandbox === undefined) throw startError(spec, "the pod has no namespaces any more");
+    if (sandbox === undefined) throw startError(asked, "the pod has no namespaces any more");
+    const spec = withIdsOf(sandbox, asked);
     checkProgram(spec);
     const bundle = bundleFolder(this.#options.directory, id);
     rmSync(bundle, { recursive: true, force: true });
@@ -209,7 +226,8 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     });
     const { prepare } = this.cgroups;
     const stage = { directory: this.#stage, prepare, skeleton, owner, rootBytes: rootBytesMax, paths: staged };
-    return ["/usr/bin/unshare", "--mount", "--propagation", "private", ...stageCommand(stage, conmon)];
+    const unshare = ["/usr/bin/unshare", "--mount", "--propagation", "private"];
+    return this.#rights.enter([...unshare, ...stageCommand(stage, conmon)]);
   }
 
   #runtimeArguments(): readonly string[] {
@@ -218,7 +236,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   /** Only the making of a container looks at the host's control groups. */
   #crun(args: readonly string[]): readonly string[] {
-    return [crunProgram, ...this.#runtimeArguments(), ...args];
+    return this.#rights.enter([crunProgram, ...this.#runtimeArguments(), ...args]);
   }
 
   #writeFiles(spec: ContainerSpec, bundle: string): Record<string, string> {

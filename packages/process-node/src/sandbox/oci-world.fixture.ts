@@ -55,7 +55,7 @@ export class OciWorld {
   }
 
   async sandbox(podUid = "uid"): Promise<string> {
-    await this.runtime.createSandbox({ podUid, hostname: "web-0", networkNamespace: false, user: 0 });
+    await this.runtime.createSandbox({ podUid, hostname: "web-0", networkNamespace: false, user: 0, group: 0 });
     return podUid;
   }
 

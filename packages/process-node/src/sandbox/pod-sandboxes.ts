@@ -9,41 +9,49 @@ import { readJson, writeJson } from "../json-file.ts";
 import { identify, isAlive, type ProcessIdentity, signalProcess } from "../process-identity.ts";
 import type { IdRanges } from "./id-ranges.ts";
 import { toolEnvironment } from "./run-tool.ts";
+import type { RuntimeRights } from "./runtime-rights.ts";
+import { untilReady } from "./until-ready.ts";
 
 interface SandboxRecord {
   readonly holder: ProcessIdentity;
   readonly sandbox: PodSandbox;
 }
 
-/** In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. */
-const holderScript = `printf '%s' "$1" >/proc/sys/kernel/hostname && echo ready && exec sleep infinity >&- 2>&-`;
+/**
+ * In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. Only root may write the
+ * kernel's setting; the program `hostname` needs no more than a right in the namespace.
+ */
+const holderScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1" && echo ready && exec sleep infinity >&- 2>&-`;
 
 export class PodSandboxes {
   readonly #directory: string;
   readonly #ids: IdRanges;
   readonly #privileged: boolean;
+  readonly #rights: RuntimeRights;
 
-  constructor(directory: string, ids: IdRanges, privileged: boolean) {
+  constructor(directory: string, ids: IdRanges, privileged: boolean, rights: RuntimeRights) {
     this.#directory = directory;
     this.#ids = ids;
     this.#privileged = privileged;
+    this.#rights = rights;
   }
 
   /** The pod's sandbox if its namespaces are still held. */
   find(podUid: string): PodSandbox | undefined {
     const record = readJson(this.#file(podUid)) as SandboxRecord | undefined;
-    return record !== undefined && isAlive(record.holder) ? record.sandbox : undefined;
+    return record !== undefined && isAlive(record.holder) && this.#rights.areHeld() ? record.sandbox : undefined;
   }
 
   /** Throws ERR_CONTAINER_START with what the host refuses. */
   async create(spec: PodSandboxSpec): Promise<PodSandbox> {
     const known = this.find(spec.podUid);
     if (known !== undefined) return known;
+    await this.#rights.obtain();
     mkdirSync(join(this.#directory, spec.podUid), { recursive: true, mode: 0o700 });
-    const child = spawnHolder(spec, this.#privileged);
+    const child = this.#spawnHolder(spec);
     try {
       await untilReady(child);
-      const ids = this.#privileged ? this.#mapIds(child.pid ?? 0, spec.podUid) : ownIds(spec.user);
+      const ids = this.#privileged ? this.#mapIds(child.pid ?? 0, spec.podUid) : ownIds(spec);
       return this.#remember(spec, child.pid ?? 0, ids);
     } catch (error) {
       child.kill("SIGKILL");
@@ -63,6 +71,23 @@ export class PodSandboxes {
   uids(): readonly string[] {
     if (!existsSync(this.#directory)) return [];
     return readdirSync(this.#directory).filter((name) => !name.startsWith("."));
+  }
+
+  #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec): ChildProcess {
+    // Root writes the map from outside; for anybody else it is the one id that needs no right.
+    const map = this.#privileged ? [] : [`--map-user=${user}`, `--map-group=${group}`];
+    const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
+    const command = ["/usr/bin/unshare", ...map, ...namespaces, "/bin/sh", "-c", holderScript, "sh", hostname];
+    const [program = "", ...args] = this.#rights.enter(command);
+    const child = spawn(program, args, {
+      cwd: "/",
+      env: toolEnvironment,
+      stdio: ["ignore", "pipe", "pipe"],
+      // Signals to the agent's group are not for it.
+      detached: true,
+    });
+    child.unref();
+    return child;
   }
 
   #mapIds(pid: number, podUid: string): { readonly uids: IdRange; readonly gids: IdRange } {
@@ -87,33 +112,7 @@ export class PodSandboxes {
   }
 }
 
-function spawnHolder({ hostname, networkNamespace, user }: PodSandboxSpec, privileged: boolean): ChildProcess {
-  // Root writes the map from outside; for anybody else it is the one id that needs no right.
-  const map = privileged ? [] : [`--map-user=${user}`, `--map-group=${user}`];
-  const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
-  const child = spawn("unshare", [...map, ...namespaces, "/bin/sh", "-c", holderScript, "sh", hostname], {
-    cwd: "/",
-    env: toolEnvironment,
-    stdio: ["ignore", "pipe", "pipe"],
-    // Signals to the agent's group are not for it.
-    detached: true,
-  });
-  child.unref();
-  return child;
-}
-
-function untilReady(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let problem = "";
-    child.stderr?.on("data", (chunk: Buffer) => (problem += chunk.toString()));
-    child.stdout?.once("data", () => resolve());
-    child.once("error", reject);
-    child.once("close", () => reject(new Error(problem.trim() || "its holder ended")));
-  });
-}
-
-/** An ordinary user has one id to give: that of the pod's user. */
-function ownIds(user: number): { readonly uids: IdRange; readonly gids: IdRange } {
-  const uids = { container: user, host: process.getuid?.() ?? 0, size: 1 };
-  return { uids, gids: { container: user, host: process.getgid?.() ?? 0, size: 1 } };
+/** An ordinary user has one id to give: that of the pod's user. Outside of the pod it is user 0 of `OwnUserNamespace`. */
+function ownIds({ user, group }: PodSandboxSpec): { readonly uids: IdRange; readonly gids: IdRange } {
+  return { uids: { container: user, host: 0, size: 1 }, gids: { container: group, host: 0, size: 1 } };
 }

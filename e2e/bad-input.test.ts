@@ -38,9 +38,9 @@ describe("a spec that cannot be had is refused by kubectl apply, with the field'
       "spec.volumeClaimTemplate.resources.requests.storage: Required value",
     ],
     [
-      "an option that the operator owns",
+      "an option that is not for users",
       `${version}, options: {name: x}`,
-      "spec.options: Invalid value: an option that the operator owns cannot be set",
+      "spec.options: Invalid value: only options that tune a member can be set",
     ],
     ["an unknown field", `${version}, colour: red`, 'strict decoding error: unknown field "spec.colour"'],
   ])("%s", async (_, spec, message) => {
@@ -168,8 +168,16 @@ describe("a start that cannot be is one sentence and an exit code", () => {
     mkdirSync(sound);
     writeFileSync(join(sound, "service-block"), "231");
     await (await setpointUp.ready(["--data-dir", sound, "--nodes", "0"]))[Symbol.asyncDispose]();
+    const store = join(folder, "store");
+    cpSync(sound, store, { recursive: true });
+    writeFileSync(join(store, "store/state.db"), "nonsense");
+    const { code, stderr } = await setpointUp(["--data-dir", store, "--nodes", "0"]);
+    // Each finding has a line, and the last one says what to run.
+    expect(stderr).toMatch(
+      /^Cannot serve the store in ".*": it is damaged:\n  state.db: it is not a sound database\nRun "setpoint store check .*\n$/,
+    );
+    expect(code).toBe(1);
     for (const [file, sentence] of [
-      ["store/state.db", /^Cannot read ".*state.db": it is not a sound database; restore it from a copy/],
       ["pki/ca.key", /^Cannot read the keys in ".*": they are damaged; restore them from a copy/],
       ["pki/service-accounts.key", /^Cannot read the keys in ".*": they are damaged/],
       ["service-block", /^Cannot read ".*service-block": it holds "nonsense"/],

@@ -173,6 +173,7 @@ describe("a start that cannot be is one sentence and an exit code", () => {
     writeFileSync(join(store, "store/state.db"), "nonsense");
     const { code, stderr } = await setpointUp(["--data-dir", store, "--nodes", "0"]);
     // Each finding has a line, and the last one says what to run.
+    expect(stderr).toContain(`Run "setpoint store check --data-dir ${store}" for all findings`);
     expect(stderr).toMatch(
       /^Cannot serve the store in ".*": it is damaged:\n  state.db: it is not a sound database\nRun "setpoint store check .*\n$/,
     );

@@ -1,4 +1,5 @@
 /** What can be wrong with a store when it is opened, each as one sentence. */
+import { dirname } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 
 /** SQLite's primary result codes that we tell apart. */
@@ -41,7 +42,8 @@ export function damaged(directory: string, findings: readonly string[], cause?: 
   const shown = findings.slice(0, findingsShownMax).map((each) => `\n  ${each}`);
   const rest = findings.length - shown.length;
   const more = rest > 0 ? `\n  and ${rest} more` : "";
-  const advice = `Run "setpoint store check --data-dir ${directory}" for all findings, then "setpoint store repair" or "setpoint store restore".`;
+  // The command wants the data directory, in which the store has a folder.
+  const advice = `Run "setpoint store check --data-dir ${dirname(directory)}" for all findings, then "setpoint store repair" or "setpoint store restore".`;
   const message = `Cannot serve the store in "${directory}": it is damaged:${shown.join("")}${more}\n${advice}`;
   return new SetpointError("ERR_DATA_DIR_CORRUPT", message, { cause });
 }

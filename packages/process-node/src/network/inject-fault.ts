@@ -6,7 +6,7 @@ import { faultRules, faultTablePrefix } from "./fault-rules.ts";
 import type { NetworkNamespace } from "./namespace-holder.ts";
 import { interfaceName } from "./pod-addresses.ts";
 import type { NetworkFault } from "./pod-network.ts";
-import { applyRules, runIn } from "./run-in-namespace.ts";
+import { applyRules, readIn, runIn } from "./run-in-namespace.ts";
 
 /** Injects a fault until it is disposed. Throws `ERR_NETWORK_FAULT` with the reason when this host cannot. */
 export async function injectFault(namespace: NetworkNamespace, fault: NetworkFault): Promise<AsyncDisposable> {
@@ -20,7 +20,7 @@ export async function injectFault(namespace: NetworkNamespace, fault: NetworkFau
 
 /** The faults that are in force, a line each. */
 export async function listFaults(namespace: NetworkNamespace): Promise<readonly string[]> {
-  const rules = await runIn(namespace, ["nft", "list", "ruleset"]);
+  const rules = await readIn(namespace, ["nft", "list", "ruleset"]);
   return [...rules.matchAll(new RegExp(`^table inet ${faultTablePrefix}.*\\n\\s*comment "(.*)"`, "gm"))].map(
     ([, text = ""]) => text,
   );
@@ -28,7 +28,7 @@ export async function listFaults(namespace: NetworkNamespace): Promise<readonly 
 
 /** Removes every fault but delays, which end with the pod's interface or with `tc`. */
 export async function clearFaults(namespace: NetworkNamespace): Promise<number> {
-  const tables = await runIn(namespace, ["nft", "list", "tables", "inet"]);
+  const tables = await readIn(namespace, ["nft", "list", "tables", "inet"]);
   const names = [...tables.matchAll(new RegExp(`^table inet (${faultTablePrefix}\\w+)$`, "gm"))].map(
     ([, name]) => name,
   );

@@ -11,7 +11,7 @@ import type { NetworkNamespace } from "./namespace-holder.ts";
 import type { NamespaceSockets } from "./namespace-sockets.ts";
 import { interfaceName, nodeAddressInside, podNetworkAddress } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-network.ts";
-import { runIn } from "./run-in-namespace.ts";
+import { readIn, runIn } from "./run-in-namespace.ts";
 
 export interface NamespaceNetworkOptions extends AddressBlockOptions {
   readonly namespace: NetworkNamespace;
@@ -64,10 +64,19 @@ class NamespaceNetwork implements PodNetwork {
 
   async #attach(address: string, holderPid: number): Promise<void> {
     const pod = { holderPid, isRootless: this.#options.namespace.isRootless };
-    if (await this.#isAttached(pod, address)) return;
     await this.#options.ensureRules();
-    await this.#remove(address);
-    await runIn(this.#options.namespace, ["ip", "-batch", "-"], this.#hostSide(address, holderPid));
+    try {
+      await this.#join(pod, address);
+    } catch {
+      // An agent before this one attached it, or left an interface of the name behind.
+      if (await this.#isAttached(pod, address)) return;
+      await this.#remove(address);
+      await this.#join(pod, address);
+    }
+  }
+
+  async #join(pod: NetworkNamespace, address: string): Promise<void> {
+    await runIn(this.#options.namespace, ["ip", "-batch", "-"], this.#hostSide(address, pod.holderPid));
     await runIn(pod, ["sh", "-ec", podScript], podSide(address));
   }
 
@@ -87,8 +96,8 @@ class NamespaceNetwork implements PodNetwork {
   async #isAttached(pod: NetworkNamespace, address: string): Promise<boolean> {
     try {
       const [inside] = await Promise.all([
-        runIn(pod, ["ip", "-oneline", "addr", "show", "dev", "eth0", "up"]),
-        runIn(this.#options.namespace, ["ip", "link", "show", "dev", interfaceName(address)]),
+        readIn(pod, ["ip", "-oneline", "addr", "show", "dev", "eth0", "up"]),
+        readIn(this.#options.namespace, ["ip", "link", "show", "dev", interfaceName(address)]),
       ]);
       return inside.includes(` ${address}/32 `);
     } catch {

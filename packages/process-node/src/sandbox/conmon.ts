@@ -2,11 +2,9 @@
  * conmon, the monitor of CRI-O and podman: one process a container, which starts it by an OCI runtime, writes its output
  * into the log and its exit code into a file, and goes on when the agent ends.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
-import { toolEnvironment } from "./run-tool.ts";
+import { launchScript, shellWord } from "../launch.ts";
 
 export interface ConmonOptions {
   /** The container's name for conmon and crun. */
@@ -19,6 +17,7 @@ export interface ConmonOptions {
 }
 
 export const crunProgram = "/usr/bin/crun";
+const problemLengthMax = 2_000;
 export const conmonProgram = "/usr/bin/conmon";
 
 export function conmonCommand(options: ConmonOptions): string[] {
@@ -36,38 +35,26 @@ export function conmonCommand(options: ConmonOptions): string[] {
 }
 
 /** Runs a command that becomes conmon; resolves with the process id of the container's program, which is created but not started. */
-export function createByConmon(command: readonly string[], bundle: string): Promise<number> {
-  const [program = "", ...args] = command;
-  const child = spawn(program, args, {
-    cwd: bundle,
-    env: { ...toolEnvironment, _OCI_SYNCPIPE: "3" },
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  child.unref();
-  return createdPid(child);
+export async function createByConmon(command: readonly string[], bundle: string): Promise<number> {
+  const problems = join(bundle, "problems");
+  const words = command.map(shellWord).join(" ");
+  // Its answer comes through descriptor 3. It keeps that and its error output open, so nobody may wait for their ends.
+  const answer = await launchScript(
+    `{ cd ${shellWord(bundle)} && export _OCI_SYNCPIPE=3 && exec ${words}; } 3>&1 >/dev/null 2>${shellWord(problems)} | {
+  IFS= read -r answer; printf '%s' "$answer"
+}`,
+  );
+  const problem = readFileSync(problems, "utf8").slice(-problemLengthMax).trim();
+  rmSync(problems, { force: true });
+  if (answer === "") throw new Error(problem || "conmon ended");
+  return createdPid(answer, problem);
 }
 
 /** conmon answers one line: `{"data": pid}`, or `{"data": -1, "message": "why not"}`. */
-function createdPid(child: ChildProcess): Promise<number> {
-  const pipe = child.stdio[3] as Readable;
-  return new Promise((resolve, reject) => {
-    let [answer, problem] = ["", ""];
-    const finish = (settle: () => void): void => {
-      for (const stream of [pipe, child.stderr]) stream?.destroy();
-      settle();
-    };
-    child.stderr?.on("data", (chunk: Buffer) => (problem = `${problem}${chunk.toString()}`.slice(-2_000)));
-    child.once("error", (error) => finish(() => reject(error)));
-    pipe.on("data", (chunk: Buffer) => {
-      answer += chunk.toString();
-      if (!answer.includes("\n")) return;
-      const { data, message } = JSON.parse(answer) as { readonly data: number; readonly message?: string };
-      finish(() => (data > 0 ? resolve(data) : reject(new Error(message?.trim() || problem.trim() || "crun ended"))));
-    });
-    pipe.once("end", () => finish(() => reject(new Error(problem.trim() || "conmon ended"))));
-    pipe.once("error", (error) => finish(() => reject(error)));
-  });
+function createdPid(answer: string, problem: string): number {
+  const { data, message } = JSON.parse(answer) as { readonly data: number; readonly message?: string };
+  if (data > 0) return data;
+  throw new Error(message?.trim() || problem || "crun ended");
 }
 
 /** Undefined when it has not written it. */

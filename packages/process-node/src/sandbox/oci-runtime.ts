@@ -12,6 +12,7 @@ import type {
   RunningContainer,
 } from "../container-runtime.ts";
 import { nodeError } from "../errors.ts";
+import { launch } from "../launch.ts";
 import { identify, isAlive, signalProcess } from "../process-identity.ts";
 import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
 import {
@@ -36,7 +37,6 @@ import { writeOwnFiles } from "./own-files.ts";
 import { PodSandboxes } from "./pod-sandboxes.ts";
 import { findProgram } from "./root-path.ts";
 import { writeSkeleton } from "./root-layout.ts";
-import { runTool } from "./run-tool.ts";
 import { OwnUserNamespace, rootRights, type RuntimeRights } from "./runtime-rights.ts";
 import { withIdsOf } from "./single-id.ts";
 import { stageCommand } from "./stage.ts";
@@ -144,7 +144,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       mkdirSync(dirname(this.#logFile(id)), { recursive: true, mode: 0o700 });
       this.#exits.forget(toolName(id));
       const record = await this.#create(spec, id, sandbox, bundle);
-      await runTool(this.#crun(["start", toolName(id)]));
+      await launch(this.#crun(["start", toolName(id)]));
       const started: ContainerRecord = { ...record, isStarted: true };
       writeRecord(bundle, started);
       dropOldBundles(this.#options.directory, { ...id, attempt: id.attempt - 1 });
@@ -279,7 +279,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
 
   /** crun's state and the container's group go; its bundle and exit code stay for an agent that must know them. */
   async #forget(id: ContainerId): Promise<void> {
-    await runTool(this.#crun(["delete", "--force", toolName(id)])).catch(() => {
+    await launch(this.#crun(["delete", "--force", toolName(id)])).catch(() => {
       // There is none: it was never made, or deleted before.
     });
   }

@@ -150,8 +150,11 @@ export interface ContainerRuntime {
   releaseIds(podUid: string): void;
   /** The pods of which something is here. */
   sandboxUids(): readonly string[];
-  /** In the pod's sandbox. Resolves when the main process runs; rejects with ERR_CONTAINER_START when it cannot be started. */
-  start(spec: ContainerSpec): Promise<RunningContainer>;
+  /**
+   * In the pod's sandbox; the container is made meanwhile, but its program runs after `ready`. Resolves when it runs; rejects
+   * with ERR_CONTAINER_START when it cannot be started, and with the error of `ready`.
+   */
+  start(spec: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer>;
   /** The newest run of a container that an agent before this one started; undefined when there is none. */
   adopt(podUid: string, container: string): Promise<AdoptedContainer | undefined>;
 }

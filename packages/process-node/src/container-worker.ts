@@ -320,10 +320,10 @@ export class ContainerWorker {
     if (this.#abort.signal.aborted) return;
     const message = messageOf(error);
     this.#parts.event("Warning", "Failed", `Error: ${message}`, this.name);
-    const isConfig = (error as { code?: unknown }).code === "ERR_CONTAINER_CONFIG";
-    if (isConfig) {
+    const reason = waitingReasons.get((error as { code?: unknown }).code);
+    if (reason !== undefined) {
       const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
-      this.#phase = { kind: "waiting", reason: "CreateContainerConfigError", message, notBeforeMs };
+      this.#phase = { kind: "waiting", reason, message, notBeforeMs };
       return this.#parts.changed();
     }
     this.#attempt++;
@@ -443,4 +443,9 @@ function exitReason({ exitCode, oomKilled, isUnknown }: ContainerExit): string {
 /** Where neither pod nor probe says how long a container may take to end. */
 export const defaultGraceMs = 30_000;
 const configRetryMs = 5_000;
+/** Errors that are not of the container, so that it waits in place of having failed. */
+const waitingReasons: ReadonlyMap<unknown, string> = new Map([
+  ["ERR_CONTAINER_CONFIG", "CreateContainerConfigError"],
+  ["ERR_NETWORK", "ContainerCreating"],
+]);
 const hookTimeoutMs = 60_000;

@@ -24,7 +24,7 @@ interface Job {
 const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 const launchMsMax = 30_000;
 /** Shorter than what a pipe takes in one piece, so that answers of several programs do not mix. */
-const saidBytesMax = 2_000;
+const saidBytesMax = 4_000;
 
 class Launcher {
   readonly #jobs = new Map<string, Job>();
@@ -89,7 +89,7 @@ class Launcher {
 
 const launcher = new Launcher();
 
-/** Runs a program to its end; resolves with what it wrote, at most 2,000 bytes, and rejects with that when it fails. */
+/** Runs a program to its end; resolves with what it wrote, at most 4,000 bytes, and rejects with that when it fails. */
 export function launch(command: readonly string[], options: LaunchOptions = {}): Promise<string> {
   const { input, msMax = launchMsMax } = options;
   const words = command.map(shellWord).join(" ");

@@ -33,7 +33,8 @@ export class PodWorker {
   #podIP: string | undefined;
   #sandbox: PodSandbox | undefined;
   /** The holder whose network namespace has the pod's interface. */
-  #attachedPid: number | undefined;
+  /** Containers are made while the pod gets its network; their programs run after that. */
+  #attached: { readonly holderPid: number; readonly done: Promise<void> } | undefined;
   #pass: Promise<void> | undefined;
   #isDirty = false;
   #timer: Timer | undefined;
@@ -237,7 +238,7 @@ export class PodWorker {
 
   /** Undefined when it cannot be made now, or its containers must end first because their namespaces are gone. */
   async #ensureSandbox(podIP: string): Promise<PodSandbox | undefined> {
-    const { network, runtime, reports } = this.#parts;
+    const { network, runtime } = this.#parts;
     const { hostNetwork } = this.#pod.spec;
     if (this.#sandbox !== undefined && (await runtime.adoptSandbox(this.uid)) === undefined) return this.#lostSandbox();
     try {
@@ -248,20 +249,33 @@ export class PodWorker {
         ...podUser(this.#pod),
         limits: podLimits(this.#pod),
       });
-      // Once for each holder: looking whether it is attached costs two programs.
-      if (hostNetwork !== true && this.#attachedPid !== this.#sandbox.holderPid) {
-        await network.attach(this.uid, this.#sandbox.holderPid);
-        this.#attachedPid = this.#sandbox.holderPid;
-      }
+      if (hostNetwork !== true) this.#attach(this.#sandbox.holderPid, podIP);
       return this.#sandbox;
     } catch (error) {
-      const message = `Failed to create pod sandbox: ${messageOf(error)}`;
-      reports.event(this.#pod, "Warning", "FailedCreatePodSandBox", message);
-      this.#parts.log.warn("Pod sandbox could not be made", { pod: this.uid, podIP, error });
-      for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
-      this.#again(prepareRetryMs);
+      this.#noSandbox(podIP, error);
       return undefined;
     }
+  }
+
+  /** Once for each holder, until it succeeds. */
+  #attach(holderPid: number, podIP: string): void {
+    if (this.#attached?.holderPid === holderPid) return;
+    const done = this.#parts.network.attach(this.uid, holderPid);
+    const attached = { holderPid, done };
+    this.#attached = attached;
+    done.catch((error: unknown) => {
+      if (this.#attached !== attached) return;
+      this.#attached = undefined;
+      this.#noSandbox(podIP, error);
+    });
+  }
+
+  #noSandbox(podIP: string, error: unknown): void {
+    const message = `Failed to create pod sandbox: ${messageOf(error)}`;
+    this.#parts.reports.event(this.#pod, "Warning", "FailedCreatePodSandBox", message);
+    this.#parts.log.warn("Pod sandbox could not be made", { pod: this.uid, podIP, error });
+    for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
+    this.#again(prepareRetryMs);
   }
 
   #lostSandbox(): undefined {
@@ -277,6 +291,9 @@ export class PodWorker {
 
   async #removeSandbox(): Promise<void> {
     const { log, network, runtime } = this.#parts;
+    // What is being attached would be left behind.
+    await this.#attached?.done.catch(() => {});
+    this.#attached = undefined;
     // Its interface goes with its namespace in any case.
     await network
       .detach(this.uid)
@@ -419,7 +436,7 @@ export class PodWorker {
           }),
         start: (spec) => {
           dropOldLogs(directory, container.name, Number(spec.id.split("/").at(-1)));
-          return runtime.start(spec);
+          return runtime.start(spec, this.#attached?.done);
         },
         probe: (it, running, handler, timeoutMs) => {
           const connect: PodNetwork["connect"] = (...to) => network.connect(...to);

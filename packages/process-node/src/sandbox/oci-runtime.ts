@@ -58,6 +58,8 @@ const logBytesMax = 20 * 1024 * 1024;
 const rootBytesMax = 256 * 1024 * 1024;
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const killMsMax = 5_000;
+/** Errors that do not say that the container itself cannot be started. */
+const passedOn: ReadonlySet<unknown> = new Set(["ERR_CONTAINER_CONFIG", "ERR_NETWORK"]);
 
 /** Runs containers by crun under conmon. They outlive the process that started them, and the next one adopts them. */
 export class OciRuntime implements ContainerRuntime, Disposable {
@@ -131,7 +133,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     this.cgroups.removePod(podUid);
   }
 
-  async start(asked: ContainerSpec): Promise<RunningContainer> {
+  async start(asked: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer> {
     const id = parseContainerId(asked.id);
     const sandbox = this.#sandboxes.find(id.podUid);
     if (sandbox === undefined) throw startError(asked, "the pod has no namespaces any more");
@@ -144,6 +146,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       mkdirSync(dirname(this.#logFile(id)), { recursive: true, mode: 0o700 });
       this.#exits.forget(toolName(id));
       const record = await this.#create(spec, id, sandbox, bundle);
+      await ready;
       await launch(this.#crun(["start", toolName(id)]));
       const started: ContainerRecord = { ...record, isStarted: true };
       writeRecord(bundle, started);
@@ -151,7 +154,7 @@ export class OciRuntime implements ContainerRuntime, Disposable {
       return this.#running(started, id, bundle);
     } catch (error) {
       await this.#removeContainer(id);
-      if ((error as { code?: unknown }).code === "ERR_CONTAINER_CONFIG") throw error;
+      if (passedOn.has((error as { code?: unknown }).code)) throw error;
       throw startError(spec, messageOf(error), error);
     }
   }

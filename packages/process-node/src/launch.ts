@@ -127,5 +127,8 @@ printf '%s runs %s\\0' ${id} $!
 /** This process may end while no program runs: the shell ends with it. */
 function keepAwake(shell: ChildProcess, isAwake: boolean): void {
   const parts = [shell, shell.stdin as Socket | null, shell.stdout as Socket | null];
-  for (const part of parts) isAwake ? part?.ref() : part?.unref();
+  for (const part of parts) {
+    if (isAwake) part?.ref();
+    else part?.unref();
+  }
 }

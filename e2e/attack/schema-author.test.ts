@@ -102,6 +102,12 @@ const rules: readonly RuleAttack[] = [
     spec: { a: "x".repeat(600_000), b: "y".repeat(900) },
   },
   {
+    name: "finding",
+    rule: "self.s.findAll('a*b|a').size() != 1",
+    properties: { s: { ...text, maxLength: 100_000 } },
+    spec: { s: "a".repeat(100_000) },
+  },
+  {
     name: "parsing",
     rule: "double(self.s) > 0.0 || int(self.s) > 0",
     properties: { s: text },
@@ -126,6 +132,12 @@ test.each(["duration", "uri", "email", "ipv6", "byte"])(
     }
   },
 );
+
+test.each(["(.{1,900}a?){1}b$", "[^x]*a.{800}$"])("the pattern %s refuses a megabyte", async (pattern) => {
+  const name = `p${pattern.length}`;
+  const path = await define({ name, spec: { type: "object", properties: { s: { ...text, pattern } } } });
+  expect((await create(path, name, { s: "axba".repeat(250_000) })).status).toBe(422);
+});
 
 test("a large default of the items of a list fills no memory", async () => {
   const large = { type: "array", items: { type: "string" }, default: Array.from({ length: 5_000 }, () => "x") };

@@ -3,8 +3,14 @@ import { RE2JS } from "re2js";
 
 /** The compiled pattern, or undefined when it is not valid RE2. */
 export interface Pattern {
+  /** False also for a text that would take seconds: see `isBeyond`. */
   matches(text: string): boolean;
+  /** Whether the text is too long for the pattern. */
+  isBeyond(text: string): boolean;
 }
+
+/** RE2 takes time with the product of both: `.{1000}` on a megabyte is a thousand million steps. */
+export const patternStepsMax = 50_000_000;
 
 const compiled = new Map<string, Pattern | undefined>();
 
@@ -22,7 +28,9 @@ export function compilePattern(source: string): Pattern | undefined {
 function compile(source: string): Pattern | undefined {
   try {
     const expression = RE2JS.compile(source);
-    return { matches: (text) => expression.matcher(text).find() };
+    const size = expression.programSize();
+    const isBeyond = (text: string): boolean => size * text.length > patternStepsMax;
+    return { isBeyond, matches: (text) => !isBeyond(text) && expression.matcher(text).find() };
   } catch {
     // The only answer that callers need is that it is none; each says so in its own words.
     return undefined;

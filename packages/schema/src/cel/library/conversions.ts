@@ -97,6 +97,7 @@ function textToTimestamp(text: string): Value {
 
 export function matches(text: string, pattern: string): Value {
   const compiled = compilePattern(pattern);
+  if (compiled?.isBeyond(text) === true) return new CelFault("the text is too long for the pattern");
   return compiled === undefined ? new CelFault(`error parsing regexp: \`${pattern}\``) : compiled.matches(text);
 }
 

@@ -1,6 +1,7 @@
 /** The string functions of cel-go's extension, version 2, as Kubernetes has them, and its own `find` and `findAll`. */
 import { RE2JS } from "re2js";
 import { goQuote } from "../../go-value.ts";
+import { patternStepsMax } from "../../pattern.ts";
 import { copiesFirst, matchesPattern, readsFirst, visitsItems, writesResult } from "../cost.ts";
 import { member, plain, type Library } from "../overload.ts";
 import { CelFault, PlainList, characterCount, type CelList, type Value } from "../value.ts";
@@ -135,7 +136,12 @@ function findAll(text: string, pattern: string, limit = -1n): readonly string[] 
   }
   const matcher = expression.matcher(text);
   const found: string[] = [];
-  while ((limit < 0n || found.length < limit) && matcher.find()) found.push(matcher.group() ?? "");
+  // Each search may read up to the end, whatever it finds.
+  const steps = expression.programSize() * text.length;
+  while ((limit < 0n || found.length < limit) && matcher.find()) {
+    found.push(matcher.group() ?? "");
+    if (steps * (found.length + 1) > patternStepsMax) return new CelFault("the text is too long for the pattern");
+  }
   return found;
 }
 

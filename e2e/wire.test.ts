@@ -29,7 +29,7 @@ const authenticate = createAuthenticator({ authorizer: { authorize: () => ({ all
 const tls = { certificate: serverPair.certificate, key: serverPair.key, clientCa: authority.certificate };
 
 const start = (handle: Handle, more: object = {}): Promise<ListeningServer> =>
-  serve({ handle }, { host, tls, authenticate, closeMsMax: 200, ...more });
+  serve({ handle, admit() {} }, { host, tls, authenticate, closeMsMax: 200, ...more });
 
 const connection = (server: ListeningServer) => ({
   server: server.url,

@@ -23,7 +23,7 @@ import { cutFrames, lateFrames, silentFrames } from "./struck-watch.ts";
 export interface FaultlessServer {
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse>;
   /** Throws when the user may not do what the head of the request says. */
-  admit?(request: ApiRequest, user: UserInfo): void;
+  admit(request: ApiRequest, user: UserInfo): void;
 }
 
 export interface FaultyServerOptions {
@@ -84,7 +84,7 @@ export class FaultyServer implements FaultlessServer {
   }
 
   admit(request: ApiRequest, user: UserInfo): void {
-    this.#options.server.admit?.(request, user);
+    this.#options.server.admit(request, user);
   }
 
   async handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {

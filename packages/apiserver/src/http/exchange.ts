@@ -133,7 +133,7 @@ export class Exchange {
     user: UserInfo,
     { input, entry }: { readonly input: Readable; readonly entry: Entry },
   ): Promise<Buffer | undefined> {
-    handler.admit?.(request, user);
+    handler.admit(request, user);
     const contentLength = headerOf(this.#input.headers, "content-length");
     return readBody(input, { clock: host.clock, contentLength, take: (bytes) => entry.takeBytes(bytes) });
   }

@@ -20,7 +20,10 @@ function ask(guard: MemoryGuard, method: HttpMethod, path: string): Promise<unkn
 test("while the heap is nearly full, requests that cost memory get 429, and others are answered", async () => {
   const clock = new VirtualClock(seededRandom(1));
   const heap = { used_heap_size: 95, heap_size_limit: 100 };
-  const handler = { handle: async () => ({ kind: "object", status: 200, headers: {}, object: {} }) as const };
+  const handler = {
+    handle: async () => ({ kind: "object", status: 200, headers: {}, object: {} }) as const,
+    admit() {},
+  };
   const guard = new MemoryGuard(handler, clock, () => heap);
   expect(await ask(guard, "GET", "/api/v1/pods")).toEqual([429, 1]);
   expect(await ask(guard, "POST", "/apis/apps/v1/namespaces/default/deployments")).toEqual([429, 1]);

@@ -23,6 +23,10 @@ export class MemoryGuard implements RequestHandler {
     this.#measure = measure;
   }
 
+  admit(request: ApiRequest, user: UserInfo): void {
+    this.#handler.admit(request, user);
+  }
+
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse> {
     if (costsMemory(request) && this.#isShort()) return Promise.reject(shortOfMemory());
     return this.#handler.handle(request, user, signal);

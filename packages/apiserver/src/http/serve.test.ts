@@ -31,7 +31,7 @@ afterAll(() => Promise.all(listening.map((each) => each.close())));
 
 async function start(handle: Handle): Promise<ListeningServer> {
   const server = await serve(
-    { handle },
+    { handle, admit() {} },
     {
       host,
       tls: { certificate: serverPair.certificate, key: serverPair.key, clientCa: authority.certificate },

@@ -89,6 +89,14 @@ test.skipIf(reason).for(pods)(`%s has ids of the host that belong to nobody else
   expect(size).toBeLessThanOrEqual(65_536);
 });
 
+test.skipIf(reason).for(pods)(`%s owns no device of the host ${reason}`, async (pod) => {
+  const [, first = 0, size = 0] = (await run(pod, "cat /proc/self/uid_map")).trim().split(/\s+/).map(Number);
+  for (const device of ["null", "zero", "full", "random", "urandom", "tty"]) {
+    const { uid, gid } = statSync(`/dev/${device}`);
+    for (const id of [uid, gid]) expect(id >= first && id < first + size, device).toBe(false);
+  }
+});
+
 test.skipIf(reason)(`two pods have no id in common ${reason}`, async () => {
   const maps = await Promise.all(pods.map((pod) => run(pod, "cat /proc/self/uid_map")));
   expect(new Set(maps).size).toBe(pods.length);

@@ -3,6 +3,9 @@
  * is copied into memory at a path that the pod's user may walk to, and each subPath is bound from a view of its volume in
  * which the kernel follows no link. So no container can turn a path of its own into one of the host, not even while it is
  * mounted, and nothing stays mounted when the runtime ends.
+ *
+ * /dev/null is a device of this start's own: crun gives the streams of a container to its user, and conmon opens /dev/null as
+ * the first of them. The host's would belong to the pod, which could then close it to all other programs.
  */
 
 export interface StagedPath {
@@ -52,7 +55,13 @@ shift 5
 [ -d "$stage/paths" ] || mkdir -p "$stage/root" "$stage/paths"
 mount -n -t tmpfs -o "$options" setpoint "$stage/root"
 cp -a "$skeleton/." "$stage/root"
-[ "$1" = -- ] || mount -n -t tmpfs -o mode=0755 setpoint "$stage/paths"
+mount -n -t tmpfs -o mode=0755 setpoint "$stage/paths"
+if mknod -m 666 "$stage/paths/null" c 1 3 2>/dev/null; then
+  mount -n -c --bind "$stage/paths/null" /dev/null
+elif chown --reference=/dev/null /dev/null 2>/dev/null; then
+  echo "Cannot make a /dev/null of the container's own, and the host's would be given to it; allow mknod" >&2
+  exit 1
+fi
 while [ "$1" != -- ]; do
   view="$stage/paths/view-$3" target="$stage/paths/$3"
   mkdir "$view"

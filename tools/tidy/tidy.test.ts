@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { documentedExportProblems } from "./documented-exports.ts";
+import { orderProblems } from "./folder-order.ts";
+import { importCycleProblems } from "./import-cycles.ts";
+import { plainWordProblems } from "./plain-words.ts";
+import { functionLengthProblems } from "./readable-functions.ts";
+import type { SourceFile } from "./source-files.ts";
+
+function file(path: string, text: string, imports: readonly string[] = []): SourceFile {
+  return { path, text, imports, isTest: false };
+}
+
+test("an import of a later folder is a problem, an import of an earlier one is not", () => {
+  const read = file("packages/p/src/read/read.ts", "", ["packages/p/src/write/write.ts", "packages/p/src/errors.ts"]);
+  const write = file("packages/p/src/write/write.ts", "", ["packages/p/src/storage/store.ts"]);
+  const unlisted = file("packages/p/src/odd/odd.ts", "");
+  expect(orderProblems([read, write, unlisted], "packages/p", ["storage", "read", "write"])).toEqual([
+    "packages/p/src/read/read.ts: imports packages/p/src/write/write.ts, which is in a later folder (tools/tidy/folder-order.ts)",
+    "packages/p/src/odd/odd.ts: its folder is not in the order of packages/p (tools/tidy/folder-order.ts)",
+  ]);
+});
+
+test("the shortest way around an import cycle is reported once", () => {
+  const files = [
+    file("a.ts", "", ["b.ts"]),
+    file("b.ts", "", ["c.ts", "a.ts"]),
+    file("c.ts", "", ["a.ts"]),
+    file("d.ts", "", ["a.ts"]),
+  ];
+  expect(importCycleProblems(files)).toEqual([
+    "import cycle: a.ts → b.ts → a.ts",
+    "import cycle: c.ts → a.ts → b.ts → c.ts",
+  ]);
+});
+
+test("a word of the list is reported with its line and what to write instead", () => {
+  const problems = plainWordProblems([{ path: "elsewhere/page.md", text: "The list\nis read anew." }]);
+  expect(problems).toEqual(['elsewhere/page.md:2: "anew"; write again, or a verb with "re": relist, recreate']);
+});
+
+test("long functions are reported when they are the usual ones", () => {
+  const long = `function f() {\n${"  call();\n".repeat(50)}}`;
+  expect(functionLengthProblems([file("packages/p/src/f.ts", long)])).toHaveLength(2);
+  expect(functionLengthProblems([file("packages/p/src/f.ts", "function f() {\n  call();\n}")])).toEqual([]);
+});
+
+test("a name that a package exports without a doc comment is reported by its entry", () => {
+  const entry = file("packages/p/src/index.ts", 'export { a } from "./a.ts";\nexport { b } from "./a.ts";');
+  const a = file("packages/p/src/a.ts", "/** What it is. */\nexport const a = 1;\nexport const b = 2;");
+  expect(documentedExportProblems([entry, a])[0]).toBe(
+    'packages/p/src/index.ts: "b" has no doc comment where it is declared',
+  );
+});

@@ -150,7 +150,10 @@ const bodyTypes: readonly string[] = [
 
 /** Protobuf bodies as kubectl sends them. */
 const recorded = JSON.parse(
-  readFileSync(new URL("../../packages/apiserver/src/protobuf/fixtures/kubectl-bodies.json", import.meta.url), "utf8"),
+  readFileSync(
+    new URL("../../packages/apiserver/src/registry/protobuf/fixtures/kubectl-bodies.json", import.meta.url),
+    "utf8",
+  ),
 ) as readonly { readonly request: string; readonly body: string }[];
 
 function recordedRequest(random: Random): FuzzRequest {

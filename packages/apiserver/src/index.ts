@@ -1,9 +1,9 @@
 /** The server half of the Kubernetes API; see the package README. `./http` listens, `./sqlite` keeps state on disk. */
 
 // the server
-export type { ApiServerOptions } from "./api-server.ts";
+export type { ApiServerOptions } from "./assembly/api-server.ts";
 export type { ApiServerFeatures } from "./registry/registry-context.ts";
-export { ApiServer, createApiServer } from "./api-server.ts";
+export { ApiServer, createApiServer } from "./assembly/api-server.ts";
 export type { BodyDecoder } from "./request/body-decoder.ts";
 
 // the table of what is served
@@ -13,13 +13,14 @@ export type {
   ScalePaths,
   Strategy,
   SubresourceDefinition,
-  TableColumn,
   Verb,
   WriteContext,
 } from "./registry/resource-definition.ts";
+export type { TableColumn } from "./response/table-column.ts";
 export type { Endpoint, EndpointRequest, EndpointTable } from "./registry/endpoint.ts";
-export type { AuthorizationDecision, Authorizer, RequestAttributes } from "./registry/request-attributes.ts";
-export type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "./admission/admission-plugin.ts";
+export type { AuthorizationDecision, Authorizer, RequestAttributes } from "./request/request-attributes.ts";
+export type { AdmissionPlugin, AdmissionRequest } from "./registry/admission-plugin.ts";
+export type { ObjectReader } from "./registry/object-reader.ts";
 
 // storage
 export type {
@@ -37,36 +38,37 @@ export type { MemoryStorage } from "./storage/memory-storage.ts";
 export { createMemoryStorage } from "./storage/memory-storage.ts";
 
 // built-in kinds
-export type { BootstrapTarget } from "./builtin/bootstrap.ts";
-export { bootstrap } from "./builtin/bootstrap.ts";
-export { builtinEndpoints } from "./builtin/builtin-endpoints.ts";
-export { builtinResources } from "./builtin/builtin-resources.ts";
-export type { EndpointServer } from "./builtin/endpoint-server.ts";
-export type { StartList, StartOptions } from "./builtin/start-objects.ts";
-export { objectsAtStart } from "./builtin/start-objects.ts";
+export type { BootstrapTarget } from "./assembly/bootstrap.ts";
+export { bootstrap } from "./assembly/bootstrap.ts";
+export { builtinEndpoints } from "./assembly/builtin-endpoints.ts";
+export { builtinResources } from "./registry/builtin/builtin-resources.ts";
+export type { EndpointServer } from "./write/endpoint-server.ts";
+export type { StartList, StartOptions } from "./assembly/start-objects.ts";
+export { objectsAtStart } from "./assembly/start-objects.ts";
 export type { DefaultAdmissionOptions } from "./admission/default-admission.ts";
 export { defaultAdmission } from "./admission/default-admission.ts";
 export { networkPolicyWarning } from "./admission/network-policy-warning.ts";
 export { defaultServiceCidr, firstServiceAddress } from "./admission/service-ip-allocator.ts";
-export { decodeProtobuf } from "./protobuf/decode-protobuf.ts";
+export { decodeProtobuf } from "./registry/protobuf/decode-protobuf.ts";
 
 // what the server tells about itself
-export type { DiscoveryOptions, ServerVersion } from "./discovery/discovery-endpoints.ts";
-export { createDiscoveryEndpoints, serverVersion } from "./discovery/discovery-endpoints.ts";
-export { metricsEndpoint } from "./discovery/metrics.ts";
-export type { HealthCheck, HealthEndpoint } from "./discovery/health.ts";
-export { storageCheck } from "./discovery/storage-check.ts";
+export type { DiscoveryOptions, ServerVersion } from "./assembly/discovery/discovery-endpoints.ts";
+export { createDiscoveryEndpoints, serverVersion } from "./assembly/discovery/discovery-endpoints.ts";
+export { metricsEndpoint } from "./assembly/discovery/metrics.ts";
+export type { HealthCheck, HealthEndpoint } from "./assembly/discovery/health.ts";
+export { storageCheck } from "./assembly/discovery/storage-check.ts";
 
 // custom resources
-export type { ServeCustomResourcesOptions } from "./crd/serve-custom-resources.ts";
-export { serveCustomResources, withCrdStrategy } from "./crd/serve-custom-resources.ts";
-export type { CustomResourcesOptions } from "./crd/custom-resources.ts";
-export { CustomResources } from "./crd/custom-resources.ts";
+export type { ServeCustomResourcesOptions } from "./assembly/serve-custom-resources.ts";
+export { serveCustomResources, withCrdStrategy } from "./assembly/serve-custom-resources.ts";
+export type { CustomResourcesOptions } from "./registry/crd/custom-resources.ts";
+export { CustomResources } from "./registry/crd/custom-resources.ts";
 
 // webhooks
-export type { ServeWebhooksOptions } from "./webhook/serve-webhooks.ts";
-export { serveWebhooks } from "./webhook/serve-webhooks.ts";
-export type { WebhookAnswer, WebhookCall, WebhookCaller, WebhookClientConfig } from "./webhook/webhook-caller.ts";
+export type { ServeWebhooksOptions } from "./assembly/serve-webhooks.ts";
+export { serveWebhooks } from "./assembly/serve-webhooks.ts";
+export type { WebhookAnswer, WebhookCall, WebhookCaller } from "./webhook/webhook-caller.ts";
+export type { WebhookClientConfig } from "./registry/webhook-client-config.ts";
 
 // who may what
 export type { AuthenticatorOptions } from "./auth/authenticator.ts";

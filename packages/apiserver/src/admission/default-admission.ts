@@ -1,5 +1,5 @@
 /** The plugins that are on in every cluster, in the order in which upstream runs them. */
-import type { AdmissionPlugin } from "./admission-plugin.ts";
+import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";

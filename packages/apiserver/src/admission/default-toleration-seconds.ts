@@ -1,6 +1,6 @@
 /** Pods stay five minutes on a node that is not ready or unreachable, unless they say otherwise. */
-import { ensureObject, type JsonObject, objectsAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { ensureObject, type JsonObject, objectsAt } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
 const tolerationSeconds = 300;
 const keys = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];

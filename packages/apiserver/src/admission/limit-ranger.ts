@@ -9,8 +9,8 @@ import {
   type ResourceAmounts,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import { ensureObject, type JsonObject, objectAt, objectsAt, stringAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { ensureObject, type JsonObject, objectAt, objectsAt, stringAt } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 
 const annotation = "kubernetes.io/limit-ranger";

@@ -1,6 +1,6 @@
 /** Nothing is created in a namespace that does not exist or is going away, and the namespaces of the system stay. */
 import { ApiError, failure, groupResource, type StatusDetails } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
 const immortal: ReadonlySet<string> = new Set(["default", "kube-system", "kube-public"]);
 /** Reviews only ask; they are answered for namespaces that do not exist too. */

@@ -1,7 +1,7 @@
 /** Resolves a pod's priority class into the number that the scheduler compares. */
 import { lookupTable } from "@setpoint/apimachinery";
-import { objectAt, stringAt, type JsonObject, ensureObject, textOf } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { objectAt, stringAt, type JsonObject, ensureObject, textOf } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 import { isPodCreation } from "./service-account-admission.ts";
 

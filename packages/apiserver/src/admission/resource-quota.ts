@@ -13,8 +13,8 @@ import {
   subtractQuantities,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import { objectAt, objectsAt, stringAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { objectAt, objectsAt, stringAt } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 
 /** Kinds that may come to use more while they exist. */

@@ -1,7 +1,7 @@
 /** Every pod runs as a service account, whose token, certificate authority and namespace it finds in a projected volume. */
 import { randomSuffix } from "@setpoint/host";
-import { ensureObject, isJsonObject, type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { ensureObject, isJsonObject, type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "./namespace-lifecycle.ts";
 
 const mountPath = "/var/run/secrets/kubernetes.io/serviceaccount";

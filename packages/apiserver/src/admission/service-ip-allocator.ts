@@ -3,9 +3,9 @@
  * another, so no second book is kept that could disagree with them.
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
-import { invalidValue } from "../builtin/field-errors.ts";
-import { ensureObject, type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { invalidValue } from "../registry/field-errors.ts";
+import { ensureObject, type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
 /** The block that pods and Services of the process node live in: loopback addresses. */
 export const defaultServiceCidr = "127.96.0.0/12";

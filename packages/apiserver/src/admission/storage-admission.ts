@@ -1,6 +1,6 @@
 /** Claims and volumes: the default class, and the finalizers that keep what is in use. */
-import { ensureObject, type JsonObject } from "../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission-plugin.ts";
+import { ensureObject, type JsonObject } from "../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
 const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
 const betaDefaultClassAnnotation = "storageclass.beta.kubernetes.io/is-default-class";

@@ -2,7 +2,7 @@ import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import { createAuthenticator } from "./authenticator.ts";
-import { FakeStore } from "./fake-store.ts";
+import { FakeStore } from "./fake-store.fixture.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";
 

@@ -1,6 +1,6 @@
 /** Who is calling: client certificate, then bearer token, then anonymous; and whom a caller pretends to be. */
 import { ApiError, failure, type UserInfo } from "@setpoint/apimachinery";
-import type { Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import type { Authenticate, CertificateSubject, Credentials } from "./credentials.ts";
 import { forbidden } from "./forbidden-message.ts";
 import type { ServiceAccountTokens } from "./service-account-tokens.ts";

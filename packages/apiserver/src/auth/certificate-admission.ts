@@ -1,10 +1,10 @@
 /** CertificateApproval, CertificateSigning, CertificateSubjectRestriction: whose word a certificate is issued on. */
 import { parseCertificateRequest } from "@setpoint/host/certificates";
 import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
-import { objectsAt, sameJson, stringAt, valueAt } from "../builtin/json-fields.ts";
-import type { Authorizer } from "../registry/request-attributes.ts";
+import { objectsAt, sameJson, stringAt, valueAt } from "../registry/json-fields.ts";
+import type { Authorizer } from "../request/request-attributes.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { mastersGroup } from "./rbac-authorizer.ts";
 

@@ -3,7 +3,7 @@ import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import type { EndpointTable } from "../registry/endpoint.ts";
-import { FakeStore } from "./fake-store.ts";
+import { FakeStore } from "./fake-store.fixture.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import { createReviewEndpoints } from "./review-endpoints.ts";
 import { ServiceAccountTokens } from "./service-account-tokens.ts";

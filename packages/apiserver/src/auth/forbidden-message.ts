@@ -1,6 +1,6 @@
 /** The texts of 403, in the words that clients match on. */
 import { lookupTable, ApiError, failure, groupResource } from "@setpoint/apimachinery";
-import type { RequestAttributes } from "../registry/request-attributes.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 
 /** Go's `%q` for the names that occur here. */
 const quote = (text: string): string => JSON.stringify(text);

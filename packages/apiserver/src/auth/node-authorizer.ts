@@ -3,10 +3,10 @@
  * (`node-restriction.ts`) looks into the objects that this lets them write.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import { startObjects } from "../builtin/api-data.ts";
-import { stringAt } from "../builtin/json-fields.ts";
-import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import { startObjects } from "../registry/builtin/api-data.ts";
+import { stringAt } from "../registry/json-fields.ts";
+import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { isVolumeOf } from "./node-volume.ts";
 import { type PodReferences, podReferences } from "./pod-references.ts";

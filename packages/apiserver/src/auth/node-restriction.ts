@@ -1,8 +1,9 @@
 /** NodeRestriction: what a node agent writes is its own Node, its lease, and what concerns pods bound to its node. */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
-import { objectAt, objectsAt, sameJson, stringAt, valueAt } from "../builtin/json-fields.ts";
+import { objectAt, objectsAt, sameJson, stringAt, valueAt } from "../registry/json-fields.ts";
 import type { EndpointTable } from "../registry/endpoint.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 import { nodeIdentity } from "./node-identity.ts";

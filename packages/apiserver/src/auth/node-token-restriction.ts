@@ -1,7 +1,7 @@
 /** Which tokens a node agent may ask for: those of its own pods, bound to them, for audiences that they name. */
 import type { ApiError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import { objectsAt, stringAt } from "../builtin/json-fields.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import { objectsAt, stringAt } from "../registry/json-fields.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { asRecord, asText, type JsonRecord } from "./read-json.ts";

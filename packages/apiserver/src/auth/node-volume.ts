@@ -1,6 +1,6 @@
 /** Volumes that live on one node: which node may write them. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import { objectsAt } from "../builtin/json-fields.ts";
+import { objectsAt } from "../registry/json-fields.ts";
 
 const nodeAnnotation = "setpoint.dev/node";
 const hostname = "kubernetes.io/hostname";

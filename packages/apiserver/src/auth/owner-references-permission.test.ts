@@ -1,7 +1,7 @@
 import type { UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { bootstrap } from "../builtin/bootstrap.ts";
-import { startServer } from "../server.fixture.ts";
+import { bootstrap } from "../assembly/bootstrap.ts";
+import { startServer } from "../assembly/server.fixture.ts";
 import { createOwnerReferencesPlugin } from "./owner-references-permission.ts";
 
 async function createOwned(mayUpdateFinalizers: boolean, blockOwnerDeletion: boolean): Promise<number> {

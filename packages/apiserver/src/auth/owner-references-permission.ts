@@ -1,7 +1,7 @@
 /** OwnerReferencesPermissionEnforcement: who blocks the deletion of an owner must be allowed to set its finalizers. */
 import { type OwnerReference, parseApiVersion, type UnstructuredObject } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
-import type { Authorizer } from "../registry/request-attributes.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
+import type { Authorizer } from "../request/request-attributes.ts";
 import type { Registry } from "../registry/registry.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 

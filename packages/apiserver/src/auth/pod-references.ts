@@ -1,6 +1,6 @@
 /** The objects that a pod names and its node therefore reads. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import { type JsonObject, objectsAt, stringAt } from "../builtin/json-fields.ts";
+import { type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
 
 /** Names in the pod's namespace. */
 export interface PodReferences {

@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import { stringAt } from "../builtin/json-fields.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import { stringAt } from "../registry/json-fields.ts";
 import type { Storage, StorageEvent } from "../storage/storage.ts";
 
 export interface PodsByNodeOptions {

@@ -1,6 +1,6 @@
 /** Rules of RBAC: reading them from objects, matching requests, and whether some rules cover others. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { RequestAttributes } from "../registry/request-attributes.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 
 export interface PolicyRule {
   readonly verbs: readonly string[];

@@ -1,7 +1,7 @@
 /** Decides by the stored Roles and bindings; compiled once, and again after they changed. */
 import type { UserInfo } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import type { Storage } from "../storage/storage.ts";
 import { type PolicyRule, ruleAllows } from "./policy-rule.ts";
 import { type BoundSubject, compileBindings, rbacGroup, type SubjectIndex } from "./role-bindings.ts";

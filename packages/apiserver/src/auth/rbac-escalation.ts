@@ -3,7 +3,7 @@
  * the write, whatever the write changed: a label may put a role into another one, so labels count like rules.
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { readLabelSelectors } from "./aggregation.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 import { type PolicyRule, readRules, ruleLines, uncoveredRules } from "./policy-rule.ts";

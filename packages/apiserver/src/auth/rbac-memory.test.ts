@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { FakeStore } from "./fake-store.ts";
+import { FakeStore } from "./fake-store.fixture.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 
 setFlagsFromString("--expose-gc");

@@ -2,7 +2,7 @@
 import type { ApiRequest, Transport, UserInfo } from "@setpoint/apimachinery";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { asking, startServer } from "../server.fixture.ts";
+import { asking, startServer } from "../assembly/server.fixture.ts";
 import { type PolicyRule, ruleLines, uncoveredRules } from "./policy-rule.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import { createRbacEscalationPlugin } from "./rbac-escalation.ts";

@@ -1,13 +1,14 @@
 import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
-import type { AdmissionRequest, ObjectReader } from "../admission/admission-plugin.ts";
-import type { RequestAttributes } from "../registry/request-attributes.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { forbidden, forbiddenMessage } from "./forbidden-message.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import { createRbacEscalationPlugin } from "./rbac-escalation.ts";
-import { FakeStore } from "./fake-store.ts";
+import { FakeStore } from "./fake-store.fixture.ts";
 
 const bob: UserInfo = { username: "bob", groups: ["dev", "system:authenticated"] };
 const rbac = "rbac.authorization.k8s.io/v1";

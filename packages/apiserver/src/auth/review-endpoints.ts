@@ -1,7 +1,7 @@
 /** "May this user do that?": the reviews of authorization.k8s.io, and the list of what one may do oneself. */
 import { ApiError, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
-import type { Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 

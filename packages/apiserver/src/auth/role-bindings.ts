@@ -2,8 +2,8 @@
 import { asText } from "./read-json.ts";
 import { matchesLabels, readLabelSelectors } from "./aggregation.ts";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import type { AuthorizationDecision } from "../registry/request-attributes.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import type { AuthorizationDecision } from "../request/request-attributes.ts";
 import { type PolicyRule, readRules } from "./policy-rule.ts";
 
 export const rbacGroup = "rbac.authorization.k8s.io";

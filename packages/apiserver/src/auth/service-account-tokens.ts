@@ -10,7 +10,7 @@ import {
 } from "node:crypto";
 import type { UserInfo } from "@setpoint/apimachinery";
 import type { Clock, Random } from "@setpoint/host";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
 
 export interface ServiceAccountTokensOptions {
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import {
   type UserInfo,
 } from "@setpoint/apimachinery";
 import { type Clock, timestamp, timestampAt } from "@setpoint/host";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
 import { restrictNodeToken } from "./node-token-restriction.ts";

@@ -1,4 +1,4 @@
-import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 
 /** Allows what one of them allows; a refusal gives the reasons of all, a line each, as upstream's union does. */
 export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authorizer {

@@ -1,8 +1,8 @@
 import type { ApiRequest, ApiResponse, UserInfo } from "@setpoint/apimachinery";
 import { seededRandom, simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { createApiServer } from "../api-server.ts";
+import { builtinResources } from "../registry/builtin/builtin-resources.ts";
+import { createApiServer } from "../assembly/api-server.ts";
 import { createMemoryStorage } from "../storage/memory-storage.ts";
 import { parseFaultPlan } from "./fault-file.ts";
 import { type FaultlessServer, FaultyServer } from "./faulty-server.ts";

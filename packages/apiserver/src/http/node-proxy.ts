@@ -11,11 +11,11 @@ import {
   type Status,
   messageOf,
 } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
 import type { Authenticate } from "../auth/credentials.ts";
 import { forbidden } from "../auth/forbidden-message.ts";
 import type { EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
-import type { Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { locatePod, type PodOnNode } from "./node-address.ts";
 import type { UpgradeHandler, UpgradeRequest } from "./serve.ts";

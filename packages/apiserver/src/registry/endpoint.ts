@@ -1,5 +1,5 @@
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
-import type { RequestAttributes } from "./request-attributes.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 
 /**
  * Answers requests that are not storage operations: reviews, tokens, bindings, logs by proxy, non-resource paths.

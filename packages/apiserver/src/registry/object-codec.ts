@@ -6,7 +6,7 @@ import type { Warnings } from "../response/warnings.ts";
 import { invalidPatch, type PatchSubject } from "./invalid-patch.ts";
 import type { MutableMeta, MutableObject } from "./mutable-object.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
-import type { FieldValidation } from "./write-options.ts";
+import type { FieldValidation } from "../request/write-options.ts";
 
 export interface DecodeSettings {
   readonly fieldValidation: FieldValidation;

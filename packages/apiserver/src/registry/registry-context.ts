@@ -1,7 +1,8 @@
 import type { Host } from "@setpoint/host";
-import type { AdmissionPlugin, ObjectReader } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin } from "./admission-plugin.ts";
+import type { ObjectReader } from "./object-reader.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { RequestAttributes } from "./request-attributes.ts";
+import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 import { ResourceView } from "./resource-view.ts";
 

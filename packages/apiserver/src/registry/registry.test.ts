@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { withCrdStrategy } from "../crd/serve-custom-resources.ts";
+import { builtinResources } from "./builtin/builtin-resources.ts";
+import { withCrdStrategy } from "../assembly/serve-custom-resources.ts";
 import { Registry } from "./registry.ts";
 
 const [pods] = builtinResources().filter((each) => each.resource === "pods");

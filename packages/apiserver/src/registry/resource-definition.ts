@@ -1,6 +1,7 @@
 import type { FieldError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import type { Clock, Random } from "@setpoint/host";
 import type { DecodeError, StructuralSchema } from "@setpoint/schema";
+import type { TableColumn } from "../response/table-column.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
@@ -8,17 +9,6 @@ export interface SubresourceDefinition {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly verbs: readonly string[];
-}
-
-/** A column of a Table; `cell` renders one object. */
-export interface TableColumn {
-  readonly name: string;
-  readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  readonly format?: string;
-  readonly description?: string;
-  /** 0 is always shown, 1 only with `-o wide`. */
-  readonly priority?: number;
-  cell(object: UnstructuredObject, now: number): string | number | boolean | null;
 }
 
 /** What a strategy may know of the request that it works for. */

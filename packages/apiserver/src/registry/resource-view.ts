@@ -1,7 +1,7 @@
 import { apiVersionOf, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults } from "@setpoint/schema";
 import { pruneObject, refreshObject } from "./object-codec.ts";
-import type { Waits } from "./decide-write.ts";
+import type { Waits } from "./waits.ts";
 import type { ObjectConverter, ResourceDefinition } from "./resource-definition.ts";
 
 /**

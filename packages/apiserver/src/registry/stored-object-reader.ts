@@ -1,5 +1,5 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { ObjectReader } from "./object-reader.ts";
 import type { Storage } from "../storage/storage.ts";
 import { pathPrefixOf, storageKey } from "./object-key.ts";
 import type { Registry } from "./registry.ts";

@@ -1,6 +1,6 @@
 /** What a DELETE asks for, from its body or its query. */
 import { type FieldError, invalid, isJsonObject } from "@setpoint/apimachinery";
-import { unsupportedDryRun } from "../registry/write-options.ts";
+import { unsupportedDryRun } from "./write-options.ts";
 import { badRequest } from "../response/api-errors.ts";
 import { booleanParameter, parameter, parameters, type Query } from "./query-parameters.ts";
 

@@ -1,5 +1,5 @@
 import type { HttpMethod } from "@setpoint/apimachinery";
-import type { RequestAttributes } from "../registry/request-attributes.ts";
+import type { RequestAttributes } from "./request-attributes.ts";
 import { booleanParameter, parameter, type Query } from "./query-parameters.ts";
 
 export type RequestInfo = Omit<RequestAttributes, "user">;

@@ -9,11 +9,11 @@ import {
 } from "@setpoint/apimachinery";
 import type { Clock, Logger } from "@setpoint/host";
 import { stringify } from "yaml";
-import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { AcceptedForm } from "./accepted-form.ts";
 import { internalError, notAcceptable } from "./api-errors.ts";
 import { partialObjectMetadata, partialObjectMetadataList } from "./partial-object-metadata.ts";
 import { type IncludeObject, tableOf } from "./table.ts";
+import type { PresentedKind } from "./table-column.ts";
 import type { Warnings } from "./warnings.ts";
 
 export type Headers = Readonly<Record<string, string>>;
@@ -60,7 +60,7 @@ function unexpected(error: unknown, log: Logger, path: string): ApiError {
 
 /** How one request wants its objects shown. */
 export interface Presentation {
-  readonly definition: ResourceDefinition;
+  readonly definition: PresentedKind;
   readonly form: AcceptedForm;
   readonly include: IncludeObject;
   readonly clock: Clock;

@@ -1,9 +1,9 @@
 /** Objects as rows of a Table (meta.k8s.io/v1), with the columns of their definition. */
 import { ApiError, failure, type KubeList, type UnstructuredObject } from "@setpoint/apimachinery";
-import { relativeAge } from "../crd/relative-age.ts";
-import type { ResourceDefinition, TableColumn } from "../registry/resource-definition.ts";
+import { relativeAge } from "./relative-age.ts";
 import { badRequest } from "./api-errors.ts";
 import { partialObjectMetadata } from "./partial-object-metadata.ts";
+import type { PresentedKind, TableColumn } from "./table-column.ts";
 
 export type IncludeObject = "None" | "Metadata" | "Object";
 
@@ -46,7 +46,7 @@ export function parseIncludeObject(value: string): IncludeObject {
 }
 
 export function tableOf(
-  definition: ResourceDefinition,
+  definition: PresentedKind,
   objects: readonly UnstructuredObject[],
   metadata: KubeList["metadata"],
   include: IncludeObject,
@@ -76,7 +76,7 @@ function tableTooLarge(): ApiError {
 }
 
 /** Name and the columns of the kind; some kinds (Event) have a Name of their own, at another place. */
-function columnsOf({ columns }: ResourceDefinition): readonly TableColumn[] {
+function columnsOf({ columns }: PresentedKind): readonly TableColumn[] {
   if (columns.length === 0) return [nameColumn, ageColumn];
   return columns.some(({ name }) => name === nameColumn.name) ? columns : [nameColumn, ...columns];
 }

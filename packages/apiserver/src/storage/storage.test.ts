@@ -6,7 +6,7 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { silentLogger } from "@setpoint/host";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
 import { afterEach, describe, expect, test } from "vitest";
-import { openSqliteStorage } from "../sqlite/index.ts";
+import { openSqliteStorage } from "./sqlite/index.ts";
 import type { HistoryLimits } from "./limits.ts";
 import { createMemoryStorage } from "./memory-storage.ts";
 import type { Storage, StorageEvent } from "./storage.ts";

@@ -1,63 +1,14 @@
 /** Admission policies and their bindings, compiled as they are stored. */
-import type { LabelSelectorObject, StatusReason, UnstructuredObject } from "@setpoint/apimachinery";
-import { CelEnvironment, type CelExpression } from "@setpoint/schema/cel";
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+import type { CelEnvironment, CelExpression } from "@setpoint/schema/cel";
 import type { Storage } from "../storage/storage.ts";
-import { requestSchema } from "./match-conditions.ts";
-import type { ResourceRule } from "./resource-rules.ts";
-import type { MatchCondition } from "./webhook-configuration.ts";
-
-export interface MatchResources {
-  readonly resourceRules?: readonly ResourceRule[];
-  readonly excludeResourceRules?: readonly ResourceRule[];
-  readonly matchPolicy?: string;
-  readonly namespaceSelector?: LabelSelectorObject;
-  readonly objectSelector?: LabelSelectorObject;
-}
-
-export interface PolicyValidation {
-  readonly expression: string;
-  readonly message?: string;
-  readonly messageExpression?: string;
-  readonly reason?: StatusReason;
-}
-
-export interface PolicySpec {
-  readonly paramKind?: { readonly apiVersion?: string; readonly kind?: string };
-  readonly matchConstraints?: MatchResources;
-  readonly matchConditions?: readonly MatchCondition[];
-  readonly variables?: readonly { readonly name: string; readonly expression: string }[];
-  readonly validations?: readonly PolicyValidation[];
-  readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[];
-  readonly failurePolicy?: "Fail" | "Ignore";
-  /** MutatingAdmissionPolicy only. */
-  readonly mutations?: readonly Mutation[];
-  readonly reinvocationPolicy?: "Never" | "IfNeeded";
-}
-
-export interface Mutation {
-  readonly patchType?: "ApplyConfiguration" | "JSONPatch";
-  readonly applyConfiguration?: { readonly expression?: string };
-  readonly jsonPatch?: { readonly expression?: string };
-}
-
-/** The expression that makes a mutation. */
-export function mutationSource({ patchType, applyConfiguration, jsonPatch }: Mutation): string {
-  return (patchType === "JSONPatch" ? jsonPatch?.expression : applyConfiguration?.expression) ?? "";
-}
-
-export interface ParamRef {
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly selector?: LabelSelectorObject;
-  readonly parameterNotFoundAction?: "Allow" | "Deny";
-}
-
-export interface BindingSpec {
-  readonly policyName?: string;
-  readonly paramRef?: ParamRef;
-  readonly matchResources?: MatchResources;
-  readonly validationActions?: readonly string[];
-}
+import { policyEnvironment } from "../registry/admissionregistration/expression-environment.ts";
+import {
+  type BindingSpec,
+  mutationSource,
+  type PolicySpec,
+  type PolicyValidation,
+} from "../registry/admissionregistration/policy-spec.ts";
 
 /** An expression, or what is wrong with it. */
 export type Compiled = CelExpression | string;
@@ -86,28 +37,6 @@ export interface CompiledMutation {
 export interface BoundPolicy {
   readonly policy: CompiledPolicy;
   readonly binding: { readonly name: string; readonly spec: BindingSpec };
-}
-
-/** What all expressions of one policy may cost for one request. */
-const policyCostMax = 10_000_000;
-
-/** The environment of a policy's expressions, with its variables; `onIssue` hears what is wrong with these. */
-export function policyEnvironment(
-  { variables = [], paramKind, mutations }: PolicySpec,
-  onIssue: (index: number, source: string, issue: string) => void = () => {},
-): CelEnvironment {
-  const params = paramKind === undefined ? {} : ({ params: "dyn" } as const);
-  const environment = new CelEnvironment({
-    variables: { object: "dyn", oldObject: "dyn", request: requestSchema, namespaceObject: "dyn", ...params },
-    costMax: policyCostMax,
-    authorizes: true,
-    mutates: mutations !== undefined,
-  });
-  for (const [index, { name, expression }] of variables.entries()) {
-    const issue = environment.define(name, expression);
-    if (issue !== undefined) onIssue(index, expression, issue);
-  }
-  return environment;
 }
 
 /** What is told to users may not depend on what they are allowed. */

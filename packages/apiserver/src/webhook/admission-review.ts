@@ -1,6 +1,6 @@
 /** AdmissionReview v1: what is asked, and what an answer must be. */
 import { isJsonObject, type JsonObject, type UnstructuredObject, type UserInfo } from "@setpoint/apimachinery";
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 
 export const admissionReviewVersion = "admission.k8s.io/v1";

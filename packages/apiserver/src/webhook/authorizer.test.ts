@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { ApiResponse, Transport, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import type { ApiServer } from "../api-server.ts";
+import type { ApiServer } from "../assembly/api-server.ts";
 import { mastersGroup, RbacAuthorizer } from "../auth/rbac-authorizer.ts";
-import { startServer } from "../server.fixture.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
+import { startServer } from "../assembly/server.fixture.ts";
+import { serveWebhooks } from "../assembly/serve-webhooks.ts";
 
 interface Recorded {
   /** Roles and bindings. */

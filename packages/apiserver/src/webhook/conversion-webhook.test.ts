@@ -1,8 +1,8 @@
 import type { ApiResponse, UnstructuredObject, UserInfo, WatchFrame } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { serveCustomResources, withCrdStrategy } from "../crd/serve-custom-resources.ts";
-import { startServer } from "../server.fixture.ts";
+import { builtinResources } from "../registry/builtin/builtin-resources.ts";
+import { serveCustomResources, withCrdStrategy } from "../assembly/serve-custom-resources.ts";
+import { startServer } from "../assembly/server.fixture.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
 
 const user: UserInfo = { username: "ada", groups: [] };

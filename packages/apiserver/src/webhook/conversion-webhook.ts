@@ -11,7 +11,8 @@ import type { Clock, Random } from "@setpoint/host";
 import type { ObjectConverter } from "../registry/resource-definition.ts";
 import { plainError } from "../response/api-errors.ts";
 import { postReview } from "./post-review.ts";
-import type { WebhookCaller, WebhookClientConfig } from "./webhook-caller.ts";
+import type { WebhookCaller } from "./webhook-caller.ts";
+import type { WebhookClientConfig } from "../registry/webhook-client-config.ts";
 
 export interface ConversionWebhookParts {
   readonly caller: WebhookCaller;

@@ -1,8 +1,9 @@
 /** Whether a webhook or a policy wants to see a request, and in which version. */
 import { labelSelectorOf, type LabelSelectorObject, type UnstructuredObject } from "@setpoint/apimachinery";
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { matchesRule, type ResourceRule } from "./resource-rules.ts";
+import { matchesRule } from "./resource-rules.ts";
+import { type ResourceRule } from "../registry/admissionregistration/resource-rule.ts";
 
 export interface MatchConstraints {
   readonly rules: readonly ResourceRule[];

@@ -1,7 +1,7 @@
 import type { UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import { asking, startServer } from "../server.fixture.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
+import { asking, startServer } from "../assembly/server.fixture.ts";
+import { serveWebhooks } from "../assembly/serve-webhooks.ts";
 
 const user: UserInfo = { username: "ada", groups: ["dev"] };
 const registration = "/apis/admissionregistration.k8s.io/v1";

@@ -8,7 +8,7 @@ import {
   type JsonObject,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { rootAtomOf } from "../apply/atom.ts";
 import { mergeObjects } from "../apply/merge-objects.ts";
 import type { BoundPolicy, CompiledMutation, PolicyList } from "./admission-policies.ts";

@@ -8,7 +8,7 @@ import {
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { BoundPolicy, Compiled, CompiledPolicy, PolicyList } from "./admission-policies.ts";
 import {
   evaluationOf,

@@ -1,11 +1,12 @@
 /** What policies that refuse and policies that change have in common: whom they mean, their parameters and conditions. */
 import { labelSelectorOf, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
-import type { Authorizer } from "../registry/request-attributes.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
+import type { Authorizer } from "../request/request-attributes.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import type { BindingSpec, BoundPolicy, Compiled, CompiledPolicy, MatchResources } from "./admission-policies.ts";
+import type { BindingSpec, MatchResources } from "../registry/admissionregistration/policy-spec.ts";
+import type { BoundPolicy, Compiled, CompiledPolicy } from "./admission-policies.ts";
 import { requestFields } from "./admission-review.ts";
 import { requestAuthorizer } from "./request-authorizer.ts";
 import { type Equivalents, matchRequest } from "./match-request.ts";

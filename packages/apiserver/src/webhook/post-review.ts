@@ -2,7 +2,8 @@
 import { isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { excessOfJson } from "../request/value-bounds.ts";
-import type { WebhookCaller, WebhookClientConfig } from "./webhook-caller.ts";
+import type { WebhookCaller } from "./webhook-caller.ts";
+import type { WebhookClientConfig } from "../registry/webhook-client-config.ts";
 
 export interface ReviewCall {
   readonly config: WebhookClientConfig;

@@ -1,8 +1,8 @@
 /** What expressions ask about the rights of a request's user, and of service accounts. */
 import type { UserInfo } from "@setpoint/apimachinery";
 import type { CelAccess, CelAuthorizer } from "@setpoint/schema/cel";
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
-import type { Authorizer, RequestAttributes } from "../registry/request-attributes.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
+import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 
 /** Only asked when an expression asks. */
 export function requestAuthorizer(authorizer: Authorizer, request: AdmissionRequest): CelAuthorizer {

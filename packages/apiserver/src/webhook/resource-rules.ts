@@ -1,16 +1,7 @@
 /** Which requests the rules of a webhook or a policy speak of. */
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-
-export interface ResourceRule {
-  readonly apiGroups?: readonly string[];
-  readonly apiVersions?: readonly string[];
-  readonly operations?: readonly string[];
-  readonly resources?: readonly string[];
-  /** Policies only. */
-  readonly resourceNames?: readonly string[];
-  readonly scope?: string;
-}
+import type { ResourceRule } from "../registry/admissionregistration/resource-rule.ts";
 
 /** What a rule is compared with: one version of a resource. */
 type Subject = Pick<AdmissionRequest, "operation" | "subresource" | "name"> & {

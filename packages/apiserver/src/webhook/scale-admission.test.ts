@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { isJsonObject, type UserInfo } from "@setpoint/apimachinery";
 import { expect, onTestFinished, test } from "vitest";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { serveCustomResources, withCrdStrategy } from "../crd/serve-custom-resources.ts";
-import { startServer } from "../server.fixture.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
+import { builtinResources } from "../registry/builtin/builtin-resources.ts";
+import { serveCustomResources, withCrdStrategy } from "../assembly/serve-custom-resources.ts";
+import { startServer } from "../assembly/server.fixture.ts";
+import { serveWebhooks } from "../assembly/serve-webhooks.ts";
 
 interface Recorded {
   readonly name: string;

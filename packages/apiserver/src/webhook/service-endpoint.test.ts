@@ -1,6 +1,6 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
 import { serviceEndpoints } from "./service-endpoint.ts";
 
 const metadata = { name: "hook", namespace: "ops" };

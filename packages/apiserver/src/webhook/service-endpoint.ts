@@ -1,7 +1,7 @@
 /** Where a Service of the cluster answers, found by its endpoints: the server has no cluster network to ask. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
-import type { ObjectReader } from "../admission/admission-plugin.ts";
-import { numberAt, objectsAt, stringAt, valueAt } from "../builtin/json-fields.ts";
+import type { ObjectReader } from "../registry/object-reader.ts";
+import { numberAt, objectsAt, stringAt, valueAt } from "../registry/json-fields.ts";
 
 export interface Endpoint {
   readonly address: string;

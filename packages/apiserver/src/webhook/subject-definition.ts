@@ -1,7 +1,7 @@
 /** The kind of the objects that admission is about: that of the resource, but for a scale subresource a Scale of its own. */
-import type { AdmissionRequest } from "../admission/admission-plugin.ts";
-import { builtinResources, componentOf } from "../builtin/builtin-resources.ts";
-import { resolveSchema } from "../builtin/resolve-schema.ts";
+import type { AdmissionRequest } from "../registry/admission-plugin.ts";
+import { builtinResources, componentOf } from "../registry/builtin/builtin-resources.ts";
+import { resolveSchema } from "../registry/builtin/resolve-schema.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 
 let scale: ResourceDefinition | undefined;

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { namespaceLifecycle } from "../admission/namespace-lifecycle.ts";
-import { builtinResources } from "../builtin/builtin-resources.ts";
-import { serveCustomResources, withCrdStrategy } from "../crd/serve-custom-resources.ts";
-import { asking, startServer } from "../server.fixture.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
+import { builtinResources } from "../registry/builtin/builtin-resources.ts";
+import { serveCustomResources, withCrdStrategy } from "../assembly/serve-custom-resources.ts";
+import { asking, startServer } from "../assembly/server.fixture.ts";
+import { serveWebhooks } from "../assembly/serve-webhooks.ts";
 
 interface Seen {
   readonly message?: string;

@@ -1,9 +1,9 @@
 import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import { expect, test } from "vitest";
-import type { AdmissionPlugin } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 import { serviceIpAllocator } from "../admission/service-ip-allocator.ts";
-import { asking, startServer } from "../server.fixture.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
+import { asking, startServer } from "../assembly/server.fixture.ts";
+import { serveWebhooks } from "../assembly/serve-webhooks.ts";
 import type { WebhookCall, WebhookCaller } from "./webhook-caller.ts";
 
 const user: UserInfo = { username: "ada", groups: ["system:authenticated"] };

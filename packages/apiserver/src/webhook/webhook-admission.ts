@@ -9,10 +9,10 @@ import {
   type UnstructuredObject,
   messageOf,
 } from "@setpoint/apimachinery";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission/admission-plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "../admission/namespace-lifecycle.ts";
 import { checkJsonBounds } from "../request/body-bounds.ts";
-import type { Authorizer } from "../registry/request-attributes.ts";
+import type { Authorizer } from "../request/request-attributes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { internalError } from "../response/api-errors.ts";
 import { type AdmissionAnswer, admissionReview, InvalidAnswer, parseAdmissionAnswer } from "./admission-review.ts";

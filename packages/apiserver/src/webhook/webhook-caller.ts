@@ -1,17 +1,6 @@
 /** The port through which the server asks webhooks; `http` has the one that uses sockets. */
 
-/** Who is to be called, as configurations write it. */
-export interface WebhookClientConfig {
-  readonly url?: string;
-  readonly service?: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly path?: string;
-    readonly port?: number;
-  };
-  /** PEM in base64: the authorities that may have signed the webhook's certificate. */
-  readonly caBundle?: string;
-}
+import type { WebhookClientConfig } from "../registry/webhook-client-config.ts";
 
 export interface WebhookCall {
   /** What messages name; for a Service its name, not its address. */

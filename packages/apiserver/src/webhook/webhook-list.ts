@@ -2,7 +2,7 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { Storage } from "../storage/storage.ts";
 import { compileConditions, type MatchConditions } from "./match-conditions.ts";
-import { type Webhook, webhooksOf } from "./webhook-configuration.ts";
+import { type Webhook, webhooksOf } from "../registry/admissionregistration/webhook-configuration.ts";
 
 export interface CompiledWebhook {
   readonly webhook: Webhook;

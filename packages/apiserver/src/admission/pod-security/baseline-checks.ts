@@ -1,5 +1,5 @@
 /** The checks of the level "baseline": nothing by which a container is known to leave its pod. */
-import { isJsonObject, type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../../builtin/json-fields.ts";
+import { isJsonObject, type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../../registry/json-fields.ts";
 import {
   type CheckedPod,
   contextOf,

@@ -1,7 +1,7 @@
 /** PodSecurity: pods outside of the level that their namespace's labels ask for are refused, or the writer is warned. */
 import { lookupTable, ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
-import { objectAt, sameJson, stringAt, valueAt } from "../../builtin/json-fields.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../admission-plugin.ts";
+import { objectAt, sameJson, stringAt, valueAt } from "../../registry/json-fields.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../../registry/admission-plugin.ts";
 import { forbiddenByAdmission } from "../namespace-lifecycle.ts";
 import { evaluatePod, violationsText } from "./evaluate-pod.ts";
 import {

@@ -1,5 +1,5 @@
 /** What the level "restricted" asks beyond "baseline": a container without rights, as hardening guides have it. */
-import { type JsonObject, objectsAt, stringAt } from "../../builtin/json-fields.ts";
+import { type JsonObject, objectsAt, stringAt } from "../../registry/json-fields.ts";
 import { badSeccomp, hasGoodSeccomp } from "./baseline-checks.ts";
 import {
   type CheckedPod,

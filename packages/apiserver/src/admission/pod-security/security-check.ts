@@ -1,5 +1,5 @@
 /** What a check of the Pod Security Standards sees, and how its findings are worded. */
-import { type JsonObject, objectAt, objectsAt, stringAt } from "../../builtin/json-fields.ts";
+import { type JsonObject, objectAt, objectsAt, stringAt } from "../../registry/json-fields.ts";
 
 /** A pod, or the template of one. */
 export interface CheckedPod {

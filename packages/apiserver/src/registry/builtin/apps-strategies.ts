@@ -1,0 +1,161 @@
+/** Workloads of the apps group: selectors never change and must match the template's labels. */
+import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { forbidden, immutableDetail, invalidValue, required } from "../field-errors.ts";
+import {
+  ensureObject,
+  isJsonObject,
+  type JsonObject,
+  keepField,
+  objectAt,
+  sameJson,
+  stringAt,
+  valueAt,
+} from "../json-fields.ts";
+import type { StrategyTable } from "./kind-strategy.ts";
+import { podSpecErrors } from "./pod-validation.ts";
+import { matchesLabels } from "./selector-match.ts";
+import {
+  setDaemonSetDefaults,
+  setDeploymentDefaults,
+  setReplicaSetDefaults,
+  setStatefulSetDefaults,
+} from "./workload-defaults.ts";
+
+const statefulSetMutable = [
+  "replicas",
+  "ordinals",
+  "template",
+  "updateStrategy",
+  "revisionHistoryLimit",
+  "persistentVolumeClaimRetentionPolicy",
+  "minReadySeconds",
+];
+const statefulSetMessage =
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+const templateGeneration = "deprecated.daemonset.template.generation";
+
+/** The errors that all four share: a selector that fits the template, a valid pod, a sensible number of replicas. */
+function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const selector = valueAt(workload, "spec", "selector");
+  const labels = objectAt(workload, "spec", "template", "metadata", "labels");
+  const selectorEmpty = isJsonObject(selector) && Object.keys(selector).length === 0;
+  if (!isJsonObject(selector)) errors.push(required("spec.selector"));
+  else if (selectorEmpty)
+    errors.push(
+      invalidValue(
+        "spec.selector",
+        {},
+        "empty selector is invalid for deployment".replace("deployment", workload.kind.toLowerCase()),
+      ),
+    );
+  else if (!matchesLabels(selector, labels))
+    errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+  errors.push(...podSpecErrors(objectAt(workload, "spec", "template", "spec"), "spec.template.spec"));
+  const policy = stringAt(workload, "spec", "template", "spec", "restartPolicy");
+  if (policy !== "" && policy !== "Always")
+    errors.push({
+      type: "FieldValueNotSupported",
+      field: "spec.template.spec.restartPolicy",
+      message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Always"`,
+    });
+  for (const field of ["replicas", "minReadySeconds", "revisionHistoryLimit"]) {
+    const value = valueAt(workload, "spec", field);
+    if (typeof value === "number" && value < 0)
+      errors.push(invalidValue(`spec.${field}`, value, "must be greater than or equal to 0"));
+  }
+  return errors;
+}
+
+function selectorErrors(workload: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  if (old === undefined) return [];
+  const selector = valueAt(workload, "spec", "selector");
+  return sameJson(selector, valueAt(old, "spec", "selector"))
+    ? []
+    : [invalidValue("spec.selector", selector, immutableDetail)];
+}
+
+function validate(workload: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  return [...workloadErrors(workload), ...selectorErrors(workload, old)];
+}
+
+function validateDeployment(
+  deployment: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): readonly FieldError[] {
+  const errors = [...validate(deployment, old)];
+  const strategy = objectAt(deployment, "spec", "strategy");
+  if (strategy["type"] === "Recreate" && strategy["rollingUpdate"] !== undefined) {
+    errors.push(forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"));
+  }
+  const { maxSurge, maxUnavailable } = objectAt(strategy, "rollingUpdate");
+  if (isNothing(maxSurge) && isNothing(maxUnavailable)) {
+    const field = "spec.strategy.rollingUpdate.maxUnavailable";
+    errors.push(invalidValue(field, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+  }
+  return errors;
+}
+
+/** A rollout that may neither add a pod nor take one away would never end. */
+function isNothing(count: unknown): boolean {
+  return count === 0 || count === "0%";
+}
+
+function validateStatefulSet(
+  statefulSet: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+): readonly FieldError[] {
+  const errors = [...workloadErrors(statefulSet)];
+  if (old === undefined) return errors;
+  const spec = objectAt(statefulSet, "spec");
+  const oldSpec = objectAt(old, "spec");
+  const fields = new Set([...Object.keys(spec), ...Object.keys(oldSpec)]);
+  const changed = [...fields].some(
+    (field) => !statefulSetMutable.includes(field) && !sameJson(spec[field], oldSpec[field]),
+  );
+  if (changed) errors.push(forbidden("spec", statefulSetMessage));
+  return errors;
+}
+
+/** The generation of a DaemonSet's template, from the times before ControllerRevisions; clients still see it. */
+function prepareDaemonSet(daemonSet: UnstructuredObject, old?: UnstructuredObject): void {
+  const annotations = ensureObject(ensureObject(daemonSet as unknown as JsonObject, "metadata"), "annotations");
+  const before = Number(old?.metadata.annotations?.[templateGeneration] ?? "0");
+  const changed =
+    old === undefined || !sameJson(valueAt(daemonSet, "spec", "template"), valueAt(old, "spec", "template"));
+  annotations[templateGeneration] = String(changed ? before + 1 : before);
+}
+
+/** Labels of a Deployment are not the status writer's to change. */
+function prepareDeploymentUpdate(deployment: UnstructuredObject, old: UnstructuredObject, subresource: string): void {
+  if (subresource !== "status") return;
+  keepField(
+    ensureObject(deployment as unknown as JsonObject, "metadata"),
+    old.metadata as unknown as JsonObject,
+    "labels",
+  );
+}
+
+export const appsStrategies: StrategyTable = {
+  "apps/Deployment": {
+    defaults: setDeploymentDefaults,
+    validate: validateDeployment,
+    prepareForUpdate: (deployment, old, context) => prepareDeploymentUpdate(deployment, old, context.subresource),
+    statusKeepsLabels: true,
+    countsToo: (deployment, old) => !sameJson(deployment.metadata.annotations, old.metadata.annotations),
+  },
+  "apps/ReplicaSet": { defaults: setReplicaSetDefaults, validate },
+  "apps/StatefulSet": { defaults: setStatefulSetDefaults, validate: validateStatefulSet },
+  "apps/DaemonSet": {
+    defaults: setDaemonSetDefaults,
+    validate,
+    prepareForCreate: (daemonSet) => prepareDaemonSet(daemonSet),
+    prepareForUpdate: (daemonSet, old, context) => {
+      if (context.subresource === "") prepareDaemonSet(daemonSet, old);
+    },
+  },
+  "apps/ControllerRevision": {
+    validate: (revision, old) =>
+      old !== undefined && !sameJson(revision["data"], old["data"]) ? [invalidValue("data", "", immutableDetail)] : [],
+  },
+};

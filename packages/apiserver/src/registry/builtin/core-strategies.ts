@@ -1,0 +1,184 @@
+/** The core group. */
+import { lookupTable } from "@setpoint/apimachinery";
+import { timestamp } from "@setpoint/host";
+import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { setClaimDefaults, setVolumeDefaults } from "./claim-defaults.ts";
+import { forbidden, immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
+import { ensureObject, fillDefaults, type JsonObject, keepField, objectAt, sameJson, valueAt } from "../json-fields.ts";
+import type { StrategyTable } from "./kind-strategy.ts";
+import {
+  setEndpointsDefaults,
+  setLimitRangeDefaults,
+  setNamespaceDefaults,
+  setSecretDefaults,
+} from "./other-defaults.ts";
+import { setPodTemplateDefaults } from "./pod-defaults.ts";
+import { podStrategy } from "./pod-strategy.ts";
+import { serviceStrategy } from "./service-strategy.ts";
+import { setReplicationControllerDefaults } from "./workload-defaults.ts";
+
+const dataKey = /^[-._a-zA-Z0-9]+$/;
+const dataKeyProblem =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+/** Bytes of all values of a ConfigMap or a Secret together. */
+const dataBytesMax = 1024 * 1024;
+const claimImmutable =
+  "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
+
+function bytesOf(values: JsonObject, encoding: "utf8" | "base64"): number {
+  let bytes = 0;
+  for (const value of Object.values(values)) if (typeof value === "string") bytes += Buffer.byteLength(value, encoding);
+  return bytes;
+}
+
+/** Where upstream reports it: for a Secret at its data, for a ConfigMap at no field. */
+function tooLongErrors(field: string, bytes: number): readonly FieldError[] {
+  if (bytes <= dataBytesMax) return [];
+  return [{ type: "FieldValueTooLong", field, message: `Too long: may not be more than ${dataBytesMax} bytes` }];
+}
+
+function validateConfigMap(map: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const bytes = bytesOf(objectAt(map, "data"), "utf8") + bytesOf(objectAt(map, "binaryData"), "base64");
+  return [...dataErrors(map, old), ...tooLongErrors("[]", bytes)];
+}
+
+function dataErrors(object: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ["data", "binaryData"]) {
+    for (const key of Object.keys(objectAt(object, field))) {
+      if (!dataKey.test(key) || key.length > 253) errors.push(invalidValue(`${field}[${key}]`, key, dataKeyProblem));
+    }
+  }
+  if (old?.["immutable"] !== true) return errors;
+  if (object["immutable"] !== true) errors.push(forbidden("immutable", "field is immutable when `immutable` is set"));
+  for (const field of ["data", "binaryData"]) {
+    if (!sameJson(object[field], old[field]))
+      errors.push(forbidden(field, "field is immutable when `immutable` is set"));
+  }
+  return errors;
+}
+
+const requiredSecretKeys: Readonly<Record<string, readonly string[]>> = lookupTable({
+  "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
+  "kubernetes.io/dockercfg": [".dockercfg"],
+  "kubernetes.io/ssh-auth": ["ssh-privatekey"],
+  "kubernetes.io/tls": ["tls.crt", "tls.key"],
+});
+
+function validateSecret(secret: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const errors = [...dataErrors(secret, old)];
+  const data = objectAt(secret, "data");
+  errors.push(...tooLongErrors("data", bytesOf(data, "base64")));
+  for (const key of requiredSecretKeys[String(secret["type"])] ?? [])
+    if (data[key] === undefined) errors.push(required(`data[${key}]`));
+  if (old !== undefined && secret["type"] !== old["type"])
+    errors.push(invalidValue("type", secret["type"], immutableDetail));
+  return errors;
+}
+
+function validateClaim(claim: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const spec = objectAt(claim, "spec");
+  if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
+    errors.push(required("spec.accessModes", "at least 1 access mode is required"));
+  if (valueAt(spec, "resources", "requests", "storage") === undefined) errors.push(required("spec.resources[storage]"));
+  if (old === undefined) return errors;
+  const oldSpec = objectAt(old, "spec");
+  const comparable = structuredClone(spec);
+  // The binder writes the volume's name once, and a class may be given to a claim that had none.
+  if (oldSpec["volumeName"] === undefined) keepField(comparable, oldSpec, "volumeName");
+  if (oldSpec["storageClassName"] === undefined) keepField(comparable, oldSpec, "storageClassName");
+  if (valueAt(old, "status", "phase") === "Bound")
+    for (const field of ["resources", "volumeAttributesClassName"]) keepField(comparable, oldSpec, field);
+  if (!sameJson(comparable, oldSpec)) errors.push(forbidden("spec", claimImmutable));
+  return errors;
+}
+
+function validateVolume(volume: UnstructuredObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const spec = objectAt(volume, "spec");
+  if (valueAt(spec, "capacity", "storage") === undefined) errors.push(required("spec.capacity"));
+  if (!Array.isArray(spec["accessModes"]) || spec["accessModes"].length === 0)
+    errors.push(required("spec.accessModes"));
+  const policy = spec["persistentVolumeReclaimPolicy"];
+  if (typeof policy === "string" && !["Delete", "Recycle", "Retain"].includes(policy)) {
+    errors.push(notSupported("spec.persistentVolumeReclaimPolicy", policy, ["Delete", "Recycle", "Retain"]));
+  }
+  return errors;
+}
+
+function prepareNamespace(namespace: UnstructuredObject): void {
+  const json = namespace as unknown as JsonObject;
+  json["status"] = { phase: "Active" };
+  const spec = ensureObject(json, "spec");
+  const finalizers = Array.isArray(spec["finalizers"]) ? spec["finalizers"] : [];
+  if (!finalizers.includes("kubernetes")) spec["finalizers"] = [...finalizers, "kubernetes"];
+  setNamespaceDefaults(json);
+}
+
+/** Only the finalize subresource may take finalizers from a namespace's spec. */
+function prepareNamespaceUpdate(namespace: UnstructuredObject, old: UnstructuredObject, subresource: string): void {
+  const json = namespace as unknown as JsonObject;
+  if (subresource !== "finalize") keepField(json, old as unknown as JsonObject, "spec");
+  if (subresource !== "status") keepField(json, old as unknown as JsonObject, "status");
+}
+
+/** The phase says no more than the mark of the deletion. */
+function validateNamespace(
+  namespace: UnstructuredObject,
+  old: UnstructuredObject | undefined,
+  { subresource }: { readonly subresource: string },
+): readonly FieldError[] {
+  if (old === undefined || subresource !== "status") return [];
+  const phase = valueAt(namespace, "status", "phase");
+  const [wanted, when] =
+    namespace.metadata.deletionTimestamp === undefined ? ["Active", "empty"] : ["Terminating", "not empty"];
+  if (phase === wanted) return [];
+  return [invalidValue("status.Phase", phase ?? "", `may only be '${wanted}' if \`deletionTimestamp\` is ${when}`)];
+}
+
+function namespaceHasFinalizers(namespace: UnstructuredObject): boolean {
+  const finalizers = valueAt(namespace, "spec", "finalizers");
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+export const coreStrategies: StrategyTable = {
+  "/Pod": podStrategy,
+  "/Service": serviceStrategy,
+  "/PodTemplate": { defaults: (object) => setPodTemplateDefaults(ensureObject(object, "template")) },
+  "/ReplicationController": { defaults: setReplicationControllerDefaults, defaultPropagation: "Orphan" },
+  "/ConfigMap": { validate: validateConfigMap },
+  "/Secret": { defaults: setSecretDefaults, validate: validateSecret },
+  "/Namespace": {
+    nameRule: "label",
+    defaults: setNamespaceDefaults,
+    prepareForCreate: prepareNamespace,
+    prepareForUpdate: (namespace, old, context) => prepareNamespaceUpdate(namespace, old, context.subresource),
+    validate: validateNamespace,
+    onMarkedDeleted: (namespace) => fillPhase(namespace, "Terminating"),
+    hasOtherFinalizers: namespaceHasFinalizers,
+  },
+  "/PersistentVolumeClaim": {
+    defaults: setClaimDefaults,
+    prepareForCreate: (claim) => fillPhase(claim, "Pending"),
+    validate: validateClaim,
+  },
+  "/PersistentVolume": {
+    defaults: setVolumeDefaults,
+    prepareForCreate: (volume, context) => {
+      fillPhase(volume, "Pending");
+      fillDefaults(ensureObject(volume as unknown as JsonObject, "status"), {
+        lastPhaseTransitionTime: timestamp(context.clock),
+      });
+    },
+    validate: validateVolume,
+  },
+  "/Endpoints": { defaults: setEndpointsDefaults },
+  "/LimitRange": { defaults: setLimitRangeDefaults },
+};
+
+/** Replaces the status instead of changing it: on deletion the rest of the object is still the store's, and frozen. */
+function fillPhase(object: UnstructuredObject, phase: string): void {
+  const json = object as unknown as JsonObject;
+  json["status"] = { ...objectAt(json, "status"), phase };
+}

@@ -1,0 +1,77 @@
+/** Says of a value of the wrong type what Go's decoder says: clients and people search for these words. */
+import { openApiSchemas } from "./api-data.ts";
+import type { OpenApiSchema } from "./openapi-schema.ts";
+import { referenceOf } from "./resolve-schema.ts";
+
+/** A value that a field cannot hold; `path` as `spec.containers[0].image`. */
+export interface Misfit {
+  readonly path: string;
+  /** The JSON type that was found. */
+  readonly found: string;
+  readonly value: unknown;
+}
+
+const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
+const nameOf = (component: string): string => component.slice(component.lastIndexOf(".") + 1);
+
+/**
+ * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`; undefined when the tables do not lead
+ * to the field.
+ */
+export function goTypeError(component: string, { path, found, value }: Misfit): string | undefined {
+  const field = fieldAt(component, path);
+  if (field === undefined) return undefined;
+  // The text of bytes that is not base64 is no matter of types.
+  if (field.schema.format === "byte" && found === "string") return undefined;
+  const type = goTypeOf(field.schema);
+  const isNumberOfInt = found === "number" && type.startsWith("int");
+  const given = isNumberOfInt ? `number ${String(value)}` : found === "boolean" ? "bool" : found;
+  // It decodes itself, and does not know where it is.
+  if (referenceOf(field.schema) === intOrString) return `json: cannot unmarshal ${given} into Go value of type int32`;
+  return `json: cannot unmarshal ${given} into Go struct field ${field.struct}.${field.names.join(".")} of type ${type}`;
+}
+
+interface Field {
+  readonly schema: OpenApiSchema;
+  /** The Go struct that has the field. */
+  readonly struct: string;
+  /** The names of fields that lead to it; elements of lists and maps have none. */
+  readonly names: readonly string[];
+}
+
+function fieldAt(component: string, path: string): Field | undefined {
+  let properties = openApiSchemas()[component]?.properties;
+  let struct = nameOf(component);
+  const names: string[] = [];
+  let schema: OpenApiSchema | undefined;
+  for (const segment of path.split(".")) {
+    const [name = "", ...indexes] = segment.split("[");
+    const property: OpenApiSchema | undefined = properties?.[name];
+    if (property === undefined) return undefined;
+    names.push(name);
+    schema = property;
+    for (const _index of indexes) schema = schema?.items;
+    if (schema === undefined) return undefined;
+    // What follows is a key of the map, whatever it contains.
+    if (typeof schema.additionalProperties === "object" && schema.properties === undefined)
+      return { schema: schema.additionalProperties, struct, names };
+    const reference = referenceOf(schema);
+    if (reference === undefined || path.endsWith(`${names.join(".")}`)) continue;
+    properties = openApiSchemas()[reference]?.properties;
+    if (properties !== undefined) struct = nameOf(reference);
+  }
+  return schema === undefined ? undefined : { schema, struct, names };
+}
+
+/** `int32`, `[]string`, `v1.PodSpec`. */
+function goTypeOf(schema: OpenApiSchema): string {
+  const reference = referenceOf(schema);
+  if (reference === intOrString) return "int32";
+  if (reference !== undefined) return reference.split(".").slice(-2).join(".");
+  const { type, format, items, additionalProperties } = schema;
+  if (items !== undefined) return `[]${goTypeOf(items)}`;
+  if (typeof additionalProperties === "object") return `map[string]${goTypeOf(additionalProperties)}`;
+  if (type === "integer") return format ?? "int64";
+  if (type === "boolean") return "bool";
+  return type === "number" ? "float64" : (type ?? "interface {}");
+}

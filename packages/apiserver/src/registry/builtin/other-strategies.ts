@@ -1,0 +1,96 @@
+/** Kinds outside the core, apps, batch and RBAC groups. */
+import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { certificateStrategy } from "./certificate-strategy.ts";
+import { forbidden, invalidValue, required } from "../field-errors.ts";
+import { objectAt, sameJson, valueAt } from "../json-fields.ts";
+import type { StrategyTable } from "./kind-strategy.ts";
+import {
+  setAutoscalerDefaults,
+  setCsiDriverDefaults,
+  setEndpointSliceDefaults,
+  setNetworkPolicyDefaults,
+  setPolicyBindingDefaults,
+  setPolicyDefaults,
+  setPriorityClassDefaults,
+  setStorageClassDefaults,
+  setWebhookDefaults,
+} from "./other-defaults.ts";
+import {
+  validateMutatingBinding,
+  validateMutatingPolicy,
+  validatePolicy,
+  validatePolicyBinding,
+  validateWebhooks,
+} from "./webhook-validation.ts";
+
+/** The fields may not change after creation; upstream says so with Forbidden. */
+function fixed(message: string, ...fields: readonly string[]) {
+  return (object: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] =>
+    old === undefined
+      ? []
+      : fields.filter((field) => !sameJson(object[field], old[field])).map((field) => forbidden(field, message));
+}
+
+function validateBudget(budget: UnstructuredObject): readonly FieldError[] {
+  const spec = objectAt(budget, "spec");
+  if (spec["minAvailable"] !== undefined && spec["maxUnavailable"] !== undefined) {
+    return [invalidValue("spec", "", "minAvailable and maxUnavailable cannot be both set")];
+  }
+  return [];
+}
+
+function validateLease(lease: UnstructuredObject): readonly FieldError[] {
+  const seconds = valueAt(lease, "spec", "leaseDurationSeconds");
+  return typeof seconds === "number" && seconds <= 0
+    ? [invalidValue("spec.leaseDurationSeconds", seconds, "must be greater than 0")]
+    : [];
+}
+
+function validateAutoscaler(autoscaler: UnstructuredObject): readonly FieldError[] {
+  const { minReplicas, maxReplicas } = objectAt(autoscaler, "spec");
+  if (typeof maxReplicas !== "number") return [required("spec.maxReplicas")];
+  if (maxReplicas < 1) return [invalidValue("spec.maxReplicas", maxReplicas, "must be greater than 0")];
+  if (typeof minReplicas === "number" && maxReplicas < minReplicas) {
+    return [invalidValue("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")];
+  }
+  return [];
+}
+
+export const otherStrategies: StrategyTable = {
+  "certificates.k8s.io/CertificateSigningRequest": certificateStrategy,
+  "autoscaling/HorizontalPodAutoscaler": { defaults: setAutoscalerDefaults, validate: validateAutoscaler },
+  "policy/PodDisruptionBudget": { validate: validateBudget },
+  "coordination.k8s.io/Lease": { validate: validateLease },
+  "discovery.k8s.io/EndpointSlice": { defaults: setEndpointSliceDefaults },
+  "networking.k8s.io/NetworkPolicy": { defaults: setNetworkPolicyDefaults },
+  "storage.k8s.io/StorageClass": {
+    defaults: setStorageClassDefaults,
+    validate: fixed("updates to provisioner are forbidden.", "provisioner"),
+  },
+  "storage.k8s.io/CSIDriver": { defaults: setCsiDriverDefaults },
+  "scheduling.k8s.io/PriorityClass": {
+    defaults: setPriorityClassDefaults,
+    validate: fixed("may not be changed in an update.", "value", "preemptionPolicy"),
+  },
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration": {
+    defaults: setWebhookDefaults,
+    validate: validateWebhooks,
+  },
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": {
+    defaults: setWebhookDefaults,
+    validate: validateWebhooks,
+  },
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": { defaults: setPolicyDefaults, validate: validatePolicy },
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {
+    defaults: setPolicyBindingDefaults,
+    validate: validatePolicyBinding,
+  },
+  "admissionregistration.k8s.io/MutatingAdmissionPolicy": {
+    defaults: setPolicyDefaults,
+    validate: validateMutatingPolicy,
+  },
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": {
+    defaults: setPolicyBindingDefaults,
+    validate: validateMutatingBinding,
+  },
+};

@@ -1,0 +1,186 @@
+/** What users trip over in a pod's spec: names, ports, mounts without volumes, duplicate names, requests above limits. */
+import type { FieldError } from "@setpoint/apimachinery";
+import { quantityNanos } from "./canonical-quantity.ts";
+import {
+  dnsLabelProblem,
+  duplicates,
+  forbidden,
+  invalidValue,
+  isPort,
+  notFound,
+  notSupported,
+  portProblem,
+  required,
+} from "../field-errors.ts";
+import { type JsonObject, objectAt, objectsAt, stringAt, textOf } from "../json-fields.ts";
+import { subPathErrors, volumeFileErrors } from "./volume-path-validation.ts";
+
+const quantityProblem = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const restartPolicies = ["Always", "Never", "OnFailure"];
+const dnsPolicies = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+
+/** All errors of a pod spec that stands at `at`. */
+export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError[] {
+  const volumes = objectsAt(spec, "volumes");
+  const volumeNames = new Set(volumes.map((volume) => stringAt(volume, "name")));
+  const containers = objectsAt(spec, "containers");
+  const initContainers = objectsAt(spec, "initContainers");
+  const errors: FieldError[] = [];
+  if (containers.length === 0) errors.push(required(`${at}.containers`));
+  volumes.forEach((volume, index) => {
+    errors.push(
+      ...nameErrors(volume, `${at}.volumes[${index}].name`),
+      ...sourceErrors(volume, `${at}.volumes[${index}]`),
+      ...volumeFileErrors(volume, `${at}.volumes[${index}]`),
+    );
+  });
+  errors.push(
+    ...duplicates(
+      (index) => `${at}.volumes[${index}].name`,
+      volumes.map((each) => stringAt(each, "name")),
+    ),
+  );
+  for (const [list, field] of [
+    [containers, "containers"],
+    [initContainers, "initContainers"],
+  ] as const) {
+    list.forEach((container, index) =>
+      errors.push(...containerErrors(container, `${at}.${field}[${index}]`, volumeNames)),
+    );
+  }
+  const names = [...initContainers, ...containers].map((each) => stringAt(each, "name"));
+  errors.push(
+    ...duplicates(
+      (index) =>
+        index < initContainers.length
+          ? `${at}.initContainers[${index}].name`
+          : `${at}.containers[${index - initContainers.length}].name`,
+      names,
+    ),
+  );
+  errors.push(...choiceErrors(spec, at));
+  return errors;
+}
+
+/** In the order in which upstream looks for them: the first is meant, the others are too many. */
+const volumeSources =
+  "emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc azureFile configMap vsphereVolume azureDisk storageos portworxVolume scaleIO projected csi ephemeral image".split(
+    " ",
+  );
+
+/** A strategic merge patch that names another type of volume adds it, unless it says which keys to retain. */
+function sourceErrors(volume: JsonObject, at: string): readonly FieldError[] {
+  const [, ...tooMany] = volumeSources.filter((source) => (volume[source] ?? undefined) !== undefined);
+  return tooMany.map((source) => forbidden(`${at}.${source}`, "may not specify more than 1 volume type"));
+}
+
+function choiceErrors(spec: JsonObject, at: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const restartPolicy = stringAt(spec, "restartPolicy");
+  if (restartPolicy !== "" && !restartPolicies.includes(restartPolicy))
+    errors.push(notSupported(`${at}.restartPolicy`, restartPolicy, restartPolicies));
+  const dnsPolicy = stringAt(spec, "dnsPolicy");
+  if (dnsPolicy !== "" && !dnsPolicies.includes(dnsPolicy))
+    errors.push(notSupported(`${at}.dnsPolicy`, dnsPolicy, dnsPolicies));
+  const grace = spec["terminationGracePeriodSeconds"];
+  if (typeof grace === "number" && grace < 0)
+    errors.push(invalidValue(`${at}.terminationGracePeriodSeconds`, grace, "must be greater than or equal to 0"));
+  return errors;
+}
+
+function nameErrors(named: JsonObject, at: string): readonly FieldError[] {
+  const name = stringAt(named, "name");
+  if (name === "") return [required(at)];
+  const problem = dnsLabelProblem(name);
+  return problem === undefined ? [] : [invalidValue(at, name, problem)];
+}
+
+function containerErrors(container: JsonObject, at: string, volumes: ReadonlySet<string>): readonly FieldError[] {
+  const errors: FieldError[] = [...nameErrors(container, `${at}.name`)];
+  const image = stringAt(container, "image");
+  // A template may leave the image to a mutating webhook, but a pod may not; upstream asks for it in both but initially.
+  if (image === "") errors.push(required(`${at}.image`));
+  else if (image !== image.trim())
+    errors.push(invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace"));
+  errors.push(
+    ...portErrors(container, at),
+    ...mountErrors(container, at, volumes),
+    ...environmentErrors(container, at),
+  );
+  errors.push(...resourceErrors(objectAt(container, "resources"), `${at}.resources`));
+  return errors;
+}
+
+function portErrors(container: JsonObject, at: string): readonly FieldError[] {
+  const ports = objectsAt(container, "ports");
+  const errors = ports.flatMap((port, index): readonly FieldError[] => {
+    const where = `${at}.ports[${index}].containerPort`;
+    if (port["containerPort"] === undefined || port["containerPort"] === 0) return [required(where)];
+    return isPort(port["containerPort"]) ? [] : [invalidValue(where, port["containerPort"], portProblem)];
+  });
+  return [
+    ...errors,
+    ...duplicates(
+      (index) => `${at}.ports[${index}].name`,
+      ports.map((port) => stringAt(port, "name")),
+    ),
+  ];
+}
+
+function mountErrors(container: JsonObject, at: string, volumes: ReadonlySet<string>): readonly FieldError[] {
+  const paths = new Set<string>();
+  return objectsAt(container, "volumeMounts").flatMap((mount, index) => {
+    const errors: FieldError[] = [];
+    const where = `${at}.volumeMounts[${index}]`;
+    const name = stringAt(mount, "name");
+    const path = stringAt(mount, "mountPath");
+    if (name === "") errors.push(required(`${where}.name`));
+    else if (!volumes.has(name)) errors.push(notFound(`${where}.name`, name));
+    if (path === "") errors.push(required(`${where}.mountPath`));
+    else if (paths.has(path)) errors.push(invalidValue(`${where}.mountPath`, path, "must be unique"));
+    paths.add(path);
+    errors.push(...subPathErrors(mount, where));
+    return errors;
+  });
+}
+
+function environmentErrors(container: JsonObject, at: string): readonly FieldError[] {
+  return objectsAt(container, "env").flatMap((variable, index) => {
+    if (stringAt(variable, "name") === "") return [required(`${at}.env[${index}].name`)];
+    const value = stringAt(variable, "value");
+    if (value === "" || Object.keys(objectAt(variable, "valueFrom")).length === 0) return [];
+    return [invalidValue(`${at}.env[${index}].valueFrom`, "", "may not be specified when `value` is not empty")];
+  });
+}
+
+/** Quantities must parse, and no request may be above its limit. */
+function resourceErrors(resources: JsonObject, at: string): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const limits = objectAt(resources, "limits");
+  const requests = objectAt(resources, "requests");
+  for (const [field, list] of [
+    ["limits", limits],
+    ["requests", requests],
+  ] as const) {
+    for (const [name, value] of Object.entries(list)) {
+      const nanos = quantityNanos(textOf(value));
+      if (nanos === undefined) errors.push(invalidValue(`${at}.${field}[${name}]`, value, quantityProblem));
+      else if (nanos < 0n)
+        errors.push(invalidValue(`${at}.${field}[${name}]`, value, "must be greater than or equal to 0"));
+    }
+  }
+  for (const [name, request] of Object.entries(requests)) {
+    const wanted = quantityNanos(textOf(request));
+    const limit = limits[name] === undefined ? undefined : quantityNanos(textOf(limits[name]));
+    if (wanted !== undefined && limit !== undefined && wanted > limit) {
+      errors.push(
+        invalidValue(
+          `${at}.requests`,
+          request,
+          `must be less than or equal to ${name} limit of ${textOf(limits[name])}`,
+        ),
+      );
+    }
+  }
+  return errors;
+}

@@ -1,0 +1,79 @@
+/** Services: ports, and addresses that stay what they were once given. */
+import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { duplicates, invalidValue, isPort, notSupported, portProblem, required } from "../field-errors.ts";
+import { ensureObject, type JsonObject, keepField, objectAt, objectsAt, stringAt } from "../json-fields.ts";
+import type { KindStrategy } from "./kind-strategy.ts";
+import { setServiceDefaults } from "./other-defaults.ts";
+
+function portErrors(service: UnstructuredObject): readonly FieldError[] {
+  const ports = objectsAt(service, "spec", "ports");
+  const errors: FieldError[] = [];
+  ports.forEach((port, index) => {
+    const at = `spec.ports[${index}]`;
+    if (!isPort(port["port"])) errors.push(invalidValue(`${at}.port`, port["port"] ?? 0, portProblem));
+    if (ports.length > 1 && stringAt(port, "name") === "") errors.push(required(`${at}.name`));
+    const target = port["targetPort"];
+    if (typeof target === "number" && !isPort(target))
+      errors.push(invalidValue(`${at}.targetPort`, target, portProblem));
+  });
+  errors.push(
+    ...duplicates(
+      (index) => `spec.ports[${index}].name`,
+      ports.map((port) => stringAt(port, "name")),
+    ),
+  );
+  return errors;
+}
+
+const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+const affinities = ["ClientIP", "None"];
+
+function validate(service: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] {
+  const errors = [...portErrors(service)];
+  const spec = objectAt(service, "spec");
+  const type = stringAt(spec, "type");
+  if (type !== "ExternalName" && objectsAt(spec, "ports").length === 0 && spec["clusterIP"] !== "None")
+    errors.push(required("spec.ports"));
+  if (type !== "" && !types.includes(type)) errors.push(notSupported("spec.type", type, types));
+  const affinity = stringAt(spec, "sessionAffinity");
+  if (affinity !== "" && !affinities.includes(affinity))
+    errors.push(notSupported("spec.sessionAffinity", affinity, affinities));
+  if (type === "ExternalName" && stringAt(spec, "externalName") === "") errors.push(required("spec.externalName"));
+  const before = stringAt(old, "spec", "clusterIP");
+  const wasExternal = stringAt(old, "spec", "type") === "ExternalName";
+  if (old !== undefined && !wasExternal && type !== "ExternalName" && before !== "" && spec["clusterIP"] !== before) {
+    errors.push(invalidValue("spec.clusterIPs[0]", [spec["clusterIP"]], "may not change once set"));
+  }
+  return errors;
+}
+
+/** An update that leaves addresses and node ports out means the present ones (upstream patches them in). */
+function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject): void {
+  const spec = ensureObject(service as unknown as JsonObject, "spec");
+  const before = objectAt(old, "spec");
+  if (spec["type"] === "ExternalName") {
+    for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"])
+      delete spec[field];
+    return;
+  }
+  if (stringAt(before, "type") === "ExternalName") return;
+  for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"])
+    if (spec[field] === undefined) keepField(spec, before, field);
+  const hasNodePorts = spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
+  for (const port of objectsAt(spec, "ports")) {
+    const same = objectsAt(before, "ports").find(
+      (each) => each["port"] === port["port"] && each["protocol"] === port["protocol"],
+    );
+    if (hasNodePorts && port["nodePort"] === undefined && same?.["nodePort"] !== undefined)
+      port["nodePort"] = same["nodePort"];
+  }
+}
+
+export const serviceStrategy: KindStrategy = {
+  nameRule: "label",
+  defaults: setServiceDefaults,
+  prepareForUpdate: (service, old, context) => {
+    if (context.subresource === "") prepareForUpdate(service, old);
+  },
+  validate,
+};

@@ -1,0 +1,7 @@
+import type { UnstructuredObject } from "@setpoint/apimachinery";
+
+/** Reads what is stored, at the newest state; for admission, authorization and endpoints. */
+export interface ObjectReader {
+  get(group: string, resource: string, namespace: string, name: string): UnstructuredObject | undefined;
+  list(group: string, resource: string, namespace?: string): readonly UnstructuredObject[];
+}

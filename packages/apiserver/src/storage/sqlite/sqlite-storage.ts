@@ -1,0 +1,25 @@
+import type { Clock, Logger } from "@setpoint/host";
+import type { HistoryLimits } from "../limits.ts";
+import { MvccStorage } from "../mvcc-storage.ts";
+import type { Storage } from "../storage.ts";
+import { SqliteJournal } from "./sqlite-journal.ts";
+
+export interface SqliteStorageOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Made when absent, readable by its owner alone. */
+  readonly directory: string;
+  readonly limits?: Partial<HistoryLimits>;
+}
+
+/**
+ * Opens a storage that keeps everything it acknowledged, also through kill -9.
+ *
+ * Errors: `ERR_DATA_DIR_IN_USE` when another process has the directory open, `ERR_DATA_DIR_CORRUPT` when its file cannot be
+ * read, `ERR_DATA_DIR_VERSION` when another version of the program wrote it.
+ * Caveats: the history does not survive, so watches from before the start are answered with 410 and begin anew.
+ */
+export function openSqliteStorage(options: SqliteStorageOptions): Storage {
+  const { clock, log, limits = {}, directory } = options;
+  return new MvccStorage({ clock, log, limits, journal: new SqliteJournal(directory, log) });
+}

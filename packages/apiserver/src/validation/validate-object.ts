@@ -1,0 +1,25 @@
+import { type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
+import type { MutableObject } from "../registry/mutable-object.ts";
+import { checkObjectSize } from "./object-size.ts";
+import type { ResourceDefinition, WriteContext } from "../registry/resource-definition.ts";
+import { validateMetadata, warnOfFinalizers } from "./validate-metadata.ts";
+
+/**
+ * Metadata and what the strategy says of the rest; one 422 names everything that is wrong. Strategies of custom kinds
+ * validate by schema; the schemas of built-in kinds describe the wire alone. An object that cannot be stored for its size is
+ * refused before anything else of it is looked at.
+ */
+export function validateObject(
+  definition: ResourceDefinition,
+  object: MutableObject,
+  old: UnstructuredObject | undefined,
+  write: WriteContext,
+): void {
+  checkObjectSize(object);
+  const errors: FieldError[] = [];
+  validateMetadata(definition, object, old, errors);
+  const ofKind = definition.strategy.validate?.(object, old, write);
+  if (ofKind !== undefined) errors.push(...ofKind);
+  if (errors.length > 0) throw invalid(definition, object.metadata.name ?? "", errors);
+  warnOfFinalizers(definition, object, old, write);
+}

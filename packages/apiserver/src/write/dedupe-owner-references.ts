@@ -1,0 +1,19 @@
+import type { Warnings } from "../response/warnings.ts";
+import type { MutableObject } from "../registry/mutable-object.ts";
+
+/** Drops repeated owner references and says so in a warning. Takes time in proportion to their number, which a client chooses. */
+export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings): void {
+  const references = object.metadata.ownerReferences;
+  if (references === undefined || references.length < 2) return;
+  const kept = new Map<string, (typeof references)[number]>();
+  for (const reference of references) {
+    const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference;
+    const text = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion]);
+    if (kept.has(text)) {
+      warnings.add(
+        `.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uid}`,
+      );
+    } else kept.set(text, reference);
+  }
+  if (kept.size < references.length) object.metadata.ownerReferences = [...kept.values()];
+}

@@ -1,0 +1,173 @@
+import {
+  type FieldError,
+  invalid,
+  isApiError,
+  isJsonObject,
+  type JsonObject,
+  jsonPatch,
+  mergedPatch,
+  messageOf,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
+import { strategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { checkValueBounds } from "../request/body-bounds.ts";
+import type { ServedRequest } from "../registry/served-request.ts";
+import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
+import { applyObject } from "./apply-object.ts";
+import { checkNamespace } from "./create-object.ts";
+import type { PatchSubject } from "../registry/invalid-patch.ts";
+import type { MutableMeta } from "../registry/mutable-object.ts";
+import { decodeObject } from "../registry/object-codec.ts";
+import { checkName } from "./put-object.ts";
+import type { RegistryContext } from "../registry/registry-context.ts";
+import type { ResourceDefinition } from "../registry/resource-definition.ts";
+import { type UpdateAnswer, updateObject } from "./update-object.ts";
+import { parseWriteOptions, type WriteOptions } from "../request/write-options.ts";
+
+const jsonPatchType = "application/json-patch+json";
+const mergePatchType = "application/merge-patch+json";
+const strategicPatchType = "application/strategic-merge-patch+json";
+export const applyPatchType = "application/apply-patch+yaml";
+
+/** PATCH of an object or of its status; the media type says how. */
+export function patchObject(
+  context: RegistryContext,
+  served: ServedRequest,
+  mediaType: string,
+  body: unknown,
+  duplicates: readonly string[],
+): Promise<UpdateAnswer> {
+  checkPatchType(served.definition, mediaType);
+  const { query, headers } = served.request;
+  const options = parseWriteOptions(query, headers?.["user-agent"] ?? "", "PatchOptions");
+  checkPatchOptions(served, options, mediaType);
+  if (mediaType === applyPatchType) return applyObject(context, served, options, body, duplicates);
+  const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, duplicates };
+  return updateObject(context, served, options, {
+    needsResourceVersion: false,
+    change(old) {
+      const { definition } = served;
+      const { part, others } = patchedPart(old, served, mediaType, body);
+      const patched = patchValue(definition, mediaType, part, body);
+      const patch = patchSubject(definition, mediaType, body, () => patchValue(definition, mediaType, old, body));
+      const object = decodeObject(definition, patched, { ...settings, patch });
+      if (others !== undefined) object.metadata = withNamed(others, object.metadata, body);
+      checkName(object, served.attributes.name);
+      checkNamespace(served.definition, object, served.attributes.namespace);
+      return { object };
+    },
+  });
+}
+
+/** What a patch of the status may name without reaching beyond what its endpoint writes. */
+const ofStatus: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
+
+interface PatchedPart {
+  readonly part: UnstructuredObject;
+  /** Fields of metadata that are the present object's own in the result, too. What is in them is frozen. */
+  readonly others?: MutableMeta;
+}
+
+/**
+ * What of the present object the patch is made on: of a patch that says nothing of the rest, what its endpoint would put back
+ * anyhow is neither copied nor decoded. managedFields that it does not name are those that are there.
+ */
+function patchedPart(
+  old: UnstructuredObject,
+  { attributes }: ServedRequest,
+  mediaType: string,
+  patch: unknown,
+): PatchedPart {
+  if (mediaType !== mergePatchType && mediaType !== strategicPatchType) return { part: old };
+  if (!isJsonObject(patch) || hasDirective(patch)) return { part: old };
+  const { metadata: ofMetadata = {} } = patch;
+  if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields"))
+    return { part: old };
+  if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field))) {
+    const { managedFields: _, ...metadata } = old.metadata;
+    return { part: { ...old, metadata } };
+  }
+  const { apiVersion, kind, status } = old;
+  const metadata: Readonly<Record<string, unknown>> = old.metadata as MutableMeta;
+  const named: Record<string, unknown> = {};
+  const others: Record<string, unknown> = {};
+  for (const field of Object.keys(metadata)) {
+    if (field !== "managedFields") (Object.hasOwn(ofMetadata, field) ? named : others)[field] = metadata[field];
+  }
+  const part = { apiVersion, kind, metadata: named };
+  return { part: status === undefined ? part : { ...part, status }, others };
+}
+
+/** Metadata of which only the fields that a patch names were decoded; the others are taken over. */
+function withNamed(others: MutableMeta, decoded: MutableMeta, patch: unknown): MutableMeta {
+  const metadata: Record<string, unknown> = others;
+  const { metadata: ofMetadata } = isJsonObject(patch) ? patch : {};
+  const fields: Record<string, unknown> = decoded;
+  if (isJsonObject(ofMetadata))
+    for (const field of Object.keys(ofMetadata)) if (Object.hasOwn(fields, field)) metadata[field] = fields[field];
+  return metadata;
+}
+
+/** Directives of strategic merge patches speak of a whole map. */
+function hasDirective(patch: JsonObject): boolean {
+  for (const field in patch) if (field.startsWith("$")) return true;
+  return false;
+}
+
+export function patchValue(
+  definition: ResourceDefinition,
+  mediaType: string,
+  old: UnstructuredObject,
+  body: unknown,
+): unknown {
+  if (mediaType === jsonPatchType) return jsonPatched(old, body);
+  if (!isJsonObject(body)) throw badRequest("error decoding patch: the patch is not an object");
+  // It is decoded next, and that copies.
+  if (mediaType === mergePatchType) return mergedPatch(old, body);
+  return strategicallyMerged(definition, old, body);
+}
+
+/** Upstream answers 500 for patches whose faults its library does not type; the client is to blame for them all the same. */
+function strategicallyMerged(definition: ResourceDefinition, old: UnstructuredObject, patch: JsonObject): unknown {
+  try {
+    return strategicMergePatch(definition.schema, old, patch);
+  } catch (error) {
+    throw isApiError(error) && error.code === 500 ? badRequest(messageOf(error)) : error;
+  }
+}
+
+/** A short JSON patch can make a large object, and a deep one. */
+function jsonPatched(old: UnstructuredObject, patch: unknown): unknown {
+  const patched = jsonPatch(old, patch);
+  checkValueBounds(patched);
+  return patched;
+}
+
+function patchSubject(
+  definition: ResourceDefinition,
+  mediaType: string,
+  patch: unknown,
+  object: () => unknown,
+): PatchSubject {
+  if (mediaType === strategicPatchType) return { kind: "strategic", patch };
+  return { kind: "patched", object, sorted: definition.custom };
+}
+
+export function checkPatchType(definition: ResourceDefinition, mediaType: string): void {
+  const allowed = [jsonPatchType, mergePatchType, ...(definition.custom ? [] : [strategicPatchType]), applyPatchType];
+  if (!allowed.includes(mediaType)) throw unsupportedMediaType(allowed);
+}
+
+export function checkPatchOptions({ request }: ServedRequest, options: WriteOptions, mediaType: string): void {
+  const errors: FieldError[] = [];
+  const isApply = mediaType === applyPatchType;
+  if (isApply && !options.fieldManagerGiven) {
+    const message = "Required value: is required for apply patch";
+    errors.push({ type: "FieldValueRequired", field: "fieldManager", message });
+  }
+  if (!isApply && request.query?.["force"] !== undefined) {
+    const message = "Forbidden: may not be specified for non-apply patch";
+    errors.push({ type: "FieldValueForbidden", field: "force", message });
+  }
+  if (errors.length > 0) throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", errors);
+}

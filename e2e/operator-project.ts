@@ -10,7 +10,7 @@ import { systemHost } from "@setpoint/host/system";
 import { expect, vi } from "vitest";
 
 /** The scripts' own Node is found as npm finds it, and not the test runner's settings. */
-function environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function environment(more: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1", VITEST: "", ...more };
 }
 

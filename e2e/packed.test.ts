@@ -1,62 +1,101 @@
-/** What a registry would hand out: the packages packed, installed in an empty folder, and a project made with them. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * The npm package outside of the repository: packed, installed alone in an empty folder, and a project that its command creates there.
+ * What it depends on comes from npm's registry; without one the tests are skipped.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { expectStartWorks, expectTestPasses, runProgram } from "./operator-project.ts";
+import { afterAll, expect, test, vi } from "vitest";
+import { environment, expectStartWorks, expectTestPasses, runProgram } from "./operator-project.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "setpoint-packed-"));
-const project = join(folder, "ice-cream");
+const home = join(folder, "home");
+const project = join(home, "ice-cream");
 const tidyUp = (): void => rmSync(folder, { recursive: true, force: true });
 afterAll(tidyUp);
 
-const tarballs = await pack();
-const home = join(folder, "home");
 mkdirSync(home);
-writeFileSync(join(home, "package.json"), '{ "private": true }');
-const without = await installReason(home);
+const tarball = await pack();
+const without = await installReason(home, tarball);
 if (without !== undefined) {
-  console.warn(`skipped: packages as a registry hands them out: ${without}`);
+  console.warn(`skipped: the package outside of the repository: ${without}`);
   // Where all tests are skipped, nothing is run after them.
   tidyUp();
 }
+const outside = test.skipIf(without !== undefined);
 
-/** Builds all packages and packs them; their files. */
-async function pack(): Promise<readonly string[]> {
-  const tsc = join(root, "node_modules/.bin/tsc");
-  const built = await runProgram(tsc, ["-b", "packages/cli", "packages/testing"], root);
-  if (built.code !== 0) throw new Error(built.text);
-  const names = readdirSync(join(root, "packages")).map((name) => `./packages/${name}`);
-  const packed = await runProgram("npm", ["pack", "--pack-destination", folder, ...names], root);
+async function pack(): Promise<string> {
+  const packed = await runProgram("npm", ["run", "--silent", "pack", "--", folder], root);
   if (packed.code !== 0) throw new Error(packed.text);
-  const files = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
-  expect(files.length).toBe(names.length);
-  return files.map((name) => join(folder, name));
+  return join(folder, "setpoint-0.1.0.tgz");
 }
 
-/** Installs the packages; why that is not possible on this machine: what they depend on comes from a registry. */
-async function installReason(directory: string): Promise<string | undefined> {
-  // Without a registry that shall be known soon.
+/** Installs packages, those of `package.json` when none is named; resolves to why this machine cannot. */
+async function installReason(directory: string, ...packages: readonly string[]): Promise<string | undefined> {
+  // A machine without a registry shall know soon.
   const retries = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
   const flags = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", ...retries];
-  const { code, text } = await runProgram("npm", ["install", ...flags, ...tarballs], directory);
+  const { code, text } = await runProgram("npm", ["install", ...flags, ...packages], directory);
   if (code === 0) return undefined;
   const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/.exec(text);
   if (offline === null) throw new Error(text);
   return `npm has no registry (${offline[0]})`;
 }
 
-test.skipIf(without !== undefined)("the installed command makes a project whose test and start work", async () => {
-  const setpoint = join(home, "node_modules/.bin/setpoint");
-  expect((await runProgram(setpoint, ["version"], folder)).text).toMatch(/^setpoint \d/);
-  const made = await runProgram(setpoint, ["create", "operator", "ice-cream"], folder);
-  expect(made).toMatchObject({ code: 0, text: expect.not.stringContaining("vitest.config.ts") });
-  expect(readFileSync(join(project, "package.json"), "utf8")).not.toContain("file:");
-
+outside("the installed command creates a project whose tests, types, manifests and start work", async () => {
+  expect((await runProgram("npx", ["setpoint", "version"], home)).text).toMatch(/^setpoint \d/m);
+  expect(await runProgram("npx", ["setpoint", "create", "operator", "ice-cream"], home)).toMatchObject({ code: 0 });
   expect(await installReason(project)).toBeUndefined();
+  await expectProjectWorks();
+});
+
+outside("the project still works after npm install of another package", async () => {
+  expect(await installReason(project, "croner")).toBeUndefined();
+  expect(existsSync(join(project, "node_modules/croner"))).toBe(true);
+  await expectProjectWorks();
+});
+
+async function expectProjectWorks(): Promise<void> {
   await expectTestPasses(project);
   expect(await runProgram("npm", ["run", "types"], project)).toMatchObject({ code: 0 });
   expect((await runProgram("npm", ["run", "-s", "manifests"], project)).text).toContain("kind: Deployment\n");
   await expectStartWorks(project);
+}
+
+outside.each(["^C in a terminal", "the end of npx alone"])("%s stops npx setpoint up and its cluster", async (how) => {
+  const kubeconfig = join(folder, "up-kubeconfig");
+  const args = ["setpoint", "up", "--in-memory", "--port", "0", "--kubeconfig", kubeconfig];
+  // A group of its own, as a terminal gives it to a command.
+  const child = spawn("npx", args, { cwd: home, env: environment({}), detached: true });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+  }
+  // The pipes close when the last process that holds them has ended.
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const pid = child.pid ?? 0;
+  try {
+    await vi.waitFor(() => expect(printed).toContain("Ready: https://"), { timeout: 60_000 });
+    if (how === "^C in a terminal") process.kill(-pid, "SIGINT");
+    else process.kill(pid, "SIGTERM");
+    await closed;
+    expect(printed).toMatch(/SIG(INT|TERM): stopping/);
+  } finally {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // All of them have ended.
+    }
+  }
+});
+
+outside("an older Node gets one sentence", async () => {
+  const older = join(folder, "older-node.mjs");
+  writeFileSync(older, 'Object.defineProperty(process.versions, "node", { value: "20.1.0" });');
+  const setpoint = join(home, "node_modules/.bin/setpoint");
+  const { code, text } = await runProgram(process.execPath, ["--import", older, setpoint, "version"], home);
+  expect(text).toMatch(/^Cannot run setpoint with Node v[\d.]+: it needs Node 24 or newer; .*\n$/);
+  expect(code).toBe(1);
 });

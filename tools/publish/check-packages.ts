@@ -1,19 +1,18 @@
-/** Packs every package as a registry would get it and checks its manifest and entries with publint. */
-import { readdirSync } from "node:fs";
+/** Assembles the npm package and checks its manifest and entries with publint; needs a build. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { assembleProduct } from "./product.ts";
 
-const root = new URL("../..", import.meta.url).pathname;
-const folders = ["packages", "operators"].flatMap((parent) =>
-  readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
-);
-let problems = 0;
-
-for (const pkgDir of folders) {
+const pkgDir = mkdtempSync(join(tmpdir(), "setpoint-product-"));
+try {
+  assembleProduct(pkgDir);
   const { messages, pkg } = await publint({ pkgDir, level: "warning", strict: true });
   for (const message of messages) console.error(`${pkg["name"]}: ${formatMessage(message, pkg, { color: false })}`);
-  problems += messages.length;
+  console.log(`package: ${messages.length} problems`);
+  process.exitCode = messages.length === 0 ? 0 : 1;
+} finally {
+  rmSync(pkgDir, { recursive: true });
 }
-console.log(`packages: ${folders.length} checked, ${problems} problems`);
-process.exitCode = problems === 0 ? 0 : 1;

@@ -8,7 +8,9 @@ import { join } from "node:path";
 const nodeMajorMin = 24;
 
 if (Number(process.versions.node.split(".")[0]) < nodeMajorMin) {
-  process.stderr.write(`Cannot run setpoint with Node ${process.version}: it needs Node ${nodeMajorMin} or newer.\n`);
+  process.stderr.write(
+    `Cannot run setpoint with Node ${process.version}: it needs Node ${nodeMajorMin} or newer; install it from https://nodejs.org.\n`,
+  );
   process.exit(1);
 }
 

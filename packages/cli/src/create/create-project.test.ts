@@ -71,10 +71,12 @@ test.each(["Candy", "1st", "a_b", "a.b", "-a", "a-", "", "../up", "a".repeat(41)
   },
 );
 
-test("with packages of a registry, nothing of a project refers to sources", () => {
-  const files = scaffoldFiles(parseOperatorName("candy"), "registry");
+test("a project of the npm package refers to no sources, and asks for one package of ours", () => {
+  const files = scaffoldFiles(parseOperatorName("candy"), "package", "^0.1.0");
+  const { dependencies } = JSON.parse(files.get("package.json") ?? "") as { dependencies: Record<string, string> };
+  expect(dependencies).toEqual({ setpoint: "^0.1.0", zod: expect.any(String) });
   expect([...files.keys()]).not.toContain("vitest.config.ts");
-  for (const text of files.values()) expect(text).not.toMatch(/@setpoint\/source|\{\{/);
+  for (const text of files.values()) expect(text).not.toMatch(/@setpoint\/|\{\{/);
 });
 
 test("create wants to know what, and the name", async () => {

@@ -6,7 +6,8 @@ import type { OperatorWords } from "./operator-words.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { ownVersion } from "../commands/version.ts";
 import { writeTexts } from "../write-text.ts";
-import { scaffoldFiles, type Origin } from "./scaffold-files.ts";
+import { ownOrigin, ownSpecifier } from "./own-package.ts";
+import { scaffoldFiles } from "./scaffold-files.ts";
 import { recordPath, writeRecord } from "./scaffold-record.ts";
 
 /** Writes a new project into a folder that is empty or not there; the paths written. Throws `ERR_FOLDER_NOT_EMPTY`. */
@@ -14,7 +15,7 @@ export function createProject(words: OperatorWords, directory: string): readonly
   refuseUsedFolder(words.name, directory);
   prepareFolder("the project's folder", directory);
   const origin = ownOrigin();
-  const files = scaffoldFiles(words, origin);
+  const files = scaffoldFiles(words, origin, ownSpecifier(directory));
   writeTexts(directory, files);
   writeRecord(directory, { version: ownVersion(), name: words.name, files });
   if (origin === "checkout") linkPackages(directory);
@@ -34,12 +35,7 @@ function usedBy(entries: readonly string[]): string | undefined {
   return first === undefined ? undefined : `the folder holds "${first}"${entries.length === 1 ? "" : " and more"}`;
 }
 
-/** Published packages hold their compiled form in `dist`; a checkout runs `src`. */
-export function ownOrigin(): Origin {
-  return import.meta.url.endsWith(".ts") ? "checkout" : "registry";
-}
-
-/** The packages are not in a registry yet: a project outside of the checkout gets them by a link. */
+/** A project outside of the checkout gets the packages, which are sources, by a link. */
 function linkPackages(directory: string): void {
   if (canResolve(resolve(directory))) return;
   const modules = fileURLToPath(new URL("../../../../node_modules", import.meta.url));

@@ -1,18 +1,15 @@
 import { readFileSync } from "node:fs";
-import { ownVersion } from "../commands/version.ts";
 import type { OperatorWords } from "./operator-words.ts";
-
-/** Where the packages of setpoint come from: a registry, or a checkout of this repository whose sources are run. */
-export type Origin = "registry" | "checkout";
+import type { Origin } from "./own-package.ts";
 
 const folder = new URL("../../templates/operator/", import.meta.url);
 
-/** The files of a new project, text by path. */
-export function scaffoldFiles(words: OperatorWords, origin: Origin): ReadonlyMap<string, string> {
+/** The files of a new project, text by path; its `package.json` asks for setpoint by `specifier`. */
+export function scaffoldFiles(words: OperatorWords, origin: Origin, specifier: string): ReadonlyMap<string, string> {
   const paths = Object.entries(templates(words.name)).filter(
     ([path]) => origin === "checkout" || path !== "vitest.config.ts",
   );
-  return new Map(paths.map(([path, template]) => [path, fill(template, words, origin)]));
+  return new Map(paths.map(([path, template]) => [path, fill(template, words, origin, specifier)]));
 }
 
 /** Template by path. The templates end in `.txt`, so that no tool takes them for sources of this package. */
@@ -31,11 +28,11 @@ function templates(name: string): Readonly<Record<string, string>> {
   };
 }
 
-function fill(template: string, { name, kind }: OperatorWords, origin: Origin): string {
+function fill(template: string, { name, kind }: OperatorWords, origin: Origin, specifier: string): string {
   const conditions = origin === "checkout" ? '\n    "customConditions": ["@setpoint/source"],' : "";
   return readFileSync(new URL(template, folder), "utf8")
     .replaceAll("{{NAME}}", name)
     .replaceAll("{{KIND}}", kind)
-    .replaceAll("{{VERSION}}", ownVersion())
+    .replaceAll("{{SETPOINT}}", specifier)
     .replaceAll("{{CONDITIONS}}", conditions);
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { usageError } from "../command.ts";
 import { ownVersion } from "../commands/version.ts";
-import { ownOrigin } from "../create/create-project.ts";
 import { parseOperatorName } from "../create/operator-words.ts";
+import { ownOrigin, ownSpecifier } from "../create/own-package.ts";
 import { scaffoldFiles } from "../create/scaffold-files.ts";
 import { readRecord, writeRecord, type ScaffoldRecord } from "../create/scaffold-record.ts";
 import { writeTexts } from "../write-text.ts";
@@ -29,7 +29,7 @@ export function readUpgrade(directory: string): Upgrade {
     const state = `it was made by setpoint ${record.version}, and this is ${version}`;
     throw new SetpointError(usageError, `Cannot upgrade the project in "${directory}": ${state}; install that version`);
   }
-  const next = scaffoldFiles(parseOperatorName(record.name), ownOrigin());
+  const next = scaffoldFiles(parseOperatorName(record.name), ownOrigin(), ownSpecifier(directory));
   const present = new Map<string, string>();
   for (const path of new Set([...record.files.keys(), ...next.keys()]))
     if (existsSync(join(directory, path))) present.set(path, readFileSync(join(directory, path), "utf8"));

@@ -6,7 +6,7 @@ import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
 import { createKind, type KubeObject, type Transport } from "@setpoint/apimachinery";
 import { ControllerSupervisor } from "../packages/runtime/src/manager/controller-supervisor.ts";
-import { allKeys } from "../packages/runtime/src/manager/key-ownership.ts";
+import { allKeys } from "../packages/runtime/src/coordination/key-ownership.ts";
 import { lazyClient } from "../packages/runtime/src/manager/lazy-client.ts";
 
 const count = 100_000;

@@ -2,30 +2,29 @@
 
 // declaring controllers
 export { controller, pureController, watching } from "./controller/controller.ts";
-export type { Asked, ObjectsByKind, PureForm } from "./controller/pure-form.ts";
-export type { RelatedSelector } from "./controller/related-selector.ts";
-export { completeConditions, conditionsOf } from "./controller/conditions.ts";
 export type {
-  CacheReader,
-  ControllerDefinition,
-  Selection,
-  WatchDefinition,
-} from "./controller/controller-definition.ts";
+  Asked,
+  Desired,
+  Finalized,
+  ObjectsByKind,
+  OwnedKinds,
+  OwnedObjects,
+  PureForm,
+  RelatedSelector,
+} from "./controller/pure-form.ts";
+export type { CacheReader, ListOptions, Selection, WatchDefinition } from "./controller/watch-definition.ts";
+export type { ControllerDefinition } from "./controller/controller-definition.ts";
 export type {
   ActionHandlers,
   ControllerOptions,
-  Desired,
   DesiredOptions,
-  Finalized,
-  OwnedKinds,
-  OwnedObjects,
   PlannedOptions,
   ReconcileOptions,
   StepFacts,
 } from "./controller/controller-options.ts";
 
 // what wakes a controller
-export type { Predicate } from "./predicates/predicates.ts";
+export type { Predicate } from "./controller/predicates.ts";
 export {
   allOf,
   annotationsChanged,
@@ -34,9 +33,10 @@ export {
   generationChanged,
   labelsChanged,
   not,
-} from "./predicates/predicates.ts";
-export type { ObjectPath, ValueAt } from "./predicates/field-path.ts";
-export type { KeysOf, Source, SourcePorts } from "./sources/source.ts";
+} from "./controller/predicates.ts";
+export type { ObjectPath, ValueAt } from "./controller/field-path.ts";
+export type { Source, SourcePorts } from "./controller/source.ts";
+export type { KeysOf } from "./sources/source.ts";
 export { keyOf } from "./sources/source.ts";
 export { every } from "./sources/every.ts";
 export { cron } from "./sources/cron.ts";
@@ -47,13 +47,13 @@ export { fromIterable } from "./sources/from-iterable.ts";
 export type { PushSource } from "./sources/push-source.ts";
 export { pushSource } from "./sources/push-source.ts";
 
-// what runs beside a reconcile, and what holds it back
-export type { Daemon, DaemonContext } from "./handlers/daemons.ts";
-export type { FieldChange, FieldHandler } from "./handlers/field-handlers.ts";
-export { onChange } from "./handlers/field-handlers.ts";
+// what runs beside a reconcile, and what limits it
+export type { Daemon, DaemonContext } from "./controller/daemon.ts";
+export type { FieldChange, FieldHandler } from "./controller/field-handlers.ts";
+export { onChange } from "./controller/field-handlers.ts";
 export type { TimerOptions } from "./handlers/timer.ts";
 export { timer } from "./handlers/timer.ts";
-export type { WriteLimits } from "./protection/write-limits.ts";
+export type { WriteLimits } from "./controller/write-limits.ts";
 
 // inside a reconcile
 export type {
@@ -63,52 +63,51 @@ export type {
   ConditionInit,
   CreateOptions,
   DeleteOptions,
-  ListOptions,
+  Effect,
   PatchOptions,
   PruneOutcome,
   ReconcileContext,
+  StepOptions,
 } from "./controller/reconcile-context.ts";
-export type { Effect } from "./controller/effects.ts";
 export type { Json } from "./controller/ledger.ts";
-export type { StepOptions } from "./controller/procedure.ts";
-export type { PlannedWrite, WriteGuard } from "./controller/write-guard.ts";
+export type { PlannedWrite, WriteGuard } from "./writes/write-guard.ts";
 export type { Result } from "./controller/result.ts";
 export { awaitChange, minutes, requeueAfter, seconds } from "./controller/result.ts";
 export type { Act, Rest, Step, Wait } from "./controller/step.ts";
 export { act, rest, wait } from "./controller/step.ts";
-export type { WriteOutcome } from "./controller/outcome.ts";
-export { outcome } from "./controller/outcome.ts";
-export type { RefusalReason } from "./controller/refusal.ts";
+export type { WriteOutcome } from "./status/outcome.ts";
+export { outcome } from "./status/outcome.ts";
+export type { RefusalReason } from "./status/refusal.ts";
 export { appliedAnnotation } from "./objects/applied-mark.ts";
 
 // conditions
+export { completeConditions, conditionsOf } from "./status/conditions.ts";
 export type {
   AnyConditionProtocol,
   ConditionDeclaration,
   Polarity,
   SummarizedCondition,
 } from "./controller/condition-protocol.ts";
-export type { ConditionProtocol, Said } from "./controller/declare-conditions.ts";
-export { declareConditions } from "./controller/declare-conditions.ts";
+export type { ConditionProtocol, Said } from "./status/declare-conditions.ts";
+export { declareConditions } from "./status/declare-conditions.ts";
 
 // errors
 export { isTemporaryError, isTerminalError, TemporaryError, TerminalError } from "./errors.ts";
 
 // running controllers
+export type { LeaderElectionOptions, ShardingOptions } from "./coordination/lease-options.ts";
 export type {
   ClusterProvider,
   ClusterRegistry,
   HealthCheck,
   HealthOptions,
   HealthReport,
-  LeaderElectionOptions,
   Manager,
   ManagerOptions,
-  ShardingOptions,
   ShardState,
 } from "./manager/manager-options.ts";
-export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./causality/why-report.ts";
-export type { ChangeKind } from "./controller/run-supervisor.ts";
+export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why/why-report.ts";
+export type { ChangeKind } from "./run/run-supervisor.ts";
 export { startManager } from "./manager/start-manager.ts";
 
 // caches and queues, for what is not a controller
@@ -123,9 +122,9 @@ export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
 export type { Priority } from "./queue/priority.ts";
 export type { RateLimit, WorkQueueOptions } from "./queue/work-queue.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
-export type { WorkersOptions } from "./controller/workers.ts";
-export { Workers } from "./controller/workers.ts";
-export { LeaderElector } from "./leader/leader-elector.ts";
+export type { WorkersOptions } from "./run/workers.ts";
+export { Workers } from "./run/workers.ts";
+export { LeaderElector } from "./coordination/leader-elector.ts";
 
 // webhooks
 export type {

@@ -212,7 +212,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
         to: "else await apply(wanted);",
       },
       {
-        file: "packages/runtime/src/controller/child-writer.ts",
+        file: "packages/runtime/src/writes/child-writer.ts",
         from: "if (present === undefined || lists === undefined) throw refusal;",
         to: "throw refusal;",
       },
@@ -250,7 +250,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     ],
     without: [
       {
-        file: "packages/runtime/src/controller/run-ends.ts",
+        file: "packages/runtime/src/run/run-ends.ts",
         from: "isConflict(error) ? conflictDelayMsMax : undefined",
         to: "undefined",
       },

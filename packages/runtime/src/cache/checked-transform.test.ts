@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld } from "../controller/controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld } from "../run/controller-world.fixture.ts";
 import { Informer, type Transform } from "./informer.ts";
 
 async function problemOf(

@@ -1,13 +1,7 @@
 import { createKind } from "@setpoint/apimachinery";
 import { controller } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import {
-  candy,
-  Candy,
-  createControllerWorld,
-  refusal,
-  type ControllerWorld,
-} from "../controller/controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, refusal, type ControllerWorld } from "../run/controller-world.fixture.ts";
 
 const problems = (world: ControllerWorld): readonly string[] =>
   world.host.lines

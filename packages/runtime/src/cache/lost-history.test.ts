@@ -5,8 +5,8 @@ import { createClient, type Client } from "@setpoint/client";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy } from "../controller/controller-world.fixture.ts";
-import { anything, served } from "../controller/served-kinds.fixture.ts";
+import { candy, Candy } from "../run/controller-world.fixture.ts";
+import { anything, served } from "../run/served-kinds.fixture.ts";
 import { LostHistory, lostHistoryProblem } from "./lost-history.ts";
 
 /** A cluster as it was at the time of the backup: equal seeds make equal objects, with equal UIDs and revisions. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@setpoint/apimachinery";
-import { allowWritesAnnotation } from "../protection/write-limits.ts";
+import { allowWritesAnnotation } from "./write-limits.ts";
 
 /** Set to "true" on an object it keeps the controllers from reconciling it. */
 export const pausedAnnotation = "setpoint.dev/paused";

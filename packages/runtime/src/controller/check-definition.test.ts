@@ -1,7 +1,7 @@
 import { createKind } from "@setpoint/apimachinery";
 import { controller, cron, every, type ControllerOptions } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, Wrapper } from "./controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, Wrapper } from "../run/controller-world.fixture.ts";
 
 const reconcile = async (): Promise<void> => {};
 const Candy2 = createKind({ group: "example.com", version: "v2", kind: "Candy", plural: "candies", namespaced: true });

@@ -4,9 +4,9 @@ import type { Informer } from "../cache/informer.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import { ownerIndex, type Store, storeKey } from "../cache/store.ts";
 import { errNotDeclared } from "../errors.ts";
-import type { CacheReader, ControllerDefinition, Selection } from "./controller-definition.ts";
-import type { ListOptions } from "./reconcile-context.ts";
+import type { ControllerDefinition } from "./controller-definition.ts";
 import { isSameKind } from "./same-kind.ts";
+import type { CacheReader, ListOptions, Selection } from "./watch-definition.ts";
 
 /** A server sends a bookmark about once a minute, and a silent stream is replaced after two and a half. */
 const silenceMsMax = 300_000;

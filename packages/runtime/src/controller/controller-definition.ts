@@ -1,35 +1,15 @@
-import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
-import type { ListOptions, ReconcileContext } from "./reconcile-context.ts";
-import type { Daemon } from "../handlers/daemons.ts";
-import type { WriteLimits } from "../protection/write-limits.ts";
+import type { ReconcileContext } from "./reconcile-context.ts";
+import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/work-queue.ts";
-import type { Source } from "../sources/source.ts";
 import type { PureForm } from "./pure-form.ts";
 import type { Result } from "./result.ts";
-
-/** Reads of the cache that a mapping function may make. */
-export interface CacheReader {
-  get<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
-  list<T extends KubeObject>(kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
-}
-
-/** Which objects of a kind are looked at; absent: all in the manager's namespaces. */
-export interface Selection {
-  readonly labelSelector?: string;
-  readonly fieldSelector?: string;
-}
-
-/** A kind whose objects are cached, and whose changes may wake objects of the controller's own kind. */
-export interface WatchDefinition<T extends KubeObject = KubeObject> extends Selection {
-  readonly of: KindRef<T>;
-  /** Which keys a changed object wakes; asked for the old and the new state. */
-  wakes?(this: void, object: Stored<T>, cache: CacheReader): readonly NamespacedName[];
-  /** Whether a change of an object is worth asking `wakes`; default: every change is. */
-  predicate?(this: void, old: Stored<T>, next: Stored<T>): boolean;
-}
+import type { Daemon } from "./daemon.ts";
+import type { Source } from "./source.ts";
+import type { Selection, WatchDefinition } from "./watch-definition.ts";
 
 /** What a controller is, as data: made by `controller()`, run by `startManager()`. */
 export interface ControllerDefinition {

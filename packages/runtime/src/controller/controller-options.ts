@@ -1,25 +1,17 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
-import type { CacheReader, Selection, WatchDefinition } from "./controller-definition.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
-import type { Daemon } from "../handlers/daemons.ts";
-import type { FieldHandler } from "../handlers/field-handlers.ts";
-import type { WriteLimits } from "../protection/write-limits.ts";
+import type { FieldHandler } from "./field-handlers.ts";
+import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/work-queue.ts";
-import type { Source } from "../sources/source.ts";
-import type { RelatedSelector } from "./related-selector.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
-
-/** Kinds by the name under which `desired` gets their objects. */
-export type OwnedKinds = Readonly<Record<string, KindRef>>;
-
-/** The objects of owned kinds, under the same names. */
-export type OwnedObjects<O extends OwnedKinds> = {
-  readonly [Name in keyof O]: O[Name] extends KindRef<infer T> ? readonly Stored<T>[] : never;
-};
+import type { Daemon } from "./daemon.ts";
+import type { RelatedSelector, Desired, Finalized, OwnedKinds, OwnedObjects } from "./pure-form.ts";
+import type { Source } from "./source.ts";
+import type { CacheReader, Selection, WatchDefinition } from "./watch-definition.ts";
 
 /** What all three forms of a controller share. */
 export interface ControllerOptions<T extends KubeObject> {
@@ -85,22 +77,6 @@ export interface ReconcileOptions<T extends KubeObject> extends ControllerOption
   /** Kinds whose objects this controller makes; a change of one wakes its owner. */
   readonly owns?: readonly KindRef[] | OwnedKinds;
   reconcile(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
-}
-
-/** What should be there. */
-export interface Desired {
-  /** Applied with the owner reference; owned objects that are no longer here are deleted. */
-  readonly children: readonly KubeObject[];
-  readonly status?: object;
-  readonly conditions?: readonly ConditionInit[];
-  /** Ask again after so long, also when nothing has changed. */
-  readonly resyncAfterMs?: number;
-}
-
-/** What should be there while the object goes away. */
-export interface Finalized extends Desired {
-  /** Whether nothing is left to do, so that the object may go. */
-  readonly finalized: boolean;
 }
 
 /** The pure form: what should be there, given what is there. */

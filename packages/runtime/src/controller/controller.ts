@@ -1,21 +1,16 @@
 import { SetpointError, type KubeObject, type NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import type { CacheReader, ControllerDefinition, Selection, WatchDefinition } from "./controller-definition.ts";
-import type {
-  ControllerOptions,
-  DesiredOptions,
-  OwnedKinds,
-  PlannedOptions,
-  ReconcileOptions,
-} from "./controller-options.ts";
+import type { ControllerDefinition } from "./controller-definition.ts";
+import type { ControllerOptions, DesiredOptions, PlannedOptions, ReconcileOptions } from "./controller-options.ts";
 import { errControllerInvalid } from "../errors.ts";
 import { alwaysWakes } from "./always-wakes.ts";
 import { checkDefinition } from "./check-definition.ts";
 import { isWorthARun } from "./predicate.ts";
 import { withFieldHandlers } from "./with-field-handlers.ts";
-import type { PureForm } from "./pure-form.ts";
+import type { PureForm, OwnedKinds } from "./pure-form.ts";
 import { pureFormOf, reconcilePure } from "./reconcile-desired.ts";
 import { reconcilePlanned } from "./reconcile-planned.ts";
+import type { CacheReader, Selection, WatchDefinition } from "./watch-definition.ts";
 
 /** Keys reconciled at the same time unless the author says otherwise: enough to hide the server's latency. */
 const concurrencyDefault = 4;

@@ -1,7 +1,7 @@
 import type { Transport, WatchFrame } from "@setpoint/apimachinery";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld } from "./controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld } from "../run/controller-world.fixture.ts";
 import { kept, ledgerOf, ledgerText, withEffect, type Ledger } from "./ledger.ts";
 
 /** Says what it does in `done`; the world outside shows an effect late, so that only the ledger can prevent a second one. */

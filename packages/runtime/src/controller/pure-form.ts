@@ -1,10 +1,41 @@
 /** The pure form as data: what should be there, asked of a function in this process or of a hook anywhere. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
-import type { CacheReader } from "./controller-definition.ts";
-import type { Desired, Finalized, OwnedKinds } from "./controller-options.ts";
-import type { ChildUpdate } from "./reconcile-context.ts";
-import type { RelatedSelector } from "./related-selector.ts";
+import type { ChildUpdate, ConditionInit } from "./reconcile-context.ts";
+import type { CacheReader } from "./watch-definition.ts";
+
+/** Kinds by the name under which `desired` gets their objects. */
+export type OwnedKinds = Readonly<Record<string, KindRef>>;
+
+/** The objects of owned kinds, under the same names. */
+export type OwnedObjects<O extends OwnedKinds> = {
+  readonly [Name in keyof O]: O[Name] extends KindRef<infer T> ? readonly Stored<T>[] : never;
+};
+
+/** What should be there. */
+export interface Desired {
+  /** Applied with the owner reference; owned objects that are no longer here are deleted. */
+  readonly children: readonly KubeObject[];
+  readonly status?: object;
+  readonly conditions?: readonly ConditionInit[];
+  /** Ask again after so long, also when nothing has changed. */
+  readonly resyncAfterMs?: number;
+}
+
+/** What should be there while the object goes away. */
+export interface Finalized extends Desired {
+  /** Whether nothing is left to do, so that the object may go. */
+  readonly finalized: boolean;
+}
+
+/** Objects of one related kind; of those that have all of it. */
+export interface RelatedSelector {
+  /** Default: the namespace of the object; an object in a namespace cannot look into another one. */
+  readonly namespace?: string;
+  readonly names?: readonly string[];
+  /** Labels that must all have these values. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
 
 /** Objects by the name of their kind in the form. */
 export type ObjectsByKind = Readonly<Record<string, readonly Stored<KubeObject>[]>>;

@@ -1,16 +1,9 @@
 import type { Condition, KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock, Logger, Random } from "@setpoint/host";
-import type { Effect } from "./effects.ts";
 import type { Json } from "./ledger.ts";
-import type { StepOptions } from "./procedure.ts";
 import type { Result } from "./result.ts";
-
-export interface ListOptions {
-  readonly namespace?: string;
-  /** Labels that must all have these values. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
+import type { ListOptions } from "./watch-definition.ts";
 
 /** Which object a precondition names; both are taken from an object that was read. */
 export interface DeleteOptions {
@@ -53,6 +46,22 @@ export interface ApplySetOptions {
 export type PruneOutcome =
   | { readonly kind: "done"; readonly deleted: number }
   | { readonly kind: "postponed"; readonly reason: string };
+
+/** How an effect is done, and how it is found again. */
+export interface Effect<R extends Json> {
+  /**
+   * Whether it has happened, and its result: asked before every attempt. It must see everything that `do` has ever done under
+   * this key; an API that takes time to show it must be waited for here.
+   */
+  find(key: string): Promise<R | undefined>;
+  /** Does it. Hand the key on, when the API outside takes an idempotency key: it closes the last gap (a request under way). */
+  do(key: string): Promise<R>;
+}
+
+export interface StepOptions {
+  /** What the procedure belongs to; when it changes, all steps are to be done again. Default: the object's generation. */
+  readonly of?: string;
+}
 
 /** A condition as an author states it; the times and the generation are filled in. */
 export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;

@@ -1,11 +1,19 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { ControllerDefinition } from "./controller-definition.ts";
-import type { Desired, DesiredOptions, OwnedKinds, OwnedObjects } from "./controller-options.ts";
-import { ownedByKind, type Asked, type ObjectsByKind, type PureForm } from "./pure-form.ts";
+import type { DesiredOptions } from "./controller-options.ts";
+import {
+  ownedByKind,
+  type Asked,
+  type ObjectsByKind,
+  type PureForm,
+  type Desired,
+  type OwnedKinds,
+  type OwnedObjects,
+} from "./pure-form.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
-import { RelatedObjects } from "./related-selector.ts";
 import { awaitChange, requeueAfter, type Result } from "./result.ts";
+import { RelatedObjects } from "./related-objects.ts";
 
 /** How soon a run repeats that found its own object changed on the server, where the cache did not show it yet. */
 const staleRetryMs = 100;

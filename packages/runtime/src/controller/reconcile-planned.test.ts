@@ -1,6 +1,6 @@
 import { act, controller, rest } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, refusal, said } from "./controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, refusal, said } from "../run/controller-world.fixture.ts";
 
 interface Actions {
   readonly stir: Record<string, never>;

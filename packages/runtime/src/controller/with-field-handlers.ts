@@ -1,7 +1,7 @@
 import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";
-import { fieldHandlersMax, runFieldHandlers, type FieldHandler } from "../handlers/field-handlers.ts";
+import { fieldHandlersMax, runFieldHandlers, type FieldHandler } from "./field-handlers.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 
 /** A reconcile before which the handlers of changed fields are called. */

@@ -2,8 +2,8 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { createMetrics } from "@setpoint/host/system";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, type ControllerWorld } from "../controller/controller-world.fixture.ts";
-import { Event } from "../controller/served-kinds.fixture.ts";
+import { candy, Candy, createControllerWorld, type ControllerWorld } from "../run/controller-world.fixture.ts";
+import { Event } from "../run/served-kinds.fixture.ts";
 import { EventRecorder } from "./event-recorder.ts";
 
 interface StoredEvent extends KubeObject {

@@ -1,7 +1,7 @@
 import { sleep } from "@setpoint/host";
 import { controller, TemporaryError, TerminalError, timer, type ControllerOptions } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, type ControllerWorld } from "../controller/controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, type ControllerWorld } from "../run/controller-world.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 const pause = (world: ControllerWorld, value: string | null) =>

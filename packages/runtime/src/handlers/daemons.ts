@@ -1,33 +1,14 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
-import { sleep, type Clock, type Host, type Logger, type Random } from "@setpoint/host";
+import { sleep, type Host, type Logger } from "@setpoint/host";
 import { temporaryDelayMsOf, isTerminalError } from "../errors.ts";
+import type { Daemon } from "../controller/daemon.ts";
 
 /** Between the runs of a daemon that throws: doubled from the first to the largest. */
 const restartDelayMsFirst = 1_000;
 const restartDelayMsMax = 60_000;
 /** How long is waited for a daemon that was told to stop. */
 const stopMsMax = 10_000;
-
-export interface DaemonContext<T extends KubeObject = KubeObject> {
-  /** Aborts when the object goes, is being deleted or is paused, and when the manager stops. */
-  readonly signal: AbortSignal;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Writes check the lease; they are none of a reconcile's, so better `wake()` and let it write. */
-  readonly client: Client;
-  /** The object as the cache shows it now. */
-  current(this: void): Stored<T>;
-  /** Runs the object's reconcile. */
-  wake(this: void): void;
-}
-
-/**
- * Runs beside an object for as long as it is there. Returning ends it for this object; what it throws is logged and starts it
- * again: after a back-off, after a `TemporaryError`'s delay, or never after a `TerminalError`.
- */
-export type Daemon<T extends KubeObject = KubeObject> = (object: Stored<T>, context: DaemonContext<T>) => Promise<void>;
 
 export interface DaemonRunnerOptions {
   readonly daemons: Readonly<Record<string, Daemon>>;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
 import { checkMs } from "../controller/check-number.ts";
-import type { Daemon } from "./daemons.ts";
+import type { Daemon } from "../controller/daemon.ts";
 
 export interface TimerOptions {
   /** Before the first call; default: the interval. */

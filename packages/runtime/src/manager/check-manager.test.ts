@@ -1,7 +1,7 @@
 import { simulatedHost } from "@setpoint/host/simulated";
 import { controller, startManager, type ControllerDefinition, type ManagerOptions } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { Candy, Wrapper } from "../controller/controller-world.fixture.ts";
+import { Candy, Wrapper } from "../run/controller-world.fixture.ts";
 
 const reconcile = async (): Promise<void> => {};
 const wrapping = controller(Candy, { owns: [Wrapper], reconcile });

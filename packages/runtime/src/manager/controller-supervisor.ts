@@ -2,12 +2,12 @@
 import type { KubeObject, Transport } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 import type { Host, Span } from "@setpoint/host";
-import { CauseCollector } from "../causality/cause-collector.ts";
-import { type BegunRun, reasonOf, RunLedger } from "../causality/run-ledger.ts";
-import type { Cause } from "../causality/run-record.ts";
-import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../controller/run-supervisor.ts";
-import type { KeyOwnership, RunPermit } from "./key-ownership.ts";
-import { RunTransport } from "./run-transport.ts";
+import { CauseCollector } from "../run/cause-collector.ts";
+import { type BegunRun, reasonOf, RunLedger } from "../run/run-ledger.ts";
+import type { Cause } from "../run/run-record.ts";
+import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../run/run-supervisor.ts";
+import type { KeyOwnership, RunPermit } from "../coordination/key-ownership.ts";
+import { RunTransport } from "../run/run-transport.ts";
 
 export interface ControllerSupervisorOptions {
   readonly controller: string;

@@ -13,7 +13,7 @@ import { createClient, type Client } from "@setpoint/client";
 import { sleep, type Clock, type Host, type Timer } from "@setpoint/host";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { createMetrics } from "@setpoint/host/system";
-import { anything, Event, Lease, served } from "../controller/served-kinds.fixture.ts";
+import { anything, Event, Lease, served } from "../run/served-kinds.fixture.ts";
 
 export interface Candy extends KubeObject {
   readonly spec: { readonly flavors: readonly string[]; readonly turn?: number };

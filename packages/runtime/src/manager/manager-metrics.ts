@@ -1,6 +1,6 @@
 import type { Host } from "@setpoint/host";
 import type { ClusterCell } from "./cluster-cell.ts";
-import { tenureOf, type ManagerTenure } from "./create-tenure.ts";
+import { leaseHolderOf, type ManagerLease } from "./manager-lease.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 import { shardStateOf } from "./shard-state.ts";
 
@@ -8,7 +8,7 @@ import { shardStateOf } from "./shard-state.ts";
 export function observeManager(
   host: Host,
   { leaderElection, sharding }: ManagerOptions,
-  tenure: ManagerTenure,
+  lease: ManagerLease,
   cells: () => readonly ClusterCell[],
 ): () => void {
   const { metrics } = host;
@@ -16,14 +16,14 @@ export function observeManager(
     if (leaderElection !== undefined)
       metrics
         .gauge("leader_election_master_status", "Gauge of if the reporting system is master of the relevant lease.")
-        .set(tenureOf(tenure)?.isHeld === true ? 1 : 0, { name: leaderElection.name });
-    if (sharding !== undefined) tellShard(host, sharding.name, tenure);
+        .set(leaseHolderOf(lease)?.isHeld === true ? 1 : 0, { name: leaderElection.name });
+    if (sharding !== undefined) tellShard(host, sharding.name, lease);
     for (const cell of cells()) tellCluster(host, cell);
   });
 }
 
-function tellShard({ metrics }: Host, group: string, tenure: ManagerTenure): void {
-  const shard = shardStateOf(tenure);
+function tellShard({ metrics }: Host, group: string, lease: ManagerLease): void {
+  const shard = shardStateOf(lease);
   if (shard === undefined) return;
   const tell = (name: string, help: string, value: number): void => metrics.gauge(name, help).set(value, { group });
   tell("setpoint_shard_epoch", "Changes of the group's membership that this member has followed.", shard.epoch);

@@ -3,8 +3,8 @@ import type { Client, Stored } from "@setpoint/client";
 import { sleep, type Clock } from "@setpoint/host";
 import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, notesOf, Wrapper } from "../controller/controller-world.fixture.ts";
-import { Lease } from "../controller/served-kinds.fixture.ts";
+import { candy, Candy, createControllerWorld, notesOf, Wrapper } from "../run/controller-world.fixture.ts";
+import { Lease } from "../run/served-kinds.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 

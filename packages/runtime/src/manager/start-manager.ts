@@ -3,15 +3,15 @@ import { SetpointError, type NamespacedName, type Transport } from "@setpoint/ap
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import type { InformerFactory } from "../cache/informer-factory.ts";
-import { explain } from "../causality/explain.ts";
-import type { WhyQuery, WhyReport } from "../causality/why-report.ts";
+import { explain } from "../why/explain.ts";
+import type { WhyQuery, WhyReport } from "../why/why-report.ts";
 import { errCluster, errLeaseLost, errStopped } from "../errors.ts";
 import { checkManager } from "./check-manager.ts";
 import { ClusterCell } from "./cluster-cell.ts";
 import { ClusterSet } from "./cluster-set.ts";
-import { createTenure, tenureOf, type ManagerTenure } from "./create-tenure.ts";
+import { createManagerLease, leaseHolderOf, type ManagerLease } from "./manager-lease.ts";
 import { checkLease, checkLiveness, checkReadiness, healthReport } from "./health.ts";
-import { allKeys } from "./key-ownership.ts";
+import { allKeys } from "../coordination/key-ownership.ts";
 import type {
   ClusterRegistry,
   HealthCheck,
@@ -37,7 +37,7 @@ class RunningManager implements Manager {
   readonly done: Promise<void>;
   readonly #options: ManagerOptions;
   readonly #host: Host;
-  readonly #tenure: ManagerTenure;
+  readonly #lease: ManagerLease;
   readonly #home: ClusterCell;
   readonly #others: ClusterSet;
   readonly #ready = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ class RunningManager implements Manager {
     const { transport, host, clusters } = options;
     this.#options = options;
     this.#host = host;
-    this.#tenure = createTenure(options, (slots) => this.#enqueueChanged(slots));
+    this.#lease = createManagerLease(options, (slots) => this.#enqueueChanged(slots));
     this.#home = this.#createCell(undefined, transport, this.#aborting.signal, clusters === undefined);
     this.#others = new ClusterSet({
       log: host.log,
@@ -60,7 +60,7 @@ class RunningManager implements Manager {
       create: (name, other, signal) =>
         this.#createCell(name, other, AbortSignal.any([signal, this.#aborting.signal]), true),
     });
-    this.#stopObserving = observeManager(host, options, this.#tenure, () => this.#cells);
+    this.#stopObserving = observeManager(host, options, this.#lease, () => this.#cells);
     this.ready = this.#ready.promise;
     this.done = this.#run();
     // Whoever does not look at them must not be stopped by their rejection.
@@ -82,11 +82,11 @@ class RunningManager implements Manager {
 
   isLeader(): boolean {
     // A lease that was not released, because writes may be on their way, is nobody's to write by.
-    return !this.#aborting.signal.aborted && (tenureOf(this.#tenure)?.isHeld ?? true);
+    return !this.#aborting.signal.aborted && (leaseHolderOf(this.#lease)?.isHeld ?? true);
   }
 
   shard(): ShardState | undefined {
-    return shardStateOf(this.#tenure);
+    return shardStateOf(this.#lease);
   }
 
   isQuiet(): boolean {
@@ -158,18 +158,18 @@ class RunningManager implements Manager {
     hasControllers: boolean,
   ): ClusterCell {
     const { host, controllers, namespaces, caches } = this.#options;
-    const { kind, identity, tenure } =
-      this.#tenure.kind === "sharded" ? this.#tenure : { ...this.#tenure, tenure: undefined };
+    const { kind, identity, holder } =
+      this.#lease.kind === "sharded" ? this.#lease : { ...this.#lease, holder: undefined };
     return new ClusterCell({
       ...{ name, transport, host, namespaces, caches, identity, signal },
       controllers: hasControllers ? controllers : [],
-      ownership: kind === "sharded" && tenure !== undefined ? tenure.permits.ownership(name, signal) : allKeys(signal),
+      ownership: kind === "sharded" && holder !== undefined ? holder.permits.ownership(name, signal) : allKeys(signal),
       assertMayWrite: () => this.#assertMayWrite(),
     });
   }
 
   #leaseChecks(): readonly HealthCheck[] {
-    if (this.#tenure.kind === "elected") return [checkLease(this.#tenure.tenure)];
+    if (this.#lease.kind === "elected") return [checkLease(this.#lease.holder)];
     const shard = this.shard();
     if (shard === undefined) return [];
     const { epoch, members, runnableShare, share } = shard;
@@ -183,12 +183,12 @@ class RunningManager implements Manager {
 
   #assertMayWrite(): void {
     if (this.#aborting.signal.aborted) throw new SetpointError(errStopped, "Cannot write: the manager has stopped");
-    tenureOf(this.#tenure)?.assertHeld();
+    leaseHolderOf(this.#lease)?.assertHeld();
   }
 
   #enqueueChanged(slots: ReadonlySet<number>): void {
-    if (!this.#isStarted || this.#tenure.kind !== "sharded") return;
-    const { permits } = this.#tenure.tenure;
+    if (!this.#isStarted || this.#lease.kind !== "sharded") return;
+    const { permits } = this.#lease.holder;
     for (const cell of this.#cells) void cell.enqueueChanged((key) => slots.has(permits.slotOf(cell.name, key)));
   }
 
@@ -202,7 +202,7 @@ class RunningManager implements Manager {
       this.#home.activate();
       this.#others.activate();
       this.#isStarted = true;
-      const end = (await tenureOf(this.#tenure)?.hold(signal)) ?? (await aborted(signal));
+      const end = (await leaseHolderOf(this.#lease)?.hold(signal)) ?? (await aborted(signal));
       if (end === "lost") throw this.#leaseLost();
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -225,9 +225,9 @@ class RunningManager implements Manager {
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
-    const tenure = tenureOf(this.#tenure);
-    if (tenure === undefined) return;
-    await tenure.acquire(signal);
+    const holder = leaseHolderOf(this.#lease);
+    if (holder === undefined) return;
+    await holder.acquire(signal);
     // The lease must not end while the caches are still being filled.
     if (!this.#home.isSynced) await this.#renewUntilSynced(signal);
   }
@@ -235,7 +235,7 @@ class RunningManager implements Manager {
   async #renewUntilSynced(signal: AbortSignal): Promise<void> {
     const synced = new AbortController();
     void this.#home.synced().then(() => synced.abort(new Error("the caches are complete")));
-    const end = await tenureOf(this.#tenure)?.hold(AbortSignal.any([signal, synced.signal]));
+    const end = await leaseHolderOf(this.#lease)?.hold(AbortSignal.any([signal, synced.signal]));
     if (end === "lost") throw this.#leaseLost();
   }
 
@@ -274,18 +274,18 @@ class RunningManager implements Manager {
 
   /** Writes of runs that were cut short may still be on their way: then nobody may be told that the lease is free. */
   async #release(haveRunsEnded: boolean): Promise<void> {
-    const tenure = tenureOf(this.#tenure);
-    if (tenure === undefined) return;
-    if (haveRunsEnded) return tenure.release();
+    const holder = leaseHolderOf(this.#lease);
+    if (holder === undefined) return;
+    if (haveRunsEnded) return holder.release();
     const why = "runs did not end in time, and their writes may still be on their way";
     this.#host.log.warn("Lease is not released and has to run out", { why, waitedMs: this.#shutdownMsMax });
   }
 
   /** Runs that end may take longer than the lease lasts. */
   async #keepWhileDraining(signal: AbortSignal): Promise<void> {
-    const tenure = tenureOf(this.#tenure);
-    if (tenure?.isHeld !== true) return;
-    if ((await tenure.hold(signal)) === "lost") this.#leaseLost();
+    const holder = leaseHolderOf(this.#lease);
+    if (holder?.isHeld !== true) return;
+    if ((await holder.hold(signal)) === "lost") this.#leaseLost();
   }
 }
 

@@ -9,7 +9,7 @@ import {
   said,
   Wrapper,
   type ControllerWorld,
-} from "../controller/controller-world.fixture.ts";
+} from "../run/controller-world.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 

@@ -1,7 +1,7 @@
 import { storeKey } from "../cache/store.ts";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
-import type { PlannedWrite } from "../controller/write-guard.ts";
+import type { PlannedWrite } from "../writes/write-guard.ts";
 import { appliedAnnotation } from "../objects/applied-mark.ts";
 
 /** So often the same content is applied to the same child within the window before it is called a fight. */

@@ -1,6 +1,6 @@
 import { controller, requeueAfter, type ReconcileContext } from "@setpoint/runtime";
 import { expect, test } from "vitest";
-import { candy, Candy, createControllerWorld, notesOf, said, Wrapper } from "../controller/controller-world.fixture.ts";
+import { candy, Candy, createControllerWorld, notesOf, said, Wrapper } from "../run/controller-world.fixture.ts";
 
 const key = { name: "lolly", namespace: "default" };
 /** A loop that nothing has stopped ends here, so that its test fails and does not hang. */

@@ -1,8 +1,8 @@
 import type { Host, Logger } from "@setpoint/host";
-import type { PlannedWrite, WriteGuard } from "../controller/write-guard.ts";
+import type { PlannedWrite, WriteGuard } from "../writes/write-guard.ts";
 import { errWriteBudget, TemporaryError } from "../errors.ts";
 import { TokenBucket } from "./token-bucket.ts";
-import { allowWritesAnnotation, type WriteLimits } from "./write-limits.ts";
+import { allowWritesAnnotation, type WriteLimits } from "../controller/write-limits.ts";
 
 const deleteWindowMs = 60_000;
 const changeWindowMs = 600_000;

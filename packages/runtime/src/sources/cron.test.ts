@@ -3,7 +3,7 @@ import type { Clock } from "@setpoint/host";
 import { expect, test } from "vitest";
 import { CronSchedule, nextCronRun } from "./cron-schedule.ts";
 import { cron } from "./cron.ts";
-import type { SourcePorts } from "./source.ts";
+import type { SourcePorts } from "../controller/source.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -1,6 +1,7 @@
 import { sleep } from "@setpoint/host";
 import { CronSchedule, type CronOptions } from "./cron-schedule.ts";
-import { resumable, wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
+import { resumable, wakeAll, type KeysOf } from "./source.ts";
+import { type Source, type SourcePorts } from "../controller/source.ts";
 
 /** How often the clock is looked at while a moment is waited for: people set clocks, and machines sleep. */
 const lookMsMax = 300_000;

@@ -1,6 +1,7 @@
 import { sleep } from "@setpoint/host";
 import { checkMs } from "../controller/check-number.ts";
-import { resumable, wakeAll, type KeysOf, type Source, type SourcePorts } from "./source.ts";
+import { resumable, wakeAll, type KeysOf } from "./source.ts";
+import { type Source, type SourcePorts } from "../controller/source.ts";
 
 /**
  * Wakes keys at a steady pace, the first time one interval after the start; with low priority, so that changes go first:

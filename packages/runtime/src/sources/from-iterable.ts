@@ -1,6 +1,6 @@
 import type { NamespacedName } from "@setpoint/apimachinery";
-import type { CacheReader } from "../controller/controller-definition.ts";
-import type { Source, SourcePorts } from "./source.ts";
+import type { Source, SourcePorts } from "../controller/source.ts";
+import type { CacheReader } from "../controller/watch-definition.ts";
 
 /** Opens the stream anew; aborts its connection when the signal does. */
 export type OpenIterable<T> = (signal: AbortSignal) => AsyncIterable<T>;

@@ -1,5 +1,5 @@
 import type { NamespacedName } from "@setpoint/apimachinery";
-import type { Source, SourcePorts } from "./source.ts";
+import type { Source, SourcePorts } from "../controller/source.ts";
 
 /** A source that other code of the same process feeds, such as the handler of a webhook. */
 export interface PushSource extends Source {

@@ -8,7 +8,7 @@ import { every } from "./every.ts";
 import { fromIterable } from "./from-iterable.ts";
 import { pushSource } from "./push-source.ts";
 import { SourceRunner } from "./source-runner.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../controller/source.ts";
 
 const Box = createKind({ group: "example.com", version: "v1", kind: "Box", plural: "boxes", namespaced: true });
 

@@ -1,9 +1,9 @@
 import { type NamespacedName, messageOf } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { sleep, type Host, type Logger } from "@setpoint/host";
-import type { CacheReader } from "../controller/controller-definition.ts";
 import type { Priority } from "../queue/priority.ts";
-import type { Source } from "./source.ts";
+import type { Source } from "../controller/source.ts";
+import type { CacheReader } from "../controller/watch-definition.ts";
 
 /** Between the runs of a source that fails: doubled from the first to the largest. */
 const restartDelayMsFirst = 1_000;

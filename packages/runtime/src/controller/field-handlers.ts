@@ -1,0 +1,141 @@
+/** Handlers of single fields inside a level-based reconcile: what was handled is compared with what is there. */
+import { isConflict, SetpointError, type KubeObject } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
+import { ledgerPrefix } from "./ledger.ts";
+import type { ReconcileContext } from "./reconcile-context.ts";
+import { errLedger } from "../errors.ts";
+import { fingerprint } from "../objects/fingerprint.ts";
+import { valueAt, type ObjectPath, type ValueAt } from "./field-path.ts";
+
+/** Handlers of one controller, and characters of one remembered value: together they stay far below what annotations may hold. */
+export const fieldHandlersMax = 16;
+const valueLengthMax = 2_048;
+/** How often a record is tried again that met a change of the object which left the record alone. */
+const attemptsMax = 4;
+
+/** The difference between what was handled last and what is wanted now. */
+export interface FieldChange<V> {
+  readonly path: string;
+  /** What was handled last; undefined at the first time, and when it was too large to be remembered. */
+  readonly old: V | undefined;
+  readonly new: V;
+  /** Nothing was handled yet: the object is new, or the handler is. */
+  readonly isFirst: boolean;
+}
+
+/** The handler of one field, made by `onChange`. */
+export interface FieldHandler<T extends KubeObject = KubeObject> {
+  readonly path: string;
+  run(this: void, change: FieldChange<unknown>, object: Stored<T>, context: ReconcileContext): Promise<void>;
+}
+
+/**
+ * Called before `reconcile` when a field differs from what was handled last:
+ * `fields: [onChange("spec.size", async ({ old, new: size }, object, context) => …)]`. It throws when it is not done, and is called
+ * again then. Idempotent: a crash before the record repeats it.
+ */
+export function onChange<T extends KubeObject, const Path extends ObjectPath<T>>(
+  path: Path,
+  handler: (change: FieldChange<ValueAt<T, Path>>, object: Stored<T>, context: ReconcileContext) => Promise<void>,
+): FieldHandler<T> {
+  // The value at the path has the path's type, as far as the server keeps to the kind.
+  return { path, run: (change, object, context) => handler(change as FieldChange<ValueAt<T, Path>>, object, context) };
+}
+
+/** A remembered value: itself, or the fingerprint of one that is too large. */
+type Remembered = { readonly value: unknown } | { readonly print: string };
+
+/** What was handled of the object of this UID: a copy that somebody makes of it has had nothing handled. */
+interface FieldRecord {
+  readonly uid: string;
+  readonly fields: Readonly<Record<string, Remembered>>;
+}
+
+/**
+ * Calls the handlers of those fields that differ from what they handled last, in the order of their declaration.
+ *
+ * Guarantees: no change is lost, whatever arrives while a handler runs, because the record says what *was handled*, not what was
+ * seen; a handler that has succeeded is not called again when a later one fails; what another process has recorded meanwhile is
+ * never overwritten. Changes that were undone before a run are no changes. Returns the object with the record, or as it was given
+ * when its spec has changed meanwhile, which the next run handles.
+ */
+export async function runFieldHandlers(
+  handlers: readonly FieldHandler[],
+  kind: KindRef,
+  object: Stored<KubeObject>,
+  context: ReconcileContext,
+  controller: string,
+): Promise<Stored<KubeObject>> {
+  const { uid, generation } = object.metadata;
+  const annotation = `${ledgerPrefix}${controller}.fields`;
+  let recorded = object.metadata.annotations?.[annotation];
+  let handled = read(recorded, uid);
+  let current = object;
+  for (const { path, run } of handlers) {
+    const value = valueAt(object, path);
+    const before = handled[path];
+    if (isHandled(before, value)) continue;
+    const old = before !== undefined && "value" in before ? before.value : undefined;
+    await run({ path, old, new: value, isFirst: before === undefined }, object, context);
+    handled = { ...handled, [path]: remembered(value) };
+    const next = JSON.stringify({ uid, fields: handled } satisfies FieldRecord);
+    current = await record(kind, current, context, { annotation, recorded, next });
+    recorded = next;
+  }
+  return current.metadata.generation === generation ? current : object;
+}
+
+/** Writes the record, provided that nobody else has since it was read. */
+async function record(
+  kind: KindRef,
+  object: Stored<KubeObject>,
+  context: ReconcileContext,
+  {
+    annotation,
+    recorded,
+    next,
+  }: { readonly annotation: string; readonly recorded: string | undefined; readonly next: string },
+): Promise<Stored<KubeObject>> {
+  const { name, namespace, uid } = object.metadata;
+  const isSame = (each: Stored<KubeObject> | undefined): each is Stored<KubeObject> => each?.metadata.uid === uid;
+  // A handler may have written to the object itself.
+  const known = context.get(kind, name, namespace);
+  let basis = isSame(known) ? known : object;
+  for (let attempt = 1; ; attempt++) {
+    if (basis.metadata.annotations?.[annotation] !== recorded) throw recordHasChanged(name);
+    try {
+      return await context.patch(basis, { metadata: { annotations: { [annotation]: next } } }, { unchanged: true });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= attemptsMax) throw error;
+      const fresh = await context.fresh(kind, name, namespace);
+      if (!isSame(fresh)) throw error;
+      basis = fresh;
+    }
+  }
+}
+
+function recordHasChanged(name: string): SetpointError {
+  const message = `Cannot go on with the fields of "${name}": what was handled of them has changed since it was read`;
+  return new SetpointError(errLedger, message);
+}
+
+function read(text: string | undefined, uid: string): FieldRecord["fields"] {
+  if (text === undefined) return {};
+  try {
+    // Nobody but this code writes it; what others break is handled anew.
+    const found = JSON.parse(text) as Partial<FieldRecord>;
+    return found.uid === uid ? (found.fields ?? {}) : {};
+  } catch {
+    return {};
+  }
+}
+
+function isHandled(before: Remembered | undefined, value: unknown): boolean {
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(remembered(value));
+}
+
+function remembered(value: unknown): Remembered {
+  // An absent field is remembered as null, which no field of an object is.
+  const text = JSON.stringify(value ?? null);
+  return text.length > valueLengthMax ? { print: fingerprint(text) } : { value: value ?? null };
+}

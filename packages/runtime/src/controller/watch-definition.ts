@@ -1,0 +1,29 @@
+import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
+
+export interface ListOptions {
+  readonly namespace?: string;
+  /** Labels that must all have these values. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Reads of the cache that a mapping function may make. */
+export interface CacheReader {
+  get<T extends KubeObject>(kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
+  list<T extends KubeObject>(kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
+}
+
+/** Which objects of a kind are looked at; absent: all in the manager's namespaces. */
+export interface Selection {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** A kind whose objects are cached, and whose changes may wake objects of the controller's own kind. */
+export interface WatchDefinition<T extends KubeObject = KubeObject> extends Selection {
+  readonly of: KindRef<T>;
+  /** Which keys a changed object wakes; asked for the old and the new state. */
+  wakes?(this: void, object: Stored<T>, cache: CacheReader): readonly NamespacedName[];
+  /** Whether a change of an object is worth asking `wakes`; default: every change is. */
+  predicate?(this: void, old: Stored<T>, next: Stored<T>): boolean;
+}

@@ -1,0 +1,187 @@
+/** Makes the context of one run out of its reader, its writers and its ledger. */
+import { isForbidden, type KubeObject } from "@setpoint/apimachinery";
+import { isOutcomeUnknown, type Stored } from "@setpoint/client";
+import { TerminalError } from "../errors.ts";
+import { ChildSet } from "../writes/child-set.ts";
+import { ChildWriter } from "../writes/child-writer.ts";
+import { Effects } from "../writes/effects.ts";
+import { LedgerKeeper } from "../writes/ledger-keeper.ts";
+import type { Parent } from "../writes/place-child.ts";
+import { Procedure } from "../writes/procedure.ts";
+import type { ReconcileContext } from "../controller/reconcile-context.ts";
+import { refusalOf, type Refusal } from "../status/refusal.ts";
+import { awaitChange, requeueAfter, type Result } from "../controller/result.ts";
+import type { RunPorts } from "../writes/run-ports.ts";
+import { RunReader } from "../writes/run-reader.ts";
+import { unlessRefused } from "../status/unless-refused.ts";
+import { isStalledBy, stalled, unstalled } from "../status/stalled.ts";
+import { declaresStatusField, hasConditions } from "../controller/status-field.ts";
+import { StatusWriter } from "../status/status-writer.ts";
+
+export type { RunPorts } from "../writes/run-ports.ts";
+
+export interface Run {
+  readonly context: ReconcileContext;
+  /** The reconciled object as it is now, own writes included. */
+  current(): Stored<KubeObject>;
+  /** Writes what is still to be written of the status. */
+  flush(): Promise<void>;
+  /** When to come back to the step that waits; undefined when none does. */
+  waitsFor(): Result | undefined;
+  /** Takes note of a run that has ended well. */
+  succeeded(): void;
+  /** Says in the status and in an event what was refused; undefined when the error is none of the user's business. */
+  refused(error: unknown): Refusal | undefined;
+}
+
+export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
+  const { definition, client, host, log, signal, assertMayWrite } = ports;
+  const parent: Parent = { kind: definition.kind, object };
+  const reader = new RunReader(parent, ports);
+  const writer = new ChildWriter(parent, ports, reader);
+  const children = new ChildSet(parent, ports, reader, writer);
+  const status = statusWriter(parent, ports, reader, writer);
+  const saysConditions = declaresStatusField(definition.kind, "conditions");
+  const keeper = ledgerKeeper(parent, ports, reader, writer);
+  const { uid } = object.metadata;
+  const effects = new Effects({ keeper, controller: definition.name, uid, signal, assertMayWrite });
+  const procedure = new Procedure({
+    keeper,
+    generation: object.metadata.generation,
+    announce: async (condition) => {
+      if (!saysConditions) return;
+      status.condition(condition);
+      // What is only said must not keep the step from being done; the end of the run says it again, and fails with it.
+      await status.flush().catch(unlessRefused);
+    },
+  });
+  const event: ReconcileContext["event"] = (type, reason, message) =>
+    ports.events.record(object, definition.name, { type, reason, message });
+
+  const context: ReconcileContext = {
+    signal,
+    log,
+    clock: host.clock,
+    random: host.random,
+    fieldManager: definition.fieldManager,
+    client,
+    cluster: ports.cluster,
+    get: (kind, name, namespace) => reader.get(kind, name, namespace),
+    list: (kind, options) => reader.list(kind, options),
+    owned: (kind) => reader.owned(kind),
+    fresh: (kind, name, namespace) => reader.fresh(kind, name, namespace),
+    outdated: () => ports.cache.outdated(),
+    apply: async (child, options) => {
+      if (options?.owner !== false) children.want(child);
+      return writer.apply(child, options);
+    },
+    applySet: (wanted, options) => children.applySet(wanted, options),
+    prune: () => children.prune(),
+    create: (child, options) => writer.create(child, options),
+    patch: (target, change, options) => writer.patch(target, change, options),
+    delete: (target, options) => writer.delete(target, options),
+    status: (wanted) => status.replace(wanted),
+    condition: (...conditions) => {
+      if (conditions.length > 0 && !hasConditions(definition.kind)) throw withoutConditions(definition.kind.kind);
+      for (const condition of conditions) status.condition(condition);
+    },
+    event,
+    effect: (id, effect) => effects.effect(id, effect),
+    step: (name, run, options = {}) => procedure.step(name, run, options),
+    awaitChange,
+    requeueAfter,
+  };
+  return {
+    context,
+    current: () => reader.current(),
+    flush: () => status.flush(),
+    waitsFor: () => procedure.waitsFor,
+    succeeded: () => {
+      status.conclude();
+      if (!saysConditions) return;
+      const finished = procedure.finished();
+      if (finished !== undefined) status.condition(finished);
+      const accepted = definition.health === undefined ? unstalled(reader.current()) : undefined;
+      if (accepted !== undefined && !status.hasSaid(accepted.type)) status.condition(accepted);
+    },
+    refused: (error) => {
+      const refusal = refusalOf(error, (each) => writer.refusals.has(each));
+      if (refusal === undefined) return undefined;
+      // What the status says already is no news.
+      if (!saysConditions || !isStalledBy(reader.current(), refusal)) event("Warning", refusal.reason, refusal.message);
+      if (saysConditions) status.condition(stalled(refusal));
+      return refusal;
+    },
+  };
+}
+
+function statusWriter(
+  { kind, object }: Parent,
+  ports: RunPorts,
+  reader: RunReader,
+  children: ChildWriter,
+): StatusWriter {
+  const { definition, client, host, log, signal, memory, writes } = ports;
+  return new StatusWriter({
+    kind,
+    fieldManager: definition.fieldManager,
+    client,
+    clock: host.clock,
+    log,
+    signal,
+    memory,
+    generation: object.metadata.generation,
+    health: definition.health,
+    current: () => reader.current(),
+    ask: async () => {
+      const { name, namespace, uid } = object.metadata;
+      const now = await reader.fresh(kind, name, namespace);
+      if (now?.metadata.uid !== uid) return undefined;
+      writes.learned(kind, now);
+      return now;
+    },
+    write: async (send) => {
+      try {
+        const written = await send();
+        writes.written(kind, written);
+        children.metParent();
+        return written;
+      } catch (error) {
+        if (isOutcomeUnknown(error)) writes.unknown(kind, object);
+        // The status goes on to say what it said before: an event is all that the user sees.
+        if (isForbidden(error))
+          ports.events.record(object, definition.name, {
+            type: "Warning",
+            reason: "Forbidden",
+            message: error.message,
+          });
+        throw error;
+      }
+    },
+  });
+}
+
+function ledgerKeeper({ kind, object }: Parent, ports: RunPorts, reader: RunReader, writer: ChildWriter): LedgerKeeper {
+  const { definition, host, signal } = ports;
+  const { name, namespace, uid } = object.metadata;
+  return new LedgerKeeper({
+    controller: definition.name,
+    kind: kind.kind,
+    isDeclared: definition.keepsLedger,
+    clock: host.clock,
+    signal,
+    current: () => reader.current(),
+    fresh: async () => {
+      const now = await reader.fresh(kind, name, namespace);
+      return now?.metadata.uid === uid ? now : undefined;
+    },
+    annotate: (target, annotations) => writer.patch(target, { metadata: { annotations } }, { unchanged: true }),
+  });
+}
+
+/** The server would answer a 500 that names neither the kind's file nor the mistake. */
+function withoutConditions(kind: string): TerminalError {
+  return new TerminalError(
+    `Cannot set a condition of ${kind}: its status has no field "conditions"; add \`conditions: conditions()\` to it`,
+  );
+}

@@ -1,0 +1,142 @@
+/** Turns what the caches tell into the keys that it concerns. */
+import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
+import type { Stored } from "@setpoint/client";
+import type { Logger } from "@setpoint/host";
+import { guarded } from "../cache/guarded.ts";
+import type { Informer } from "../cache/informer.ts";
+import { controllerOf, storeKey } from "../cache/store.ts";
+import type { ControllerCache } from "../controller/controller-cache.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { ChangeKind } from "./run-supervisor.ts";
+import type { WatchDefinition } from "../controller/watch-definition.ts";
+
+export interface KeyWakerOptions {
+  readonly definition: ControllerDefinition;
+  readonly cache: ControllerCache;
+  readonly log: Logger;
+  wake(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
+  /** Told of an object of the controller's kind that went away, before its key wakes. */
+  gone(this: void, key: string, uid: string): void;
+  /** Told of an object with the controller's finalizer that its selection does not show any more, though nobody has deleted it. */
+  left(this: void, object: Stored<KubeObject>): void;
+  /** Told of every change of an object of the controller's kind, before its key wakes, also of one that wakes nobody. */
+  changed(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): void;
+}
+
+/** Objects of the controller's kind wake their own key, owned ones their owner's, watched ones those that the author names. */
+export class KeyWaker {
+  readonly #options: KeyWakerOptions;
+  #childCount = 0;
+
+  constructor(options: KeyWakerOptions) {
+    this.#options = options;
+  }
+
+  /** Present objects that have an object of the controller as owner; counted only for controllers with limits. */
+  get childCount(): number {
+    return this.#childCount;
+  }
+
+  listen(): void {
+    const { cache, definition, wake, gone, left, changed, log } = this.#options;
+    const { kind, owns, watches, limits, finalizer } = definition;
+    const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
+    for (const informer of cache.of(kind).informers)
+      informer.addHandler({
+        onAdd: (object, key) => wake(key, "added", informer, object),
+        onDelete: (object) => {
+          const key = storeKey(object.metadata);
+          const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
+          gone(key, uid);
+          if (informer.isSelective && deletionTimestamp === undefined && finalizers.includes(finalizer)) left(object);
+          wake(key, "deleted", informer, object);
+        },
+        onUpdate: (old, next, key) => {
+          changed(old, next);
+          if (predicate(old, next)) wake(key, "changed", informer, next);
+        },
+        // An object of another history may differ where a predicate does not look, at an equal generation.
+        onRestored: (old, next, key) => {
+          changed(old, next);
+          wake(key, "changed", informer, next);
+        },
+      });
+    for (const owned of owns) {
+      this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));
+      if (limits !== undefined) this.#countChildren(cache.of(owned).informers);
+    }
+    for (const watch of watches) {
+      if (watch.wakes === undefined) continue;
+      const { of, predicate: isWorthIt = anyChange } = watch;
+      const isWorthAsking = guarded("watch predicate", log.with({ resource: of.plural }), isWorthIt, anyChange);
+      this.#listenTo(cache.of(of).informers, (object) => this.#wokenKeys(watch, object), isWorthAsking);
+    }
+  }
+
+  #countChildren(informers: readonly Informer[]): void {
+    const count = (object: KubeObject): number => this.#ownerKeys(object).length;
+    for (const informer of informers)
+      informer.addHandler({
+        onAdd: (object) => (this.#childCount += count(object)),
+        onDelete: (object) => (this.#childCount -= count(object)),
+        onUpdate: (old, next) => (this.#childCount += count(next) - count(old)),
+      });
+  }
+
+  #listenTo(
+    informers: readonly Informer[],
+    keysOf: (object: Stored<KubeObject>) => readonly string[],
+    isWorthIt: WatchDefinition["predicate"] = anyChange,
+  ): void {
+    for (const informer of informers) {
+      const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
+        for (const key of keys) this.#options.wake(key, change, informer, object);
+      };
+      const wakeBoth = (old: Stored<KubeObject>, next: Stored<KubeObject>): void => {
+        const keys = keysOf(next);
+        wakeAll(keys, "changed", next);
+        // Also the old state wakes: an owner that is no longer named has lost something.
+        wakeAll(without(keysOf(old), keys), "changed", next);
+      };
+      informer.addHandler({
+        onAdd: (object) => wakeAll(keysOf(object), "added", object),
+        onDelete: (object) => wakeAll(keysOf(object), "deleted", object),
+        onUpdate: (old, next) => isWorthIt(old, next) && wakeBoth(old, next),
+        onRestored: wakeBoth,
+      });
+    }
+  }
+
+  #ownerKeys(object: KubeObject): readonly string[] {
+    const owner = controllerOf(object);
+    const { kind } = this.#options.definition;
+    if (owner === undefined || owner.kind !== kind.kind || parseApiVersion(owner.apiVersion).group !== kind.group)
+      return [];
+    return [
+      storeKey(kind.namespaced ? { namespace: object.metadata.namespace, name: owner.name } : { name: owner.name }),
+    ];
+  }
+
+  #wokenKeys(watch: WatchDefinition, object: Stored<KubeObject>): readonly string[] {
+    try {
+      return (watch.wakes?.(object, this.#options.cache) ?? []).map(storeKey);
+    } catch (error) {
+      this.#options.log.error("Mapping of a watched object threw", {
+        resource: watch.of.plural,
+        object: storeKey(object.metadata),
+        error,
+      });
+      return [];
+    }
+  }
+}
+
+function anyChange(): boolean {
+  return true;
+}
+
+function without(keys: readonly string[], others: readonly string[]): readonly string[] {
+  if (keys.length === 0 || (keys.length === 1 && keys[0] === others[0])) return [];
+  const known = new Set(others);
+  return keys.filter((key) => !known.has(key));
+}

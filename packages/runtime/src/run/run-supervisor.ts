@@ -1,0 +1,42 @@
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { Client, KindRef } from "@setpoint/client";
+import type { RunEnd } from "./controller-metrics.ts";
+import type { AnsweredRequest } from "../writes/own-writes.ts";
+import type { Result } from "../controller/result.ts";
+
+/** What happened to an object that woke a key. */
+export type ChangeKind = "added" | "changed" | "deleted" | "enqueued";
+
+/** How a run ended: with a result, or with an error and when it is tried again (never, when only a change can help). */
+export type RunVerdict =
+  | { readonly end: RunEnd; readonly result: Result | void }
+  | { readonly end: "error"; readonly error: unknown; readonly retryDelayMs?: number };
+
+/** Is told what the server has answered to a write of a run, whoever has sent it: also what went through `context.client`. */
+export type OnAnswer = (request: AnsweredRequest, answer: unknown) => void;
+
+/** One run as its supervisor sees it. */
+export interface SupervisedRun {
+  /** Its way to the server: fenced, and its writes are remembered. */
+  readonly client: Client;
+  /** Aborts the run. */
+  readonly signal: AbortSignal;
+  /** Throws when the run may not write any more; asked directly before what it does elsewhere, too. */
+  assertMayWrite(this: void): void;
+  ended(this: void, verdict: RunVerdict): void;
+}
+
+/**
+ * Stands beside the runs of one controller: says which keys may run here, gives each run its way to the server, and remembers
+ * why it ran and what it did. Called for every change and every run, so it must be quick.
+ */
+export interface RunSupervisor {
+  /** Whether this process may run the key now. A key that may not run is dropped; whoever may allows it, adds it again. */
+  mayRun(key: string): boolean;
+  woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void;
+  /** The key does not run: its object is gone, or it belongs to another process. */
+  passed(key: string): void;
+  begin(key: string, reconcileID: string, onAnswer: OnAnswer): SupervisedRun;
+  /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
+  accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(this: void): void };
+}

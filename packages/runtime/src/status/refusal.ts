@@ -1,0 +1,65 @@
+/** Which refusals of a run are the user's to see, and which of them only a change can end. */
+import { isApiError, isForbidden, isInvalid, isSetpointError, type ApiError, messageOf } from "@setpoint/apimachinery";
+import { errNotOwned, errWriteBudget, isTerminalError } from "../errors.ts";
+import { isOtherUid } from "../writes/other-uid.ts";
+import { minutes } from "../controller/result.ts";
+
+/** Why an object cannot be brought to what its spec says, as a condition has it. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  readonly message: string;
+  /**
+   * `change`: only a change of an object can help; `look`: the cache is looked at now and then; `retry`: the run is tried
+   * again, ever more slowly.
+   */
+  readonly until: "change" | "look" | "retry";
+}
+
+export const refusalReasons = [
+  "NotOwned",
+  "NamespaceTerminating",
+  "ImmutableField",
+  "Rejected",
+  "QuotaExceeded",
+  "Forbidden",
+  "Terminal",
+  "WriteBudget",
+] as const;
+
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** How often the cache is looked at for whether somebody else's object is gone: its end wakes nobody of ours. */
+export const lookAgainMs: number = minutes(1);
+
+/** `isWrite` says whether an answer of the server is one to what the run wanted to write. */
+export function refusalOf(error: unknown, isWrite: (error: object) => boolean): Refusal | undefined {
+  if (error instanceof AggregateError) return worst(error, isWrite);
+  const message = messageOf(error);
+  if (isTerminalError(error)) return { reason: "Terminal", message, until: "change" };
+  if (isSetpointError(error, errNotOwned)) return { reason: "NotOwned", message, until: "look" };
+  if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };
+  if (!isApiError(error) || !isWrite(error) || isOtherUid(error)) return undefined;
+  if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message, until: "change" };
+  if (isInvalid(error)) return { reason: isImmutable(error) ? "ImmutableField" : "Rejected", message, until: "change" };
+  if (!isForbidden(error)) return undefined;
+  return { reason: message.includes("exceeded quota") ? "QuotaExceeded" : "Forbidden", message, until: "retry" };
+}
+
+/** Several: tried again as soon as any of them may be. */
+function worst(error: AggregateError, isWrite: (error: object) => boolean): Refusal | undefined {
+  const refusals = error.errors.map((each: unknown) => refusalOf(each, isWrite));
+  const known = refusals.filter((each) => each !== undefined);
+  if (known.length < refusals.length) return undefined;
+  const order: readonly Refusal["until"][] = ["retry", "look", "change"];
+  const [first] = known.toSorted((a, b) => order.indexOf(a.until) - order.indexOf(b.until));
+  return first === undefined ? undefined : { ...first, message: error.message };
+}
+
+function isNamespaceTerminating(error: ApiError): boolean {
+  const causes = error.status.details?.causes ?? [];
+  return isForbidden(error) && causes.some(({ reason }) => reason === "NamespaceTerminating");
+}
+
+function isImmutable(error: ApiError): boolean {
+  return error.message.includes("immutable") || error.message.includes("may not be changed");
+}

@@ -1,0 +1,284 @@
+import { isConflict, type Condition, type KubeObject, deepEqual } from "@setpoint/apimachinery";
+import type { Client, KindRef, Stored } from "@setpoint/client";
+import { timestamp, type Clock, type Logger } from "@setpoint/host";
+import { asJson } from "../objects/as-json.ts";
+import { covers } from "../objects/covers.ts";
+import type { AnyConditionProtocol } from "../controller/condition-protocol.ts";
+import { completeConditions, conditionsOf } from "./conditions.ts";
+import { ownStatusOf, type OwnStatus } from "./own-status.ts";
+import { keyOf } from "../writes/place-child.ts";
+import type { ConditionInit } from "../controller/reconcile-context.ts";
+import type { ReconcileMemory } from "../writes/write-memory.ts";
+import { isRefused } from "./stalled.ts";
+import { declaresStatusField } from "../controller/status-field.ts";
+
+/** What the status writer needs of a run. */
+export interface StatusPorts {
+  readonly kind: KindRef;
+  readonly fieldManager: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  readonly memory: ReconcileMemory;
+  /** Of the object that this run looks at; what the cache has learned meanwhile was not observed. */
+  readonly generation: number | undefined;
+  readonly health?: AnyConditionProtocol | undefined;
+  /** The reconciled object as it is now, own writes included. */
+  current(): Stored<KubeObject>;
+  /** Asks the server for it, so that `current` is that; undefined when it is gone, or another one. */
+  ask(): Promise<Stored<KubeObject> | undefined>;
+  /** Sends the write and notes what became of it. */
+  write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
+}
+
+/** How often a write is made anew that met a change by others. */
+const attemptsMax = 4;
+
+/** The field of a status that says when its controller last checked and found something else to write. */
+const checkedField = "lastChecked";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a status is to be. */
+interface Draft {
+  /** Undefined: what is there, and what of it is ours. */
+  readonly fields: Fields | undefined;
+  readonly said: readonly Condition[];
+  /** Conditions that are there and stay, ours of earlier runs and those of others. */
+  readonly kept: readonly Condition[];
+}
+
+/** A status that the object does not have yet. */
+interface Wanted {
+  readonly draft: Draft;
+  /** The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is undefined does not exist. */
+  readonly whole: Fields;
+}
+
+/** Collects the status and the conditions of one run and writes them when they differ from what is there. */
+export class StatusWriter {
+  readonly #ports: StatusPorts;
+  readonly #conditions = new Map<string, ConditionInit>();
+  #isConcluded = false;
+  /** Counts what was said. */
+  #sayings = 0;
+  /** How much of it a `replace` has written, and the revision that has it. */
+  #written: { readonly sayings: number; readonly resourceVersion: string } | undefined;
+  /** The object has become another one than this run looks at: what is to be said of that, the next run says. */
+  #isOutdated = false;
+  /** As the server has told it last; unlike the cache it says who owns what. */
+  #told: Stored<KubeObject> | undefined;
+
+  constructor(ports: StatusPorts) {
+    this.#ports = ports;
+  }
+
+  condition(condition: ConditionInit): void {
+    this.#conditions.set(condition.type, condition);
+    this.#sayings++;
+  }
+
+  /** The run has ended well: what an earlier one was refused is over. */
+  conclude(): void {
+    this.#isConcluded = true;
+    if (this.#ports.health !== undefined) this.#sayings++;
+  }
+
+  /** Whether this run has said a condition. */
+  hasSaid(type: string): boolean {
+    return this.#conditions.has(type);
+  }
+
+  /**
+   * Replaces what this controller has said of the status; conditions that neither it nor this run names stay as they are.
+   * Conditions that bring their own times (those of apps/v1 have others than meta/v1's) are written as they come.
+   */
+  async replace(status: object): Promise<void> {
+    // Any object can be read as its fields.
+    const fields = status as Fields;
+    const named = conditionsOf(fields);
+    if (named.length > 0 && named.every((each) => each.lastTransitionTime !== undefined))
+      return this.#settle(() => ({ fields, said: [], kept: [] }));
+    for (const condition of named) this.condition(condition);
+    const sayings = this.#sayings;
+    await this.#settle(() => this.#completed(fields, named.length > 0));
+    this.#written = { sayings, resourceVersion: this.#ports.current().metadata.resourceVersion };
+  }
+
+  /**
+   * Writes conditions that no `replace` has written: an author who goes on without a refused status has said his conditions all the
+   * same. With declared conditions also those that are missing.
+   */
+  async flush(): Promise<void> {
+    if (this.#isOutdated || (this.#conditions.size === 0 && this.#ports.health === undefined)) return;
+    const { sayings, resourceVersion } = this.#written ?? {};
+    if (sayings === this.#sayings && resourceVersion === this.#ports.current().metadata.resourceVersion) return;
+    await this.#settle(() => this.#completed(undefined, false));
+  }
+
+  /**
+   * A status is written only over the one that it was made for: a write that a network brings late would otherwise put an old
+   * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
+   * write made anew; a new generation is for the next run.
+   */
+  async #settle(make: () => Draft): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        let wanted = this.#missing(make());
+        if (wanted !== undefined && this.#needsOwner(wanted.draft) && this.#own() === undefined) {
+          await this.#ask();
+          wanted = this.#missing(make());
+        }
+        if (wanted !== undefined) await this.#send(wanted);
+        return;
+      } catch (error) {
+        if (!isConflict(error) || attempt >= attemptsMax) throw error;
+        const now = await this.#ask();
+        this.#isOutdated = now === undefined || now.metadata.generation !== this.#ports.generation;
+        if (this.#isOutdated) throw error;
+      }
+    }
+  }
+
+  #completed(fields: Fields | undefined, isComplete: boolean): Draft {
+    const { clock, generation } = this.#ports;
+    const before = conditionsOf(statusOf(this.#ports.current()));
+    const said = [...this.#conditions.values()];
+    const kept = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
+    const derived = this.#derived(said, kept);
+    const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
+    if (derived.length === 0) return { fields, said: own, kept };
+    const isOwn = new Set(own.map(({ type }) => type));
+    return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };
+  }
+
+  /** What follows from the declaration: conditions nobody has said yet, and the summary. */
+  #derived(said: readonly ConditionInit[], kept: readonly ConditionInit[]): readonly ConditionInit[] {
+    const { health, generation } = this.#ports;
+    if (health === undefined) return [];
+    const missing = health.missing([...said, ...kept]);
+    // What was refused earlier counts until a run has ended well; otherwise the condition would flap at each attempt.
+    const all = [...said, ...missing, ...kept.filter((each) => !this.#isConcluded && isRefused(each))];
+    all.push(...kept.filter(({ type }) => type !== "Stalled"));
+    return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
+  }
+
+  /** Undefined when the object has this status, or the server has made of it what the object has. */
+  #missing(draft: Draft): Wanted | undefined {
+    const object = this.#ports.current();
+    const present = statusOf(object);
+    const { fields, said, kept } = draft;
+    const assembled = this.#assembled(fields ?? present, [...said, ...kept], conditionsOf(present));
+    if (deepEqual(present, assembled)) return undefined;
+    const whole = asJson(assembled);
+    if (deepEqual(present, whole)) return undefined;
+    const wanted = (): string => JSON.stringify(whole);
+    const there = (): string => JSON.stringify(present);
+    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", wanted, there);
+    return isKnown ? undefined : { draft, whole };
+  }
+
+  async #ask(): Promise<Stored<KubeObject> | undefined> {
+    this.#told = await this.#ports.ask();
+    return this.#told;
+  }
+
+  /** What of the status of the object as it is now is ours; undefined when that is not known. */
+  #own(): OwnStatus | undefined {
+    const object = this.#ports.current();
+    const told = this.#told?.metadata.resourceVersion === object.metadata.resourceVersion ? this.#told : object;
+    return ownStatusOf(told, this.#ports.fieldManager);
+  }
+
+  /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
+  #needsOwner({ fields, kept }: Draft): boolean {
+    if (kept.length > 0) return true;
+    if (fields !== undefined) return false;
+    const { conditions: _, observedGeneration: __, ...others } = statusOf(this.#ports.current());
+    return Object.keys(others).length > 0;
+  }
+
+  async #send(wanted: Wanted): Promise<void> {
+    const { memory, log, kind } = this.#ports;
+    const whole = this.#checked(wanted.whole);
+    const object = this.#ports.current();
+    const mine = this.#checked(this.#mine(wanted));
+    const answer = await this.#ports.write(() => this.#apply(object, mine));
+    this.#told = answer;
+    const taken = statusOf(answer);
+    if (deepEqual(taken, whole)) return;
+    memory.remember(object.metadata.uid, "status", JSON.stringify(whole), JSON.stringify(taken));
+    if (!hasTaken(taken, whole))
+      log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
+        resource: kind.plural,
+      });
+  }
+
+  /** Of the status what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
+  #mine({ draft, whole }: Wanted): Fields {
+    const own = draft.fields !== undefined && draft.kept.length === 0 ? undefined : this.#own();
+    if (own === undefined) return whole;
+    const kept = own.conditions.filter(({ type }) => draft.kept.some((each) => each.type === type));
+    const before = conditionsOf(statusOf(this.#ports.current()));
+    return asJson(this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before));
+  }
+
+  /** A status that has a place for it says which generation it is about. */
+  #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
+    const { kind, generation } = this.#ports;
+    const isDated = generation !== undefined && declaresStatusField(kind, "observedGeneration");
+    const assembled: Record<string, unknown> = { ...fields };
+    // The time alone is no reason to write.
+    const { [checkedField]: checked } = statusOf(this.#ports.current());
+    if (checked !== undefined && declaresStatusField(kind, checkedField)) assembled[checkedField] = checked;
+    if (isDated) assembled["observedGeneration"] = generation;
+    if (conditions.length > 0) assembled["conditions"] = inOrder(conditions, before);
+    return assembled;
+  }
+
+  /** A status that has a place for it says when it was checked; only with something else that is written. */
+  #checked(fields: Fields): Fields {
+    const { kind, clock } = this.#ports;
+    return declaresStatusField(kind, checkedField) ? { ...fields, [checkedField]: timestamp(clock) } : fields;
+  }
+
+  #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {
+    const { client, kind, fieldManager, signal } = this.#ports;
+    const { uid, resourceVersion } = object.metadata;
+    const metadata = { ...keyOf(object), uid, resourceVersion };
+    const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
+    return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });
+  }
+}
+
+function statusOf(object: KubeObject): Fields {
+  return (object as { readonly status?: Fields }).status ?? {};
+}
+
+/** Whether the server has kept what was sent; the order of conditions is its own. */
+function hasTaken(answer: Fields, sent: Fields): boolean {
+  const { conditions: _, ...fields } = sent;
+  const taken = conditionsOf(answer);
+  return (
+    covers(answer, fields) &&
+    conditionsOf(sent).every((each) =>
+      covers(
+        taken.find(({ type }) => type === each.type),
+        each,
+      ),
+    )
+  );
+}
+
+/** Keeps the order that is there, so that the same conditions are the same list. */
+function inOrder<C extends { readonly type: string }>(
+  conditions: readonly C[],
+  before: readonly { readonly type: string }[],
+): readonly C[] {
+  // Nearly always it is kept already.
+  if (conditions.every(({ type }, index) => before[index]?.type === type)) return conditions;
+  const place = new Map(before.map((each, index) => [each.type, index]));
+  const placeOf = ({ type }: C): number => place.get(type) ?? before.length;
+  return conditions.toSorted((a, b) => placeOf(a) - placeOf(b));
+}

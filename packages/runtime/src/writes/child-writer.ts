@@ -1,0 +1,331 @@
+/** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
+import {
+  isAlreadyExists,
+  isApiError,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeObject,
+} from "@setpoint/apimachinery";
+import { isOutcomeUnknown, type KindRef, type Stored } from "@setpoint/client";
+import { storeKey } from "../cache/store.ts";
+import { appliedAnnotation, withAppliedMark } from "../objects/applied-mark.ts";
+import { TemporaryError, TerminalError } from "../errors.ts";
+import { covers } from "../objects/covers.ts";
+import { withoutForeignItems } from "../objects/foreign-items.ts";
+import { isOtherUid } from "./other-uid.ts";
+import { assertOurs, keyOf, nameOf, namespaceOf, placed, type Parent } from "./place-child.ts";
+import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "../controller/reconcile-context.ts";
+import type { RunPorts } from "./run-ports.ts";
+import type { RunReader } from "./run-reader.ts";
+import type { PlannedWrite } from "./write-guard.ts";
+
+/**
+ * No object ever has this revision, and a server makes an object that is applied with it and is not there: so it says
+ * "only if there is none" in one request, where a cache that lags could not know.
+ */
+const absentResourceVersion = "1";
+
+/** How soon a run looks again whose object has gone. */
+const ownerGoneRetryMs = 5_000;
+
+/** A write on its way. */
+type Write<T extends KubeObject> = PlannedWrite & { readonly send: () => Promise<Stored<T>> };
+
+export class ChildWriter {
+  readonly #parent: Parent;
+  readonly #ports: RunPorts;
+  readonly #reader: RunReader;
+  /** Refusals by the server of what this run wanted to write; other errors of the API are none. */
+  readonly refusals: WeakSet<object> = new WeakSet();
+  /** The kinds of which earlier runs have written children, as of the first question. */
+  #earlier: ReadonlySet<string> | undefined;
+  #parentLives: Promise<void> | undefined;
+
+  constructor(parent: Parent, ports: RunPorts, reader: RunReader) {
+    this.#parent = parent;
+    this.#ports = ports;
+    this.#reader = reader;
+  }
+
+  async apply<T extends KubeObject>(child: T, options: ApplyOptions = {}): Promise<Stored<T>> {
+    const { cache, memory, definition } = this.#ports;
+    // A kind's objects have the type of the kind.
+    const kind = cache.ofObject(child).kind as KindRef<T>;
+    const isOwned = options.owner ?? true;
+    const wanted = withAppliedMark(placed(kind, child, isOwned, this.#parent), definition.fieldManager);
+    const present = this.#reader.get(kind, nameOf(wanted), wanted.metadata.namespace);
+    if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
+    const { uid } = this.#parent.object.metadata;
+    const what = placeOf(kind, wanted);
+    if (present === undefined && isOwned) await this.#assertParentLives(kind);
+    const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
+    // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
+    if (
+      present !== undefined &&
+      (covers(present, wanted) ||
+        memory.isKnownNoop(
+          uid,
+          what,
+          () => mark,
+          () => contentOf(present),
+        ))
+    )
+      return present;
+    const written = await this.#send(kind, wanted, present, isOwned, options);
+    // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
+    if (covers(written, wanted)) memory.rememberKind(uid, kind.plural);
+    else memory.remember(uid, what, mark, contentOf(written));
+    return written;
+  }
+
+  /** What is ours may be made or changed, what is not must not: also when the cache does not show how it is now. */
+  async #send<T extends KubeObject>(
+    kind: KindRef<T>,
+    wanted: T,
+    present: Stored<T> | undefined,
+    isOwned: boolean,
+    options: ApplyOptions,
+  ): Promise<Stored<T>> {
+    // Nothing says "only if there is none" here, so it counts as a change.
+    if (!isOwned) return this.#apply(kind, wanted, false, options);
+    try {
+      return await this.#apply(kind, onlyIf(wanted, present), present === undefined, options);
+    } catch (error) {
+      if (isInvalid(error) && !isOtherUid(error)) return this.#applyAlone(kind, wanted, present, options, error);
+      if (!isConflict(error) && !isOtherUid(error)) throw error;
+      const now = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
+      // Neither has anything changed: the conflict is another one, over fields.
+      if (now?.metadata.uid === present?.metadata.uid) throw error;
+      if (now !== undefined) assertOurs("apply", now, this.#parent);
+      return this.#apply(kind, onlyIf(wanted, now), now === undefined, options);
+    }
+  }
+
+  /**
+   * An apply leaves what others have added to a list. A port that somebody has given another number is such an item, and beside it the
+   * server refuses ours, which has the same name: so the lists with foreign items are written as they are wanted, and then it is applied.
+   */
+  async #applyAlone<T extends KubeObject>(
+    kind: KindRef<T>,
+    wanted: T,
+    present: Stored<T> | undefined,
+    options: ApplyOptions,
+    refusal: unknown,
+  ): Promise<Stored<T>> {
+    const { client, definition, signal } = this.#ports;
+    const lists = present === undefined || options.force === false ? undefined : withoutForeignItems(present, wanted);
+    if (present === undefined || lists === undefined) throw refusal;
+    const { uid, resourceVersion } = present.metadata;
+    const body = { ...lists, metadata: { uid, resourceVersion } };
+    const send = (): Promise<Stored<T>> =>
+      client.patch<T>(kind, keyOf(present), body, { fieldManager: definition.fieldManager, signal });
+    const alone = await this.#track({
+      verb: "patch",
+      kind,
+      object: present,
+      isNew: false,
+      parent: this.#parent.object,
+      send,
+    });
+    return this.#apply(kind, onlyIf(wanted, alone), false, options);
+  }
+
+  #apply<T extends KubeObject>(
+    kind: KindRef<T>,
+    object: T,
+    isNew: boolean,
+    { force = true }: ApplyOptions,
+  ): Promise<Stored<T>> {
+    const { client, definition, signal } = this.#ports;
+    const send = (): Promise<Stored<T>> =>
+      client.apply<T>(kind, object, { fieldManager: definition.fieldManager, force, signal });
+    return this.#track({ verb: "apply", kind, object, isNew, parent: this.#parent.object, send });
+  }
+
+  async create<T extends KubeObject>(child: T, { owner = true }: CreateOptions = {}): Promise<Stored<T>> {
+    const { cache, client, definition, signal, writes } = this.#ports;
+    const kind = cache.ofObject(child).kind as KindRef<T>;
+    requireName(child);
+    const object = placed(kind, child, owner, this.#parent);
+    const send = (): Promise<Stored<T>> =>
+      client.create<T>(kind, object, { fieldManager: definition.fieldManager, signal });
+    try {
+      if (owner) await this.#assertParentLives(kind);
+      const written = await this.#track({
+        verb: "create",
+        kind,
+        object,
+        isNew: true,
+        parent: this.#parent.object,
+        send,
+      });
+      this.#ports.memory.rememberKind(this.#parent.object.metadata.uid, kind.plural);
+      return written;
+    } catch (error) {
+      if (!isAlreadyExists(error) || !owner) throw error;
+      const present = await this.#reader.fresh(kind, nameOf(object), object.metadata.namespace);
+      if (present === undefined) throw error;
+      assertOurs("create", present, this.#parent);
+      writes.written(kind, present);
+      return present;
+    }
+  }
+
+  /**
+   * Where an earlier run has made children already, new ones may be wanted because the old ones went with their owner, whose end the
+   * cache does not show yet. Then the garbage collector takes every new one away at once, and the two would go on as fast as they can.
+   * Asked once a run, and never by the run that makes the first children.
+   */
+  #assertParentLives(childKind: KindRef): Promise<void> {
+    const { uid } = this.#parent.object.metadata;
+    if (this.#earlier === undefined) this.#earlier = this.#ports.memory.kindsOf(uid);
+    if (!this.#earlier.has(childKind.plural)) return Promise.resolve();
+    this.#parentLives ??= this.#askForParent();
+    return this.#parentLives;
+  }
+
+  /** The server has just answered with the parent itself, so this run need not ask whether it is there. */
+  metParent(): void {
+    this.#parentLives = Promise.resolve();
+  }
+
+  async #askForParent(): Promise<void> {
+    const { kind, object } = this.#parent;
+    const { name, namespace, uid } = object.metadata;
+    const present = await this.#reader.fresh(kind, name, namespace);
+    if (present?.metadata.uid === uid) return;
+    throw new TemporaryError(
+      `Cannot make children of ${kind.kind} "${name}": it is gone on the server, and the cache does not show it yet`,
+      ownerGoneRetryMs,
+    );
+  }
+
+  async patch<T extends KubeObject>(
+    target: T,
+    change: unknown,
+    { unchanged = false, once = false }: PatchOptions = {},
+  ): Promise<Stored<T>> {
+    const { cache, client, definition, signal } = this.#ports;
+    const kind = cache.ofObject(target).kind as KindRef<T>;
+    const meant = (await this.#identified(kind, target)) ?? this.#located(kind, target);
+    const { uid, resourceVersion } = meant.metadata;
+    const fields = change as { readonly metadata?: object };
+    const metadata = { ...fields.metadata, uid, ...(unchanged ? { resourceVersion } : {}) };
+    const send = (): Promise<Stored<T>> =>
+      client.patch<T>(
+        kind,
+        keyOf(meant),
+        { ...fields, metadata },
+        { fieldManager: definition.fieldManager, signal, once },
+      );
+    return this.#track({ verb: "patch", kind, object: meant, isNew: false, parent: this.#parent.object, send });
+  }
+
+  async delete(
+    named: KubeObject,
+    { unchanged = false, once = false, gracePeriodSeconds, propagation }: DeleteOptions = {},
+  ): Promise<void> {
+    const { cache, client, signal, writes } = this.#ports;
+    const { kind } = cache.ofObject(named);
+    const target = await this.#identified(kind, named);
+    if (target === undefined) return;
+    const { uid, resourceVersion } = target.metadata;
+    const preconditions = { uid, ...(unchanged ? { resourceVersion } : {}) };
+    this.#ports.guard?.check({ verb: "delete", kind, object: target, isNew: false, parent: this.#parent.object });
+    try {
+      const answer = await client.delete(kind, keyOf(target), {
+        preconditions,
+        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+        ...(propagation === undefined ? {} : { propagationPolicy: propagation }),
+        signal,
+        once,
+      });
+      this.#forget(kind, target);
+      if (isMarkedOnly(answer)) writes.written(kind, answer);
+      else writes.deleted(kind, target);
+    } catch (error) {
+      // Without a resourceVersion a conflict can only mean that this UID is gone.
+      const isGone = isNotFound(error) || (isConflict(error) && !unchanged);
+      if (!isGone) throw this.#noted(error, kind, target);
+      this.#forget(kind, target);
+      writes.deleted(kind, target);
+    }
+  }
+
+  /**
+   * What a write is about names its UID, so that it never meets a namesake that came meanwhile. An object that the author has built by
+   * name is the one that the cache shows under it, or else the server; undefined when there is none.
+   */
+  async #identified<T extends KubeObject>(kind: KindRef<T>, target: T): Promise<Stored<T> | undefined> {
+    if (isRead(target)) return target;
+    const { namespace } = target.metadata;
+    const name = nameOf(target);
+    return this.#reader.get<T>(kind, name, namespace) ?? (await this.#reader.fresh<T>(kind, name, namespace));
+  }
+
+  /** What is not there is not there in its own namespace, whatever another one has of its name. */
+  #located<T extends KubeObject>(kind: KindRef<T>, target: T): T {
+    const namespace = namespaceOf(kind, target.metadata.namespace, this.#parent);
+    return namespace === undefined ? target : { ...target, metadata: { ...target.metadata, namespace } };
+  }
+
+  #forget(kind: KindRef, target: KubeObject): void {
+    this.#ports.memory.drop(this.#parent.object.metadata.uid, placeOf(kind, target));
+  }
+
+  /** Sends a write and notes what became of it. */
+  async #track<T extends KubeObject>({ send, ...write }: Write<T>): Promise<Stored<T>> {
+    this.#ports.guard?.check(write);
+    try {
+      const written = await send();
+      this.#ports.guard?.written(write);
+      this.#ports.writes.written(write.kind, written);
+      return written;
+    } catch (error) {
+      throw this.#noted(error, write.kind, write.object);
+    }
+  }
+
+  #noted(error: unknown, kind: KindRef, object: KubeObject): unknown {
+    if (isOutcomeUnknown(error)) this.#ports.writes.unknown(kind, object);
+    if (isApiError(error)) this.refusals.add(error);
+    return error;
+  }
+}
+
+/** How children of one owner are told apart. */
+function placeOf(kind: KindRef, object: KubeObject): string {
+  return `${kind.plural}/${storeKey(object.metadata)}`;
+}
+
+/** Nobody but the server gives UIDs. */
+function isRead<T extends KubeObject>(object: T): object is Stored<T> {
+  return object.metadata.uid !== undefined;
+}
+
+/** With a name that the server chooses nobody can ask what became of a write whose answer was lost: the next try makes two. */
+function requireName({ kind, metadata }: KubeObject): void {
+  if (metadata.name !== undefined) return;
+  throw new TerminalError(
+    `Cannot create ${kind} "${metadata.generateName ?? ""}*": when the answer is lost, nobody could tell whether it is there; give it a name, for instance with randomSuffix(random, 5)`,
+  );
+}
+
+/** Holds only for what is there: this very object, or none. */
+function onlyIf<T extends KubeObject>(wanted: T, present: Stored<T> | undefined): T {
+  const condition = present === undefined ? { resourceVersion: absentResourceVersion } : { uid: present.metadata.uid };
+  return { ...wanted, metadata: { ...wanted.metadata, ...condition } };
+}
+
+/** What of an object counts for "nothing has changed": all but what changes by itself. */
+function contentOf(object: KubeObject): string {
+  const { resourceVersion: _rv, managedFields: _mf, generation: _g, ...metadata } = object.metadata;
+  return JSON.stringify({ ...object, metadata, status: undefined });
+}
+
+/** Whether a deletion answered the object, still there with its mark, instead of a Status. */
+function isMarkedOnly(answer: { readonly metadata?: object }): answer is Stored<KubeObject> {
+  // Of a Status nothing is asked but what its metadata does not have.
+  return (answer as Partial<KubeObject>).metadata?.deletionTimestamp !== undefined;
+}

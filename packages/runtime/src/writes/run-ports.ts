@@ -1,0 +1,27 @@
+import type { Client } from "@setpoint/client";
+import type { Host, Logger } from "@setpoint/host";
+import type { EventRecorder } from "../events/event-recorder.ts";
+import type { ControllerCache } from "../controller/controller-cache.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { OwnWrites } from "./own-writes.ts";
+import type { ReconcileMemory } from "./write-memory.ts";
+import type { WriteGuard } from "./write-guard.ts";
+
+/** What a run is given by its controller. */
+export interface RunPorts {
+  readonly definition: ControllerDefinition;
+  readonly client: Client;
+  /** The cluster's name when the manager has several. */
+  readonly cluster?: string | undefined;
+  readonly host: Host;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Throws when the run may not write any more. */
+  assertMayWrite(this: void): void;
+  readonly cache: ControllerCache;
+  readonly writes: OwnWrites;
+  readonly memory: ReconcileMemory;
+  readonly events: EventRecorder;
+  /** Asked before each write of the run. */
+  readonly guard?: WriteGuard;
+}

@@ -5,23 +5,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Transport } from "@setpoint/apimachinery";
-import { type ControlPlane, startControlPlane } from "@setpoint/controlplane";
-import { silentLogger } from "@setpoint/host";
-import { systemClock } from "@setpoint/host/system";
-import { expect, test } from "vitest";
-import { type ClusterApi, createClusterApi } from "../packages/process-node/src/cluster/cluster-api.ts";
 import {
-  claimKind,
-  endpointSliceKind,
-  namespaceKind,
-  networkPolicyKind,
-  podKind,
-  serviceKind,
-  volumeKind,
-} from "../packages/process-node/src/cluster/kinds.ts";
+  EndpointSlice,
+  Namespace,
+  NetworkPolicy,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from "@setpoint/api";
+import type { Transport } from "@setpoint/apimachinery";
+import { type Client, createClient, type KindRef } from "@setpoint/client";
+import { type ControlPlane, startControlPlane } from "@setpoint/controlplane";
+import { type Host, noMetrics, silentLogger } from "@setpoint/host";
+import { systemClock, systemRandom } from "@setpoint/host/system";
+import { expect, test } from "vitest";
+import { KindInformer } from "../packages/process-node/src/cluster/kind-informer.ts";
 import { NodeRegistration } from "../packages/process-node/src/cluster/node-registration.ts";
-import { ObjectMirror } from "../packages/process-node/src/cluster/object-mirror.ts";
 import { createFolderProvisioner } from "../packages/process-node/src/volumes/folder-provisioner.ts";
 import { createPodTokens } from "../packages/process-node/src/volumes/token-source.ts";
 import { type Ask, arranging, nodeUser } from "./attack/authorization.ts";
@@ -50,18 +50,21 @@ function recording(transport: Transport, refusals: string[]): Transport {
   };
 }
 
-async function mirrored(api: ClusterApi, ...kinds: readonly Parameters<ClusterApi["list"]>[0][]): Promise<void> {
+const host: Host = { clock: systemClock, random: systemRandom, log: silentLogger, metrics: noMetrics };
+
+/** The two requests of an informer. */
+async function listAndWatch(client: Client, ...kinds: readonly KindRef[]): Promise<void> {
   for (const kind of kinds) {
-    const { resourceVersion } = await api.list(kind, {});
+    const { resourceVersion } = await client.listAll(kind);
     const stop = new AbortController();
-    await api.watch(kind, {}, resourceVersion, stop.signal).finally(() => stop.abort());
+    await client.watch(kind, { resourceVersion, signal: stop.signal }).finally(() => stop.abort());
   }
 }
 
 /** What an agent does in its life with the objects of the cluster. */
 async function live(plane: ControlPlane, arrange: Ask, refusals: string[]): Promise<void> {
-  const clock = systemClock;
-  const api = createClusterApi(recording(plane.transportAs(nodeUser(name)), refusals));
+  const { clock } = host;
+  const client = createClient(recording(plane.transportAs(nodeUser(name)), refusals), host);
   const facts = {
     name,
     address: "127.0.0.1",
@@ -78,42 +81,38 @@ async function live(plane: ControlPlane, arrange: Ask, refusals: string[]): Prom
     runtimeVersion: "x://1",
     kubeletVersion: "v1",
   };
-  await using registration = new NodeRegistration({ api, clock, log: silentLogger, facts });
+  await using registration = new NodeRegistration({ client, clock, log: silentLogger, facts });
   await registration.register();
-  await mirrored(api, serviceKind, endpointSliceKind);
-  await using pods = new ObjectMirror({
-    api,
-    clock,
-    log: silentLogger,
-    kind: podKind,
+  await listAndWatch(client, Service, EndpointSlice);
+  await using pods = new KindInformer({
+    client,
+    host,
+    kind: Pod,
     selector: { fieldSelector: `spec.nodeName=${name}` },
     onChange: () => {},
   });
   await pods.synced;
   const folder = mkdtempSync(join(tmpdir(), "setpoint-rbac-"));
   try {
-    const provisioner = createFolderProvisioner({ api, log: silentLogger, nodeName: name, directory: folder });
-    const pod = await api.get(podKind, { namespace: "default", name: "web" });
+    const provisioner = createFolderProvisioner({ client, log: silentLogger, nodeName: name, directory: folder });
+    const key = { namespace: "default", name: "web" };
+    const pod = await client.get(Pod, key);
     await provisioner.provision(pod);
-    const claim = await api.get(claimKind, { namespace: "default", name: "data" });
-    await api.get(volumeKind, { name: claim.spec.volumeName ?? "" });
-    await createPodTokens(clock, api).token(pod, { path: "token" });
-    await api.patch(podKind, { namespace: "default", name: "web" }, { status: { phase: "Running" } }, "status");
-    await api.delete(podKind, { namespace: "default", name: "web" }, { gracePeriodSeconds: 0 });
+    const claim = await client.get(PersistentVolumeClaim, { namespace: "default", name: "data" });
+    await client.get(PersistentVolume, { name: claim.spec.volumeName ?? "" });
+    await createPodTokens(clock, client).token(pod, { path: "token" });
+    await client.patch(Pod, key, { status: { phase: "Running" } }, { subresource: "status" });
+    await client.delete(Pod, key, { gracePeriodSeconds: 0 });
     await arrange("PATCH", `${core}/persistentvolumeclaims/data`, { metadata: { finalizers: null } });
     await arrange("DELETE", `${core}/persistentvolumeclaims/data`);
     await provisioner.reclaim();
-    const { items } = await api.list(volumeKind, {});
+    const { items } = await client.listAll(PersistentVolume);
     expect(items).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  await mirrored(
-    createClusterApi(recording(plane.transportAs(networkUser), refusals)),
-    podKind,
-    namespaceKind,
-    networkPolicyKind,
-  );
+  const network = createClient(recording(plane.transportAs(networkUser), refusals), host);
+  await listAndWatch(network, Pod, Namespace, NetworkPolicy);
 }
 
 async function arrangeWork(arrange: Ask): Promise<void> {

@@ -58,6 +58,15 @@ export interface TokenOptions extends RequestOptions {
   readonly audiences?: readonly string[];
   /** The server may give another; at least 600. */
   readonly expirationSeconds?: number;
+  /** The token ends with this object, which is in the account's namespace; absent: with the account. */
+  readonly boundObjectRef?: BoundObjectReference;
+}
+
+export interface BoundObjectReference {
+  readonly apiVersion: string;
+  readonly kind: "Pod" | "Secret";
+  readonly name: string;
+  readonly uid: string;
 }
 
 export interface ServiceAccountToken {
@@ -69,11 +78,12 @@ export interface ServiceAccountToken {
 export async function requestToken(
   client: Client,
   account: NamespacedName,
-  { audiences, expirationSeconds, signal }: TokenOptions = {},
+  { audiences, expirationSeconds, boundObjectRef, signal }: TokenOptions = {},
 ): Promise<ServiceAccountToken> {
   const spec = {
     ...(audiences === undefined ? {} : { audiences }),
     ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
+    ...(boundObjectRef === undefined ? {} : { boundObjectRef }),
   };
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: {}, spec };
   const request: ApiRequest = { method: "POST", path: objectPath(ServiceAccount, account, "token"), body };

@@ -1,4 +1,5 @@
 /** From a container of a pod and its image to what the runtime starts. */
+import type { Container, Pod, VolumeMount } from "@setpoint/api";
 import type { ContainerSpec } from "./container-runtime.ts";
 import { createTerminationFile } from "./logs/termination-message.ts";
 import { nodeError } from "./errors.ts";
@@ -8,7 +9,7 @@ import type { PodFacts } from "./pod/downward-api.ts";
 import { containerEnvironment, expandVariables } from "./pod/environment.ts";
 import { containerLimits } from "./pod/container-limits.ts";
 import { containerIdentity } from "./pod/container-security.ts";
-import { type Container, type Pod, podHostname, podIdentity, type VolumeMount } from "./pod/pod.ts";
+import { podHostname, podIdentity } from "./cluster/pod.ts";
 import { refuseUnsupported } from "./pod/refusals.ts";
 import { pathBeneath } from "./volumes/path-beneath.ts";
 

@@ -1,10 +1,12 @@
+import type { Container, ContainerState, ContainerStateTerminated, ContainerStatus, Probe } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Clock, sleep, timestamp, timestampAt } from "@setpoint/host";
 import type { AdoptedContainer, ContainerExit, ContainerSpec, RunningContainer } from "./container-runtime.ts";
 import type { LocalImage } from "./images/image.ts";
-import type { Container, ContainerState, ContainerStatus, Probe, ProbeHandler } from "./pod/pod.ts";
+import type { ProbeHandler } from "./cluster/pod.ts";
 import { Prober } from "./probes/prober.ts";
 import type { ProbeResult } from "./probes/probe-runner.ts";
+import type { ReportedStatus } from "./status/pod-status.ts";
 import { nextBackOff, noBackOff, type RestartBackOff } from "./status/restart-back-off.ts";
 
 /** What a container worker needs of its pod and node. */
@@ -43,7 +45,7 @@ type Phase =
     }
   | {
       readonly kind: "terminated";
-      readonly state: NonNullable<ContainerState["terminated"]>;
+      readonly state: ContainerStateTerminated;
       readonly restartAfterMs: number;
     };
 
@@ -152,7 +154,7 @@ export class ContainerWorker {
     if (this.#phase.kind === "running") this.#phase.running.destroy();
   }
 
-  status(): ContainerStatus {
+  status(): ReportedStatus {
     const running = this.#phase.kind === "running" ? this.#phase : undefined;
     return {
       name: this.name,
@@ -178,7 +180,7 @@ export class ContainerWorker {
   #adopt({ attempt, startedAtMs, running, exit }: AdoptedContainer, recorded: ContainerStatus | undefined): void {
     const id = `${this.#parts.podUid}/${this.name}/${attempt}`;
     const isRecorded = recorded?.containerID === `process://${id}`;
-    if (exit !== undefined && isRecorded && recorded.state.terminated !== undefined) return;
+    if (exit !== undefined && isRecorded && recorded.state?.terminated !== undefined) return;
     // What was recorded last is the run before.
     const lost = this.#phase.kind === "terminated" ? this.#phase.state : undefined;
     if (!isRecorded && lost !== undefined) this.#lastState = { terminated: lost };
@@ -195,24 +197,24 @@ export class ContainerWorker {
   /** The record of a run before this agent started, of which nothing is left. */
   #recover(recorded: ContainerStatus): void {
     this.#restartCount = recorded.restartCount;
-    this.#lastState = recorded.lastState;
+    this.#lastState = recorded.lastState ?? {};
     this.#imageId = recorded.imageID;
     this.#containerId = recorded.containerID?.replace("process://", "");
-    const hasRun = recorded.state.running !== undefined || recorded.state.terminated !== undefined;
+    const { running, terminated } = recorded.state ?? {};
+    const hasRun = running !== undefined || terminated !== undefined;
     this.#attempt = hasRun ? recorded.restartCount : recorded.restartCount - 1;
-    const { running, terminated } = recorded.state;
     const lost = {
       exitCode: 137,
       reason: "Error",
       message: "The node stopped, and its containers with it",
-      startedAt: running?.startedAt ?? null,
+      ...(running?.startedAt === undefined ? {} : { startedAt: running.startedAt }),
       finishedAt: timestamp(this.#parts.clock),
       ...(recorded.containerID === undefined ? {} : { containerID: recorded.containerID }),
     };
     const state = terminated ?? (running === undefined ? undefined : lost);
     if (state !== undefined) this.#phase = { kind: "terminated", state, restartAfterMs: 0 };
-    else if (recorded.lastState.terminated !== undefined) {
-      this.#phase = { kind: "terminated", state: recorded.lastState.terminated, restartAfterMs: 0 };
+    else if (this.#lastState.terminated !== undefined) {
+      this.#phase = { kind: "terminated", state: this.#lastState.terminated, restartAfterMs: 0 };
     }
   }
 
@@ -328,7 +330,7 @@ export class ContainerWorker {
     }
     this.#attempt++;
     if (this.#hasRun()) this.#restartCount++;
-    this.#terminated(container, { exitCode: 128, reason: "StartError", message, startedAt: null }, 0);
+    this.#terminated(container, { exitCode: 128, reason: "StartError", message }, 0);
   }
 
   #runs(container: Container, running: RunningContainer): void {
@@ -392,7 +394,7 @@ export class ContainerWorker {
 
   #terminated(
     container: Container,
-    how: { exitCode: number; signal?: number; reason: string; message?: string; startedAt: string | null },
+    how: Omit<ContainerStateTerminated, "containerID" | "finishedAt">,
     ranMs: number,
     finishedAtMs: number = this.#parts.clock.now(),
   ): void {

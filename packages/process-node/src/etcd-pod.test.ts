@@ -1,3 +1,4 @@
+import type { Pod, PodStatus } from "@setpoint/api";
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +11,6 @@ import { createImageCatalog } from "./images/image-catalog.ts";
 import { ImageStore } from "./images/image-store.ts";
 import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
-import type { Pod, PodStatus } from "./pod/pod.ts";
 import { PodWorker } from "./pod-worker.ts";
 import { logFile } from "./logs/container-log.ts";
 import { OciRuntime } from "./sandbox/oci-runtime.ts";
@@ -115,7 +115,7 @@ test.skipIf(reason !== "")(
     });
     await worker.settled();
     expect(worker.isDone).toBe(true);
-    expect(statuses.at(-1)?.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: expect.any(Number) });
+    expect(statuses.at(-1)?.containerStatuses?.[0]?.state?.terminated).toMatchObject({ exitCode: expect.any(Number) });
     expect(events.map((event) => event.split(" ")[0])).toContain("Pulled");
   },
   120_000,

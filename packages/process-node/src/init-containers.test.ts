@@ -13,7 +13,7 @@ test("init containers run one after the other, then the main ones", async () => 
   const world = new PodWorld({ initContainers: [init("a"), init("b")], containers: [main] });
   await world.run(1);
   expect(names(world)).toEqual(["a"]);
-  expect(world.container("main")?.state.waiting?.reason).toBe("PodInitializing");
+  expect(world.container("main")?.state?.waiting?.reason).toBe("PodInitializing");
   expect(world.condition("Initialized")).toBe("False ContainersNotInitialized");
   world.process("a").exit(0);
   await world.run(1);

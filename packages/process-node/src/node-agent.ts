@@ -1,14 +1,16 @@
 /** The assembly of a node: chooses the parts, connects them to the API, starts and ends them in order. */
+import { EndpointSlice, Pod, Service } from "@setpoint/api";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isConflict, isNotFound, type KubeObject } from "@setpoint/apimachinery";
-import type { Timer } from "@setpoint/host";
+import { isConflict, isNotFound } from "@setpoint/apimachinery";
+import type { Client } from "@setpoint/client";
+import type { Host, Timer } from "@setpoint/host";
+import { EventRecorder } from "@setpoint/runtime";
 import { rememberNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
-import { type ClusterApi, createClusterApi } from "./cluster/cluster-api.ts";
-import { createEventRecorder } from "./cluster/event-recorder.ts";
-import { endpointSliceKind, podKind, serviceKind } from "./cluster/kinds.ts";
+import { KindInformer } from "./cluster/kind-informer.ts";
+import { createNodeClient } from "./cluster/node-client.ts";
+import { createNodeEvents, type NodeEvents, nodeReference } from "./cluster/node-events.ts";
 import { NodeRegistration, readyMessage } from "./cluster/node-registration.ts";
-import { ObjectMirror } from "./cluster/object-mirror.ts";
 import { createPodObjects } from "./cluster/pod-objects.ts";
 import { ReferencedObjects } from "./cluster/referenced-objects.ts";
 import { podFacts } from "./container-description.ts";
@@ -34,7 +36,7 @@ import type { NodeAgent, NodeOptions } from "./node-options.ts";
 import { PodEvictions } from "./pod-evictions.ts";
 import { PodManager } from "./pod-manager.ts";
 import type { PodParts, PodReports } from "./pod-parts.ts";
-import { type Pod, podIdentity } from "./pod/pod.ts";
+import { podIdentity } from "./cluster/pod.ts";
 import { missingTools, requireTools } from "./sandbox/host-tools.ts";
 import { OciRuntime } from "./sandbox/oci-runtime.ts";
 import { identify } from "./process-identity.ts";
@@ -65,13 +67,14 @@ const privateFolders = ["", "pods", "volumes"];
 /** Registers a node and runs its pods until it is disposed. */
 export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   await using stack = new AsyncDisposableStack();
-  const { name, host, directory } = options;
+  const { name, directory } = options;
+  const log = options.host.log.with({ node: name });
+  const host: Host = { ...options.host, log };
   const { clock } = host;
-  const log = host.log.with({ node: name });
   const lock = await lockDirectory(directory, clock);
   stack.defer(() => lock.release());
   for (const folder of privateFolders) preparePrivateFolder(join(directory, folder));
-  const api = createClusterApi(options.transport);
+  const client = createNodeClient(options.transport, host);
   const podDirectory = (uid: string): string => join(directory, "pods", uid);
   await removeAbandonedNodes(clock, log);
   const memory = prepareMemoryFolder(directory);
@@ -97,7 +100,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const port = options.kubeletPort ?? kubeletPort;
 
   const { tls, caPem: clientCaPem } = options;
-  const access = new RequestAccess(clock, api, name);
+  const access = new RequestAccess(clock, client, name);
   const kubelet = stack.use(
     new KubeletServer({
       clock,
@@ -112,8 +115,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   );
   const nodeNetwork: NodeNetwork = stack.use(
     await createNodeNetwork({
-      clock,
-      log,
+      host,
       nodeName: name,
       podNetwork,
       addresses: {
@@ -128,13 +130,14 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   const { network } = nodeNetwork;
 
   const onChange = (): void => servicesLater();
-  const services = stack.use(new ObjectMirror({ api, clock, log, kind: serviceKind, onChange }));
-  const slices = stack.use(new ObjectMirror({ api, clock, log, kind: endpointSliceKind, onChange }));
+  const services = stack.use(new KindInformer({ client, host, kind: Service, onChange }));
+  const slices = stack.use(new KindInformer({ client, host, kind: EndpointSlice, onChange }));
   const table = createServiceTable(
     () => services.values(),
     () => slices.values(),
   );
-  const events = createEventRecorder({ ...host, log }, api, "kubelet", name);
+  const recorder = new EventRecorder(client, host, name);
+  const events = createNodeEvents(recorder);
   const proxy = stack.use(new ServiceProxy(table, (problem) => reportService(log, events, problem), nodeNetwork.proxy));
   const dnsAddress = options.clusterDnsAddress ?? clusterDnsAddress;
   const dns = stack.use(new ClusterDns(table, clock, nodeNetwork.dnsSockets));
@@ -147,13 +150,13 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     else log.info("Cluster DNS is served", { address: dnsAddress });
   };
 
-  const referenced = stack.use(new ReferencedObjects({ api, clock, log, onChange: (uids) => pods.wake(uids) }));
-  const tokens = createPodTokens(clock, api);
-  const provisioner = createFolderProvisioner({ api, log, nodeName: name, directory: persistentDirectory });
+  const referenced = stack.use(new ReferencedObjects({ client, host, onChange: (uids) => pods.wake(uids) }));
+  const tokens = createPodTokens(clock, client);
+  const provisioner = createFolderProvisioner({ client, log, nodeName: name, directory: persistentDirectory });
   const facts = readHostFacts(directory);
   const volumes = new NodeVolumes({
     clock,
-    api,
+    client,
     podDirectory,
     memoryDirectory,
     persistentDirectory,
@@ -196,7 +199,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
       remove: (uid) => volumes.remove(uid),
     },
     objects: createPodObjects(referenced, table, proxy),
-    reports: podReports(api, (...event) => events.record(...event)),
+    reports: podReports(client, (...event) => events.record(...event)),
     hostFiles: (pod, podIP) =>
       podHostFiles(pod, {
         podIP,
@@ -219,7 +222,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
   };
 
   const registration = new NodeRegistration({
-    api,
+    client,
     clock,
     log,
     onReturn: () => pods.reportAgain(),
@@ -256,19 +259,18 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
     await pods.stop(shutdownGraceMs);
     // What no pod of the API knows of any more: nothing may outlive a node that is stopped.
     for (const uid of runtime.sandboxUids()) await runtime.removeSandbox(uid);
-    await events.flushed();
+    await recorder.flushed();
   });
-  const mirror = stack.use(
-    new ObjectMirror<Pod>({
-      api,
-      clock,
-      log,
-      kind: podKind,
+  const podInformer = stack.use(
+    new KindInformer({
+      client,
+      host,
+      kind: Pod,
       selector: { fieldSelector: `spec.nodeName=${name}` },
       onChange: (pod, before) => pods.changed(pod, before),
     }),
   );
-  await mirror.synced;
+  await podInformer.synced;
   network.retain(pods.uids());
   // Pods that were deleted while no agent ran left their processes and folders.
   await removeStrangePods(runtime, network, pods.uids());
@@ -328,11 +330,6 @@ async function removeStrangePods(
   }
 }
 
-/** As kubelets name their Node in events: by its name alone. */
-function nodeReference(name: string): KubeObject {
-  return { apiVersion: "v1", kind: "Node", metadata: { name, uid: name } };
-}
-
 async function removeStrangers(folder: string, uids: ReadonlySet<string>): Promise<void> {
   const present = existsSync(folder) ? readdirSync(folder) : [];
   for (const uid of present.filter((each) => !uids.has(each))) {
@@ -361,15 +358,13 @@ function createAgent(
   };
 }
 
-type RecordEvent = (pod: Pod, type: "Normal" | "Warning", reason: string, message: string, fieldPath?: string) => void;
-
-function podReports(api: ClusterApi, record: RecordEvent): PodReports {
+function podReports(client: Client, record: NodeEvents["record"]): PodReports {
   return {
     async writeStatus(pod, status) {
       const { namespace, name, uid } = podIdentity(pod);
       try {
         // The UID makes it a conflict when a namesake has taken the name.
-        await api.patch(podKind, { namespace, name }, { metadata: { uid }, status }, "status");
+        await client.patch(Pod, { namespace, name }, { metadata: { uid }, status }, { subresource: "status" });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }
@@ -377,7 +372,7 @@ function podReports(api: ClusterApi, record: RecordEvent): PodReports {
     async removePod(pod) {
       const { namespace, name, uid } = podIdentity(pod);
       try {
-        await api.delete(podKind, { namespace, name }, { uid, gracePeriodSeconds: 0 });
+        await client.delete(Pod, { namespace, name }, { preconditions: { uid }, gracePeriodSeconds: 0 });
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
       }

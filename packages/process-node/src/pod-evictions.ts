@@ -1,10 +1,10 @@
 /** Ends pods that use more of the node's disk than they may, in the words of a kubelet. */
+import type { Pod } from "@setpoint/api";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 import { quantityNumber } from "./pod/downward-api.ts";
-import type { Pod } from "./pod/pod.ts";
 import type { PodWorker } from "./pod-worker.ts";
 import { runTool } from "./sandbox/run-tool.ts";
 

@@ -1,10 +1,10 @@
 /** What a pod worker is made of; `node-agent.ts` chooses the parts, tests give others. */
+import type { Pod, PodStatus } from "@setpoint/api";
 import type { Clock, Logger } from "@setpoint/host";
 import type { ContainerRuntime, PodSandbox } from "./container-runtime.ts";
 import type { LocalImage } from "./images/image.ts";
 import type { PodNetwork } from "./network/pod-network.ts";
 import type { DataReader, ServiceAddress } from "./pod/environment.ts";
-import type { Pod, PodStatus } from "./pod/pod.ts";
 
 export interface PreparedVolume {
   /** A folder or file of the host. */

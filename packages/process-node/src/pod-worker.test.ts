@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { logFile } from "./logs/container-log.ts";
 import { main, PodWorld } from "./pod-world.fixture.ts";
 
-const reasonOf = (world: PodWorld, name = "main"): string => world.container(name)?.state.waiting?.reason ?? "";
+const reasonOf = (world: PodWorld, name = "main"): string => world.container(name)?.state?.waiting?.reason ?? "";
 
 test("a pod is Pending until its containers have started, then Running and Ready", async () => {
   const world = new PodWorld({ containers: [main, { ...main, name: "second" }] });
@@ -23,7 +23,7 @@ test("a container that keeps ending starts again after 0, 10, 20, 40 … seconds
   expect(world.startsOf("main")).toEqual([0, 0, 10, 30, 70, 150, 310, 610, 910, 1_210]);
   expect(world.container("main")).toMatchObject({ restartCount: 9, lastState: { terminated: { exitCode: 1 } } });
   expect(reasonOf(world)).toBe("CrashLoopBackOff");
-  expect(world.container("main")?.state.waiting?.message).toBe(
+  expect(world.container("main")?.state?.waiting?.message).toBe(
     "back-off 5m0s restarting failed container=main pod=web_shop(u1)",
   );
   expect(world.status.phase).toBe("Running");
@@ -91,7 +91,7 @@ test("a deleted pod gets SIGTERM, and is removed when its processes are gone", a
   world.delete(30);
   await world.run(1);
   expect(world.process("main").signals[0]).toBe("SIGTERM");
-  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 143, signal: 15 });
+  expect(world.container("main")?.state?.terminated).toMatchObject({ exitCode: 143, signal: 15 });
   expect(world.isRemoved).toBe(true);
   expect(world.worker.isDone).toBe(true);
 });
@@ -105,7 +105,7 @@ test("a process that ignores SIGTERM is killed when the grace is over", async ()
   expect(world.isRemoved).toBe(false);
   await world.run(2);
   expect(world.isRemoved).toBe(true);
-  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 137, signal: 9 });
+  expect(world.container("main")?.state?.terminated).toMatchObject({ exitCode: 137, signal: 9 });
 });
 
 test("a second deletion with a shorter grace counts", async () => {
@@ -162,7 +162,7 @@ test("an image that cannot be had is tried again after 10, 20, 40 … seconds", 
   expect(reasonOf(world)).toBe("ErrImagePull");
   await world.run(10);
   expect(reasonOf(world)).toBe("ImagePullBackOff");
-  expect(world.container("main")?.state.waiting?.message).toContain("no nope:1 here");
+  expect(world.container("main")?.state?.waiting?.message).toContain("no nope:1 here");
   expect(world.status.phase).toBe("Pending");
   world.imagesHere.add("nope:1");
   await world.run(20);
@@ -172,7 +172,7 @@ test("an image that cannot be had is tried again after 10, 20, 40 … seconds", 
 test("imagePullPolicy Never waits for an image that is not there, Always looks it up each time", async () => {
   const never = new PodWorld({ containers: [{ ...main, image: "nope:1", imagePullPolicy: "Never" }] });
   await never.run(1);
-  expect(never.container("main")?.state.waiting).toEqual({
+  expect(never.container("main")?.state?.waiting).toEqual({
     reason: "ErrImageNeverPull",
     message: 'Container image "nope:1" is not present with pull policy of Never',
   });
@@ -199,8 +199,8 @@ test("a container's last words are its termination message, or with FallbackToLo
   writeFileSync(log, ["starting", "no such table"].map((text) => `2026-01-01T00:00:00Z stderr F ${text}\n`).join(""));
   world.process("second").exit(1);
   await world.run(1);
-  expect(world.container("main")?.state.terminated?.message).toBe("the disk is full");
-  expect(world.container("second")?.state.terminated?.message).toBe("starting\nno such table\n");
+  expect(world.container("main")?.state?.terminated?.message).toBe("the disk is full");
+  expect(world.container("second")?.state?.terminated?.message).toBe("starting\nno such table\n");
 });
 
 test("files that the node gives to a container are kept current", async () => {
@@ -218,7 +218,7 @@ test("a start that fails counts as a run that ended", async () => {
     throw new Error("no such program");
   };
   await world.run(1);
-  expect(world.container("main")?.state.terminated).toMatchObject({ exitCode: 128, reason: "StartError" });
+  expect(world.container("main")?.state?.terminated).toMatchObject({ exitCode: 128, reason: "StartError" });
   expect(world.status.phase).toBe("Failed");
 });
 
@@ -226,7 +226,7 @@ test("a reference to a ConfigMap that is missing waits with CreateContainerConfi
   const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "gone", key: "a" } } }];
   const world = new PodWorld({ containers: [{ ...main, env }] });
   await world.run(1);
-  expect(world.container("main")?.state.waiting).toEqual({
+  expect(world.container("main")?.state?.waiting).toEqual({
     reason: "CreateContainerConfigError",
     message: 'configmap "gone" not found',
   });
@@ -235,7 +235,7 @@ test("a reference to a ConfigMap that is missing waits with CreateContainerConfi
 test("a pod of root is refused where runAsNonRoot is asked for", async () => {
   const world = new PodWorld({ securityContext: { runAsNonRoot: true }, containers: [main] });
   await world.run(1);
-  expect(world.container("main")?.state.waiting?.message).toContain("image will run as root");
+  expect(world.container("main")?.state?.waiting?.message).toContain("image will run as root");
   expect(world.starts).toEqual([]);
 });
 
@@ -299,7 +299,7 @@ test("a container whose end nobody saw has an unknown status", async () => {
     { ...left, exit: { exitCode: 137, isUnknown: true } },
   ]);
   await world.run(1);
-  expect(world.container("main")?.state.terminated?.reason).toBe("ContainerStatusUnknown");
+  expect(world.container("main")?.state?.terminated?.reason).toBe("ContainerStatusUnknown");
 });
 
 test("a container that the kernel ended for its memory says so", async () => {
@@ -307,7 +307,7 @@ test("a container that the kernel ended for its memory says so", async () => {
     { ...left, exit: { exitCode: 137, oomKilled: true } },
   ]);
   await world.run(1);
-  expect(world.container("main")?.state.terminated).toMatchObject({ reason: "OOMKilled", exitCode: 137 });
+  expect(world.container("main")?.state?.terminated).toMatchObject({ reason: "OOMKilled", exitCode: 137 });
 });
 
 test("a node that stops does not wait for the longer grace of a container that is being stopped already", async () => {
@@ -361,6 +361,6 @@ test("an agent that starts again ends a pod that was deleted meanwhile, and says
   const world = new PodWorld({ containers: [main] }, { status: before.status, metadata: deletion });
   await world.run(1);
   expect(world.starts).toEqual([]);
-  expect(world.container("main")?.state.terminated?.exitCode).toBe(137);
+  expect(world.container("main")?.state?.terminated?.exitCode).toBe(137);
   expect(world.isRemoved).toBe(true);
 });

@@ -1,3 +1,4 @@
+import type { Container, ContainerStatus, Pod, PodStatus } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Timer, timestamp } from "@setpoint/host";
 import { ContainerWorker } from "./container-worker.ts";
@@ -10,7 +11,7 @@ import type { PodNetwork } from "./network/pod-network.ts";
 import type { PodParts, PreparedVolume } from "./pod-parts.ts";
 import { podLimits } from "./pod/container-limits.ts";
 import { podUser } from "./pod/container-security.ts";
-import { type Container, isSidecar, type Pod, podHostname, podIdentity, type PodStatus } from "./pod/pod.ts";
+import { isSidecar, podHostname, podIdentity } from "./cluster/pod.ts";
 import { runProbe } from "./probes/probe-runner.ts";
 import { evictedStatus, podStatus, restarts } from "./status/pod-status.ts";
 
@@ -411,7 +412,7 @@ export class PodWorker {
 
   #createWorker(
     container: Container,
-    recorded: ReturnType<ContainerWorker["status"]> | undefined,
+    recorded: ContainerStatus | undefined,
     adopted: AdoptedContainer | undefined,
   ): ContainerWorker {
     const { clock, images, network, runtime, reports } = this.#parts;

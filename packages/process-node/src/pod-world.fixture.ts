@@ -1,4 +1,5 @@
 /** One pod under virtual time: a runtime of make-believe processes, and an API that gives back what was written. */
+import type { ContainerStatus, Pod, PodSpec, PodStatus } from "@setpoint/api";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +19,6 @@ import { nodeError } from "./errors.ts";
 import { fixedNetwork } from "./network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
-import type { ContainerStatus, Pod, PodSpec, PodStatus } from "./pod/pod.ts";
 
 /** A process of a container: runs until it is told to exit, or killed. */
 export class FakeProcess implements RunningContainer {

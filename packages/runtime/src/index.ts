@@ -126,6 +126,10 @@ export type { WorkersOptions } from "./run/workers.ts";
 export { Workers } from "./run/workers.ts";
 export { LeaderElector } from "./coordination/leader-elector.ts";
 
+// events, for what is not a controller
+export type { EventInit, EventSubject } from "./events/event-recorder.ts";
+export { EventRecorder } from "./events/event-recorder.ts";
+
 // webhooks
 export type {
   AdmissionContext,

@@ -1,6 +1,5 @@
 /** The Node object, its status and its lease: pure builders. */
-import type { KubeObject } from "@setpoint/apimachinery";
-import type { PodCondition } from "../pod/pod.ts";
+import { Lease, Node, type NodeCondition, type NodeStatus } from "@setpoint/api";
 
 export interface NodeFacts {
   readonly name: string;
@@ -19,15 +18,6 @@ export interface NodeFacts {
   readonly kubeletVersion: string;
 }
 
-export interface NodeObject extends KubeObject {
-  readonly spec?: { readonly podCIDR?: string; readonly podCIDRs?: readonly string[] };
-  readonly status?: { readonly conditions?: readonly NodeCondition[] };
-}
-
-export interface NodeCondition extends Omit<PodCondition, "lastProbeTime"> {
-  readonly lastHeartbeatTime?: string;
-}
-
 export interface NodeHealth {
   readonly ready: boolean;
   readonly message: string;
@@ -41,13 +31,12 @@ const diskShareForPods = 0.9;
 /** Pods that a node takes at most: as many as a kubelet's default. */
 export const podsMax = 110;
 
-export function buildNode(facts: NodeFacts): NodeObject {
-  return {
-    apiVersion: "v1",
-    kind: "Node",
-    metadata: { name: facts.name, labels: nodeLabels(facts) },
+export function buildNode(facts: NodeFacts): Node {
+  return Node({
+    name: facts.name,
+    labels: nodeLabels(facts),
     spec: { podCIDR: facts.podCidr, podCIDRs: [facts.podCidr] },
-  };
+  });
 }
 
 export function nodeLabels({ name, architecture }: NodeFacts): Record<string, string> {
@@ -65,7 +54,7 @@ export function nodeStatus(
   health: NodeHealth,
   before: readonly NodeCondition[],
   now: string,
-): object {
+): NodeStatus {
   const capacity = {
     cpu: String(facts.cpus),
     memory: `${Math.floor(facts.memoryBytes / 1024)}Ki`,
@@ -106,11 +95,11 @@ function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], no
     ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
   ] as const;
   const wanted = [
-    ...pressures.map(([type, reason, message]) => ({ type, status: "False" as const, reason, message })),
+    ...pressures.map(([type, reason, message]) => ({ type, status: "False", reason, message })),
     diskCondition(health.hasDiskPressure === true),
     {
       type: "Ready",
-      status: health.ready ? ("True" as const) : ("False" as const),
+      status: health.ready ? "True" : "False",
       reason: health.ready ? "KubeletReady" : "KubeletNotReady",
       message: health.message,
     },
@@ -135,16 +124,11 @@ function diskCondition(hasPressure: boolean): Pick<NodeCondition, "type" | "stat
 export const leaseDurationSeconds = 40;
 export const leaseNamespace = "kube-node-lease";
 
-export function buildLease(nodeName: string, nodeUid: string, renewTime: string): KubeObject {
-  const lease = {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: {
-      name: nodeName,
-      namespace: leaseNamespace,
-      ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }],
-    },
+export function buildLease(nodeName: string, nodeUid: string, renewTime: string): Lease {
+  return Lease({
+    name: nodeName,
+    namespace: leaseNamespace,
+    ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }],
     spec: { holderIdentity: nodeName, leaseDurationSeconds, renewTime },
-  };
-  return lease;
+  });
 }

@@ -1,7 +1,8 @@
+import { Lease, Node } from "@setpoint/api";
 import { isAlreadyExists } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
 import { type Clock, type Logger, microTimestamp, type Timer, timestamp } from "@setpoint/host";
-import type { ClusterApi } from "./cluster-api.ts";
-import { leaseKind, nodeKind } from "./kinds.ts";
+import { findObject } from "./find-object.ts";
 import {
   buildLease,
   buildNode,
@@ -9,12 +10,11 @@ import {
   type NodeFacts,
   type NodeHealth,
   nodeLabels,
-  type NodeObject,
   nodeStatus,
 } from "./node-object.ts";
 
 export interface NodeRegistrationOptions {
-  readonly api: ClusterApi;
+  readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
   readonly facts: NodeFacts;
@@ -94,21 +94,14 @@ export class NodeRegistration implements AsyncDisposable {
   }
 
   async #renew(): Promise<void> {
-    const { api, clock, facts } = this.#options;
+    const { client, clock, facts } = this.#options;
     const renewTime = microTimestamp(clock);
-    const lease = buildLease(facts.name, this.#uid, renewTime);
     const key = { namespace: leaseNamespace, name: facts.name };
-    if ((await api.find(leaseKind, key)) === undefined) {
-      // Somebody deleted the Node, or it is new: a Node that is gone is made again.
+    if ((await findObject(client, Lease, key)) === undefined) {
+      // The Node is new, or it was deleted and its Lease with it.
       await this.#ensureNode();
-      await api.create(leaseKind, {
-        ...lease,
-        metadata: {
-          ...lease.metadata,
-          ownerReferences: [{ apiVersion: "v1", kind: "Node", name: facts.name, uid: this.#uid }],
-        },
-      });
-    } else await api.patch(leaseKind, key, { spec: { renewTime, holderIdentity: facts.name } });
+      await client.create(Lease, buildLease(facts.name, this.#uid, renewTime));
+    } else await client.patch(Lease, key, { spec: { renewTime, holderIdentity: facts.name } });
     const isAsReported = await this.#isAsReported();
     if (clock.monotonic() - this.#statusAtMs >= statusMs || !isAsReported) await this.#writeStatus();
     if (!isAsReported) this.#options.onReturn?.();
@@ -116,29 +109,29 @@ export class NodeRegistration implements AsyncDisposable {
 
   /** Whether the Node still says what this agent reported; somebody who missed a heartbeat may have written otherwise. */
   async #isAsReported(): Promise<boolean> {
-    const node: NodeObject = await this.#options.api.get(nodeKind, { name: this.#options.facts.name });
+    const node: Stored<Node> = await this.#options.client.get(Node, { name: this.#options.facts.name });
     const ready = node.status?.conditions?.find((each) => each.type === "Ready");
     return ready?.status === (this.#health.ready ? "True" : "False");
   }
 
   async #ensureNode(): Promise<void> {
-    const { api, facts } = this.#options;
+    const { client, facts } = this.#options;
     try {
-      this.#uid = (await api.create(nodeKind, buildNode(facts))).metadata.uid ?? "";
+      this.#uid = (await client.create(Node, buildNode(facts))).metadata.uid;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      const node = await api.patch(nodeKind, { name: facts.name }, { metadata: { labels: nodeLabels(facts) } });
-      this.#uid = node.metadata.uid ?? "";
+      const node = await client.patch(Node, { name: facts.name }, { metadata: { labels: nodeLabels(facts) } });
+      this.#uid = node.metadata.uid;
     }
     await this.#writeStatus();
   }
 
   async #writeStatus(): Promise<void> {
-    const { api, clock, facts } = this.#options;
+    const { client, clock, facts } = this.#options;
     const key = { name: facts.name };
-    const node: NodeObject = await api.get(nodeKind, key);
+    const node = await client.get(Node, key);
     const status = nodeStatus(facts, this.#health, node.status?.conditions ?? [], timestamp(clock));
-    await api.patch(nodeKind, key, { status }, "status");
+    await client.patch(Node, key, { status }, { subresource: "status" });
     this.#statusAtMs = clock.monotonic();
   }
 }

@@ -1,9 +1,10 @@
 /** What containers learn from the cluster at their start: data of ConfigMaps and Secrets, and addresses of Services. */
+import type { Pod } from "@setpoint/api";
 import { backends, hasClusterIp, type ServiceTable } from "../network/service-table.ts";
 import type { ServiceProxy } from "../network/service-proxy.ts";
 import type { PodObjects } from "../pod-parts.ts";
 import type { DataReader, ServiceAddress } from "../pod/environment.ts";
-import { type Pod, podIdentity } from "../pod/pod.ts";
+import { podIdentity } from "../cluster/pod.ts";
 import { decodeData } from "../volumes/volume-content.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 

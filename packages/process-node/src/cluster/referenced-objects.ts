@@ -1,20 +1,19 @@
-import type { Clock, Logger } from "@setpoint/host";
-import type { ClusterApi } from "./cluster-api.ts";
-import { configMapKind, type DataObject, secretKind } from "./kinds.ts";
-import { ObjectMirror } from "./object-mirror.ts";
+import { ConfigMap, Secret } from "@setpoint/api";
+import type { Client } from "@setpoint/client";
+import type { Host } from "@setpoint/host";
+import { KindInformer } from "./kind-informer.ts";
 
 type DataKind = "ConfigMap" | "Secret";
 
 export interface ReferencedObjectsOptions {
-  readonly api: ClusterApi;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly client: Client;
+  readonly host: Host;
   /** An object changed that these pods use. */
   readonly onChange: (podUids: ReadonlySet<string>) => void;
 }
 
 interface Entry {
-  readonly mirror: ObjectMirror<DataObject>;
+  readonly informer: KindInformer<ConfigMap | Secret>;
   readonly users: Set<string>;
 }
 
@@ -28,23 +27,23 @@ export class ReferencedObjects implements AsyncDisposable {
   }
 
   /** Undefined when there is no such object. From now on the pod hears of its changes. */
-  async find(podUid: string, kind: DataKind, namespace: string, name: string): Promise<DataObject | undefined> {
+  async find(podUid: string, kind: DataKind, namespace: string, name: string): Promise<ConfigMap | Secret | undefined> {
     const entry = this.#entry(kind, namespace, name);
     entry.users.add(podUid);
-    await entry.mirror.synced;
-    return entry.mirror.get(namespace, name);
+    await entry.informer.synced;
+    return entry.informer.get(namespace, name);
   }
 
   forget(podUid: string): void {
     for (const [key, entry] of this.#entries) {
       if (!entry.users.delete(podUid) || entry.users.size > 0) continue;
       this.#entries.delete(key);
-      void entry.mirror[Symbol.asyncDispose]();
+      void entry.informer[Symbol.asyncDispose]();
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ mirror }) => mirror[Symbol.asyncDispose]()));
+    await Promise.all([...this.#entries.values()].map(({ informer }) => informer[Symbol.asyncDispose]()));
   }
 
   #entry(kind: DataKind, namespace: string, name: string): Entry {
@@ -52,18 +51,15 @@ export class ReferencedObjects implements AsyncDisposable {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const users = new Set<string>();
-    const mirror = new ObjectMirror<DataObject>({
-      api: this.#options.api,
-      clock: this.#options.clock,
-      log: this.#options.log,
-      kind: kind === "ConfigMap" ? configMapKind : secretKind,
-      selector: {
-        namespace,
-        fieldSelector: `metadata.name=${name}`,
-      },
+    const informer = new KindInformer<ConfigMap | Secret>({
+      client: this.#options.client,
+      host: this.#options.host,
+      kind: kind === "ConfigMap" ? ConfigMap : Secret,
+      // The API server allows a node to read only the objects that its pods name, each by its name.
+      selector: { namespace, fieldSelector: `metadata.name=${name}` },
       onChange: () => this.#options.onChange(users),
     });
-    const entry = { mirror, users };
+    const entry = { informer, users };
     this.#entries.set(key, entry);
     return entry;
   }

@@ -2,51 +2,18 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { KubeObject } from "@setpoint/apimachinery";
-import type { KindRef } from "@setpoint/client";
+import { SubjectAccessReview, TokenReview, type UserInfo } from "@setpoint/api";
+import type { Client } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
-import type { ClusterApi } from "../cluster/cluster-api.ts";
 import { ExpiringCache } from "./expiring-cache.ts";
 import { nodeAttributes } from "./node-attributes.ts";
 
-export interface RequestUser {
-  readonly username: string;
-  readonly uid?: string;
-  readonly groups?: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
+export type RequestUser = UserInfo & { readonly username: string };
 
 export interface Refusal {
   readonly status: 401 | 403 | 429;
   readonly text: string;
 }
-
-interface TokenReview extends KubeObject {
-  readonly spec: { readonly token: string };
-  readonly status?: { readonly authenticated?: boolean; readonly user?: RequestUser };
-}
-
-interface AccessReview extends KubeObject {
-  readonly spec: RequestUserSpec & { readonly resourceAttributes: object };
-  readonly status?: { readonly allowed?: boolean };
-}
-
-type RequestUserSpec = Omit<RequestUser, "username"> & { readonly user: string };
-
-const tokenReviewKind: KindRef<TokenReview> = {
-  group: "authentication.k8s.io",
-  version: "v1",
-  kind: "TokenReview",
-  plural: "tokenreviews",
-  namespaced: false,
-};
-const accessReviewKind: KindRef<AccessReview> = {
-  group: "authorization.k8s.io",
-  version: "v1",
-  kind: "SubjectAccessReview",
-  plural: "subjectaccessreviews",
-  namespaced: false,
-};
 
 /** A right or a token that was revoked works no longer than this. */
 const cacheMs = 10_000;
@@ -57,14 +24,14 @@ const tokenLengthMax = 16_384;
 
 /** Authenticates by client certificate or bearer token, and authorizes by SubjectAccessReview of the Node. */
 export class RequestAccess {
-  readonly #api: ClusterApi;
+  readonly #client: Client;
   readonly #nodeName: string;
   readonly #tokens: ExpiringCache<RequestUser | undefined>;
   readonly #decisions: ExpiringCache<boolean>;
   #tokenReviews = 0;
 
-  constructor(clock: Clock, api: ClusterApi, nodeName: string) {
-    this.#api = api;
+  constructor(clock: Clock, client: Client, nodeName: string) {
+    this.#client = client;
     this.#nodeName = nodeName;
     this.#tokens = new ExpiringCache({ clock, ttlMs: cacheMs, entriesMax: cacheEntriesMax });
     this.#decisions = new ExpiringCache({ clock, ttlMs: cacheMs, entriesMax: cacheEntriesMax });
@@ -92,10 +59,9 @@ export class RequestAccess {
   async #reviewToken(token: string): Promise<RequestUser | undefined> {
     this.#tokenReviews++;
     try {
-      const kind = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview" };
-      const review: TokenReview = { ...kind, metadata: {}, spec: { token } };
-      const { status } = await this.#api.create(tokenReviewKind, review);
-      return status?.authenticated === true ? status.user : undefined;
+      const { status } = await this.#client.create(TokenReview, TokenReview({ spec: { token } }));
+      const { username = "", ...user } = status?.user ?? {};
+      return status?.authenticated === true ? { ...user, username } : undefined;
     } finally {
       this.#tokenReviews--;
     }
@@ -105,9 +71,7 @@ export class RequestAccess {
     const resourceAttributes = { verb, version: "v1", resource: "nodes", subresource, name: this.#nodeName };
     const spec = { ...user, user: username, resourceAttributes };
     return this.#decisions.get(JSON.stringify(spec), async () => {
-      const kind = { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" };
-      const review: AccessReview = { ...kind, metadata: {}, spec };
-      const { status } = await this.#api.create(accessReviewKind, review);
+      const { status } = await this.#client.create(SubjectAccessReview, SubjectAccessReview({ spec }));
       return status?.allowed === true;
     });
   }

@@ -1,10 +1,10 @@
+import type { EndpointSlice, Service } from "@setpoint/api";
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 import { connect } from "node:net";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { systemClock } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
-import type { EndpointSlice, Service } from "../cluster/kinds.ts";
 import { ClusterDns } from "./cluster-dns.ts";
 import { serveDns } from "./node-dns.ts";
 import { createServiceTable, type ServiceTable } from "./service-table.ts";

@@ -1,5 +1,5 @@
+import type { EndpointSlice, Service } from "@setpoint/api";
 import { expect, test } from "vitest";
-import type { EndpointSlice, Service } from "../cluster/kinds.ts";
 import { answerClusterName } from "./cluster-names.ts";
 import { dnsTypes } from "./dns-message.ts";
 import { createServiceTable } from "./service-table.ts";

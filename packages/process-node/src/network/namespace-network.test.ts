@@ -1,10 +1,10 @@
+import type { EndpointSlice, Service } from "@setpoint/api";
 import { createServer } from "node:net";
 import { execFile, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "@setpoint/host/system";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { EndpointSlice, Service } from "../cluster/kinds.ts";
 import { holdNamespace, readHolder } from "./namespace-holder.ts";
 import { askFromHost, apiAddress, missing, NetworkWorld, readAll, TestPod } from "./namespace.fixture.ts";
 import { policyRules } from "./policy-rules.ts";
@@ -82,7 +82,7 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
       metadata: { name, namespace: "shop" },
       spec: { clusterIP, ports: [{ port: 80 }], ...more },
     });
-    const slice = (name: string, pods: readonly TestPod[], protocol = "TCP"): EndpointSlice => ({
+    const slice = (name: string, pods: readonly TestPod[], protocol: "TCP" | "UDP" = "TCP"): EndpointSlice => ({
       apiVersion: "discovery.k8s.io/v1",
       kind: "EndpointSlice",
       metadata: { name, namespace: "shop", labels: { "kubernetes.io/service-name": name } },

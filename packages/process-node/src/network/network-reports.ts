@@ -1,12 +1,12 @@
 /** Tells what of the cluster's network this node cannot serve: in its log, and where users look. */
 import type { Logger } from "@setpoint/host";
-import type { EventRecorder } from "../cluster/event-recorder.ts";
+import { type NodeEvents, nodeReference } from "../cluster/node-events.ts";
 import type { ServiceProblem } from "./service-proxy.ts";
 
 /** Said on the Service, where somebody will look who cannot reach it. */
 export function reportService(
   log: Logger,
-  events: EventRecorder,
+  events: NodeEvents,
   { service, address, code, error }: ServiceProblem,
 ): void {
   const { namespace, name } = service.metadata;
@@ -17,15 +17,8 @@ export function reportService(
   events.record(service, "Warning", "FailedToListen", message);
 }
 
-export function reportDns(
-  log: Logger,
-  events: EventRecorder,
-  nodeName: string,
-  address: string,
-  problem: string,
-): void {
+export function reportDns(log: Logger, events: NodeEvents, nodeName: string, address: string, problem: string): void {
   log.warn("Cluster DNS cannot listen, so names stand in the hosts files of pods", { address, problem });
-  const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName, uid: nodeName } };
   const message = `Cluster DNS cannot listen on ${address}, so names stand in the hosts files of pods: ${problem}`;
-  events.record(node, "Warning", "DnsUnavailable", message);
+  events.record(nodeReference(nodeName), "Warning", "DnsUnavailable", message);
 }

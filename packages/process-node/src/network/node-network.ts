@@ -1,10 +1,10 @@
 /** A node's part in the cluster's network: chooses the implementation and keeps its rules up to date. */
-import type { KubeObject, Transport } from "@setpoint/apimachinery";
-import type { Clock, Logger } from "@setpoint/host";
-import { createClusterApi } from "../cluster/cluster-api.ts";
-import { namespaceKind, type NetworkPolicy, networkPolicyKind, podKind } from "../cluster/kinds.ts";
-import { ObjectMirror } from "../cluster/object-mirror.ts";
-import { type Pod, podIdentity } from "../pod/pod.ts";
+import { Namespace, NetworkPolicy, Pod } from "@setpoint/api";
+import type { Transport } from "@setpoint/apimachinery";
+import type { Host } from "@setpoint/host";
+import { createNodeClient } from "../cluster/node-client.ts";
+import { KindInformer } from "../cluster/kind-informer.ts";
+import { podIdentity } from "../cluster/pod.ts";
 import type { AddressBlockOptions } from "./address-block.ts";
 import { createLoopbackNetwork } from "./loopback-network.ts";
 import type { NetworkNamespace } from "./namespace-holder.ts";
@@ -31,8 +31,7 @@ export interface PodNetworkOptions {
 }
 
 export interface NodeNetworkOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly host: Host;
   readonly nodeName: string;
   /** Absent: pods share the host's network, on loopback addresses. */
   readonly podNetwork?: PodNetworkOptions | undefined;
@@ -68,7 +67,7 @@ export async function createNodeNetwork(options: NodeNetworkOptions): Promise<No
 }
 
 async function createSeparateNetwork(
-  { clock, log, nodeName, addresses, services, pods }: NodeNetworkOptions,
+  { host, nodeName, addresses, services, pods }: NodeNetworkOptions,
   { namespace, apiAddress, transport }: PodNetworkOptions,
 ): Promise<NodeNetwork> {
   await using stack = new AsyncDisposableStack();
@@ -84,12 +83,12 @@ async function createSeparateNetwork(
   });
   const rules = stack.use(
     new NodeRules({
-      clock,
-      log,
+      clock: host.clock,
+      log: host.log,
       compile() {
         const own = pods().flatMap((pod) => podAddress(pod, network.addressOf(podIdentity(pod).uid)) ?? []);
-        const sources = { policies: [...mirrors.policies.values()], namespaces: [...mirrors.namespaces.values()] };
-        const policies = policyRules({ ...sources, pods: allPods(mirrors.pods.values(), own) }, own, apiAddress);
+        const sources = { policies: informers.policies.values(), namespaces: informers.namespaces.values() };
+        const policies = policyRules({ ...sources, pods: allPods(informers.pods.values(), own) }, own, apiAddress);
         const translation = serviceRules(services(), network.podCidr, nodeAddressInside(network.podCidr));
         return nodeTable(nodeName, policies + translation);
       },
@@ -97,8 +96,8 @@ async function createSeparateNetwork(
     }),
   );
   const update = (): void => rules.update();
-  const mirrors = policyMirrors(stack, { clock, log, transport }, update);
-  const synced = Promise.all([mirrors.pods.synced, mirrors.namespaces.synced, mirrors.policies.synced]);
+  const informers = policyInformers(stack, host, transport, update);
+  const synced = Promise.all([informers.pods.synced, informers.namespaces.synced, informers.policies.synced]);
   const owned = stack.move();
   return {
     network,
@@ -110,23 +109,23 @@ async function createSeparateNetwork(
   };
 }
 
-interface PolicyMirrors {
-  readonly pods: ObjectMirror<Pod>;
-  readonly namespaces: ObjectMirror<KubeObject>;
-  readonly policies: ObjectMirror<NetworkPolicy>;
+interface PolicyInformers {
+  readonly pods: KindInformer<Pod>;
+  readonly namespaces: KindInformer<Namespace>;
+  readonly policies: KindInformer<NetworkPolicy>;
 }
 
-function policyMirrors(
+function policyInformers(
   stack: AsyncDisposableStack,
-  { clock, log, transport }: { readonly clock: Clock; readonly log: Logger; readonly transport: Transport },
-  update: () => void,
-): PolicyMirrors {
-  const api = createClusterApi(transport);
-  const onChange = update;
+  host: Host,
+  transport: Transport,
+  onChange: () => void,
+): PolicyInformers {
+  const client = createNodeClient(transport, host);
   return {
-    pods: stack.use(new ObjectMirror<Pod>({ api, clock, log, kind: podKind, onChange })),
-    namespaces: stack.use(new ObjectMirror({ api, clock, log, kind: namespaceKind, onChange })),
-    policies: stack.use(new ObjectMirror<NetworkPolicy>({ api, clock, log, kind: networkPolicyKind, onChange })),
+    pods: stack.use(new KindInformer({ client, host, kind: Pod, onChange })),
+    namespaces: stack.use(new KindInformer({ client, host, kind: Namespace, onChange })),
+    policies: stack.use(new KindInformer({ client, host, kind: NetworkPolicy, onChange })),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The files by which a pod knows itself and finds others: resolv.conf, hosts and hostname. */
-import { type Pod, podHostname, podIdentity } from "../pod/pod.ts";
+import type { Pod } from "@setpoint/api";
+import { podHostname, podIdentity } from "../cluster/pod.ts";
 import { clusterDomain, hostLabel, serviceName, visibleEndpoints } from "./cluster-names.ts";
 import { hasClusterIp, type ServiceTable } from "./service-table.ts";
 

@@ -1,5 +1,5 @@
+import type { NetworkPolicy } from "@setpoint/api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { NetworkPolicy } from "../cluster/kinds.ts";
 import { apiAddress, missing, NetworkWorld, type TestPod } from "./namespace.fixture.ts";
 import { policyRules } from "./policy-rules.ts";
 import type { PodAddress } from "./policy-table.ts";
@@ -177,7 +177,9 @@ describe.skipIf(missing !== "")(`NetworkPolicies between real pods${missing}`, (
 test("what is no address or port of a policy becomes no rule", () => {
   const own = [{ address: "10.64.0.2", namespace: "shop", labels: {}, ports: new Map() }];
   const evil = "0.0.0.0/0 accept\n";
-  const ingress = [{ from: [{ ipBlock: { cidr: evil, except: [evil] } }], ports: [{ port: 70_000, protocol: evil }] }];
+  const ingress = [
+    { from: [{ ipBlock: { cidr: evil, except: [evil] } }], ports: [{ port: 70_000, protocol: evil as "TCP" }] },
+  ];
   const rules = policyRules(
     { policies: [policy({ podSelector: {}, ingress })], namespaces, pods: own },
     own,

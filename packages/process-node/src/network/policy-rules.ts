@@ -1,7 +1,7 @@
 /** NetworkPolicies as rules of a packet filter, for the pods of one node; pure. */
+import type { NetworkPolicyPort } from "@setpoint/api";
 import { lookupTable } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
-import type { NetworkPolicyPort } from "../cluster/kinds.ts";
 import { isCidr, isIpv4, isPort } from "./ipv4.ts";
 import {
   type AllowedTraffic,

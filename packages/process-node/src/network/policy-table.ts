@@ -1,7 +1,6 @@
 /** What NetworkPolicies say about one pod: pure look-ups over pods, namespaces and policies as they are now. */
+import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from "@setpoint/api";
 import { type KubeObject, labelSelectorOf } from "@setpoint/apimachinery";
-import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from "../cluster/kinds.ts";
-import type { Pod } from "../pod/pod.ts";
 
 /** A pod with its address in the pod network. */
 export interface PodAddress {

@@ -1,6 +1,6 @@
+import type { EndpointSlice, Service } from "@setpoint/api";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { EndpointSlice, Service } from "../cluster/kinds.ts";
 import { type ServiceProblem, ServiceProxy } from "./service-proxy.ts";
 import { createServiceTable } from "./service-table.ts";
 

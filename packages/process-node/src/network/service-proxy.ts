@@ -1,5 +1,5 @@
+import type { Service, ServicePort } from "@setpoint/api";
 import { createServer, type Server, type Socket } from "node:net";
-import type { Service, ServicePort } from "../cluster/kinds.ts";
 import { connectOnHost } from "./loopback-network.ts";
 import { inCidr } from "./ipv4.ts";
 import type { PodNetwork } from "./pod-network.ts";

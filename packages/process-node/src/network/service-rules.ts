@@ -1,6 +1,6 @@
 /** Cluster addresses of Services as rules of address translation; pure. */
+import type { Service, ServicePort } from "@setpoint/api";
 import { createHash } from "node:crypto";
-import type { Service, ServicePort } from "../cluster/kinds.ts";
 import { inCidr, isIpv4 } from "./ipv4.ts";
 import { podRange } from "./base-rules.ts";
 import { backends, hasClusterIp, type ServiceTable } from "./service-table.ts";

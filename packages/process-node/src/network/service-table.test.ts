@@ -1,5 +1,5 @@
+import type { EndpointSlice } from "@setpoint/api";
 import { expect, test } from "vitest";
-import type { EndpointSlice } from "../cluster/kinds.ts";
 import { createServiceTable } from "./service-table.ts";
 
 const slice = (name: string, addresses: readonly string[], ready = true): EndpointSlice => ({

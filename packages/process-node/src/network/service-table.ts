@@ -1,5 +1,5 @@
 /** Services and their endpoints as proxy and DNS see them: pure look-ups over the mirrors. */
-import type { Endpoint, EndpointSlice, Service, ServicePort } from "../cluster/kinds.ts";
+import type { Endpoint, EndpointSlice, Service, ServicePort } from "@setpoint/api";
 import { isPort } from "./ipv4.ts";
 
 export interface EndpointAddress {

@@ -1,6 +1,6 @@
+import type { Container, Pod } from "@setpoint/api";
 import { expect, test } from "vitest";
 import { containerLimits, podLimits } from "./container-limits.ts";
-import type { Container, Pod } from "./pod.ts";
 
 const container = (limits?: Record<string, string>, requests?: Record<string, string>): Container => ({
   name: "main",

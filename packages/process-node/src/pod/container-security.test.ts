@@ -1,10 +1,10 @@
+import type { Container, Pod, PodSpec } from "@setpoint/api";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { defaultCapabilities } from "../sandbox/capabilities.ts";
 import { containerCapabilities, containerIdentity } from "./container-security.ts";
-import type { Container, Pod, PodSpec } from "./pod.ts";
 import { refuseUnsupported } from "./refusals.ts";
 
 const main: Container = { name: "main", image: "img" };
@@ -79,7 +79,7 @@ test.for<[string, Partial<PodSpec>, Partial<Container>]>([
   ["securityContext.capabilities", {}, { securityContext: { capabilities: { add: ["SUPERPOWERS"] } } }],
   ["SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["sys_admin"] } } }],
   ["SYS_ADMIN", {}, { securityContext: { capabilities: { add: ["ALL"], drop: ["SYS_ADMIN"] } } }],
-  ["volumeDevices", {}, { volumeDevices: [{}] }],
+  ["volumeDevices", {}, { volumeDevices: [{ name: "v", devicePath: "/dev/v" }] }],
   ["mountPropagation", {}, { volumeMounts: [{ name: "v", mountPath: "/v", mountPropagation: "Bidirectional" }] }],
   ["ports.hostPort", {}, { ports: [{ containerPort: 80, hostPort: 80 }] }],
   ["hostPath", { volumes: [{ name: "v", hostPath: { path: "/" } }] }, {}],

@@ -1,9 +1,10 @@
 /** The user, groups and rights of a container, from the pod's and its own securityContext and the users of the image. */
+import type { Container, Pod } from "@setpoint/api";
 import type { ContainerSecurity } from "../container-runtime.ts";
 import { nodeError } from "../errors.ts";
 import { imageGroups, imageUser } from "../images/image-users.ts";
 import { defaultCapabilities } from "../sandbox/capabilities.ts";
-import { type Container, type Pod, podIdentity } from "./pod.ts";
+import { podIdentity } from "../cluster/pod.ts";
 import { capabilityNames } from "./refusals.ts";
 
 export interface ContainerIdentity {

@@ -1,7 +1,7 @@
 /** What a pod may learn about itself: fields and resources, as text. */
+import type { Container, Pod } from "@setpoint/api";
 import { lookupTable } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";
-import type { Container, Pod } from "./pod.ts";
 
 /** What the node knows and the pod's description does not. */
 export interface PodFacts {

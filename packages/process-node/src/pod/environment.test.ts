@@ -1,6 +1,6 @@
+import type { Container, Pod } from "@setpoint/api";
 import { expect, test } from "vitest";
 import { containerEnvironment, type EnvironmentSources, expandVariables, serviceVariables } from "./environment.ts";
-import type { Container, Pod } from "./pod.ts";
 
 const facts = {
   podIP: "127.64.0.2",

@@ -1,7 +1,7 @@
 /** The environment of a container: pure, from the pod, its ConfigMaps and Secrets, and the Services of its namespace. */
+import type { ConfigMapKeySelector, Container, EnvFromSource, EnvVar, Pod } from "@setpoint/api";
 import { nodeError } from "../errors.ts";
 import { fieldValue, type PodFacts, resourceValue } from "./downward-api.ts";
-import type { Container, EnvFromSource, EnvVar, KeySelector, Pod } from "./pod.ts";
 
 /** Data of a ConfigMap or Secret as text; undefined when there is no such object. */
 export type DataReader = (kind: "ConfigMap" | "Secret", name: string) => Readonly<Record<string, string>> | undefined;
@@ -100,7 +100,7 @@ function variableValue(
   return undefined;
 }
 
-function keyValue(kind: "ConfigMap" | "Secret", selector: KeySelector, read: DataReader): string | undefined {
+function keyValue(kind: "ConfigMap" | "Secret", selector: ConfigMapKeySelector, read: DataReader): string | undefined {
   const data = read(kind, selector.name ?? "");
   const value = data?.[selector.key];
   if (value !== undefined || selector.optional === true) return value;

@@ -2,9 +2,9 @@
  * What this node refuses to run and why, as data. A field that would change what a pod may do is honoured or refused, never
  * ignored: a pod that runs with less protection, or more rights, than its author asked for is worse than none.
  */
+import type { Container, Pod, PodSpec, Volume } from "@setpoint/api";
 import { allCapabilities } from "../sandbox/capabilities.ts";
 import { nodeError } from "../errors.ts";
-import type { Container, Pod, PodSpec, Volume } from "./pod.ts";
 
 interface Refusal<T> {
   readonly field: string;

@@ -1,3 +1,4 @@
+import type { Container } from "@setpoint/api";
 import { createServer as createHttpServer, type IncomingMessage } from "node:http";
 import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -5,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "@setpoint/host/system";
 import type { RunningContainer } from "../container-runtime.ts";
 import { connectOnHost } from "../network/loopback-network.ts";
-import type { Container, ProbeHandler } from "../pod/pod.ts";
+import type { ProbeHandler } from "../cluster/pod.ts";
 import { type ProbeResult, runProbe } from "./probe-runner.ts";
 
 const running = {} as RunningContainer;

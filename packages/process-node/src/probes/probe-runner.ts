@@ -1,4 +1,5 @@
 /** One attempt of a probe or lifecycle handler. */
+import type { Container } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -7,7 +8,7 @@ import { connect as connectTls } from "node:tls";
 import type { Clock } from "@setpoint/host";
 import type { RunningContainer } from "../container-runtime.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
-import type { Container, ProbeHandler } from "../pod/pod.ts";
+import type { ProbeHandler } from "../cluster/pod.ts";
 import { checkGrpcHealth } from "./grpc-health.ts";
 
 export interface ProbeTarget {

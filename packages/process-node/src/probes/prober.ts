@@ -1,5 +1,5 @@
+import type { Probe } from "@setpoint/api";
 import type { Clock, Timer } from "@setpoint/host";
-import type { Probe } from "../pod/pod.ts";
 import type { ProbeResult } from "./probe-runner.ts";
 
 export type ProbeName = "Startup" | "Liveness" | "Readiness";

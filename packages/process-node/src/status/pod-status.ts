@@ -1,6 +1,9 @@
 /** The status of a pod, computed from its containers: pure. */
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../pod/pod.ts";
-import { isSidecar } from "../pod/pod.ts";
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from "@setpoint/api";
+import { isSidecar } from "../cluster/pod.ts";
+
+/** The status of a container as this node reports it: both states are always set. */
+export type ReportedStatus = ContainerStatus & Required<Pick<ContainerStatus, "state" | "lastState">>;
 
 export interface PodStatusInput {
   readonly pod: Pod;
@@ -8,8 +11,8 @@ export interface PodStatusInput {
   readonly hostIP: string;
   /** Absent until the pod's sandbox is prepared. */
   readonly podIP?: string;
-  readonly containers: readonly ContainerStatus[];
-  readonly initContainers: readonly ContainerStatus[];
+  readonly containers: readonly ReportedStatus[];
+  readonly initContainers: readonly ReportedStatus[];
 }
 
 export function podStatus(input: PodStatusInput): PodStatus {
@@ -35,7 +38,6 @@ export function evictedStatus(status: PodStatus, message: string, now: string): 
     status: "True",
     reason: "TerminationByKubelet",
     message,
-    lastProbeTime: null,
     lastTransitionTime: now,
   };
   const others = (status.conditions ?? []).filter(({ type }) => type !== disruption.type);
@@ -53,14 +55,14 @@ export function podPhase({
   const before = pod.status?.phase;
   if (before === "Succeeded" || before === "Failed") return before;
   const policy = pod.spec.restartPolicy ?? "Always";
-  const isOver = ({ state }: ContainerStatus): boolean =>
+  const isOver = ({ state }: ReportedStatus): boolean =>
     state.terminated !== undefined && !restarts(policy, state.terminated.exitCode);
   const steps = initContainers.filter(({ name }) => !isNamedSidecar(pod, name));
   if (steps.some((status) => isOver(status) && status.state.terminated?.exitCode !== 0)) return "Failed";
   if (containers.length > 0 && containers.every((status) => isOver(status))) {
     return containers.every(({ state }) => state.terminated?.exitCode === 0) ? "Succeeded" : "Failed";
   }
-  const hasStarted = ({ state, lastState }: ContainerStatus): boolean =>
+  const hasStarted = ({ state, lastState }: ReportedStatus): boolean =>
     state.running !== undefined || state.terminated !== undefined || lastState.terminated !== undefined;
   return containers.length > 0 && containers.every(hasStarted) ? "Running" : "Pending";
 }
@@ -70,7 +72,7 @@ export function restarts(policy: "Always" | "OnFailure" | "Never", exitCode: num
   return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
 }
 
-export function isInitialized(pod: Pod, initContainers: readonly ContainerStatus[]): boolean {
+export function isInitialized(pod: Pod, initContainers: readonly ReportedStatus[]): boolean {
   return initContainers.every((status) =>
     isNamedSidecar(pod, status.name) ? status.started === true : status.state.terminated?.exitCode === 0,
   );
@@ -143,7 +145,6 @@ function transition(before: PodCondition | undefined, condition: PodCondition, p
   return {
     ...condition,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
-    lastProbeTime: null,
     lastTransitionTime: isSame ? (before.lastTransitionTime ?? now) : now,
   };
 }

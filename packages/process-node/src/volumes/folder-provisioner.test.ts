@@ -1,11 +1,10 @@
+import { PersistentVolume, PersistentVolumeClaim, type Pod, StorageClass } from "@setpoint/api";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLogger } from "@setpoint/host";
-import { FakeClusterApi } from "../cluster/fake-cluster-api.fixture.ts";
-import { claimKind, storageClassKind, volumeKind } from "../cluster/kinds.ts";
-import type { Pod } from "../pod/pod.ts";
+import { FakeCluster } from "../cluster/fake-cluster.fixture.ts";
 import { createFolderProvisioner, folderProvisionerName } from "./folder-provisioner.ts";
 
 const key = { namespace: "shop", name: "data" };
@@ -19,24 +18,24 @@ const pod: Pod = {
 function world(reclaimPolicy: "Delete" | "Retain", nodeName = "n1") {
   const directory = mkdtempSync(join(tmpdir(), "process-node-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const api = new FakeClusterApi();
-  const provisioner = createFolderProvisioner({ api, log: silentLogger, nodeName, directory });
+  const cluster = new FakeCluster();
+  const provisioner = createFolderProvisioner({ client: cluster.client, log: silentLogger, nodeName, directory });
   const meta = { name: "fast" };
   const provided = { provisioner: folderProvisionerName, reclaimPolicy };
-  api.add(storageClassKind, { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: meta, ...provided });
+  cluster.add(StorageClass, { apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: meta, ...provided });
   const claim = (storageClassName = "fast") =>
-    api.add(claimKind, {
+    cluster.add(PersistentVolumeClaim, {
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",
       metadata: key,
       spec: { storageClassName, accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
     });
-  const volumes = async () => (await api.list(volumeKind)).items;
-  return { directory, api, provisioner, claim, volumes };
+  const volumes = async () => (await cluster.client.listAll(PersistentVolume)).items;
+  return { directory, cluster, provisioner, claim, volumes };
 }
 
 test("a claim of a pod gets a folder of this node", async () => {
-  const { directory, api, provisioner, claim, volumes } = world("Delete");
+  const { directory, cluster, provisioner, claim, volumes } = world("Delete");
   const { uid } = claim().metadata;
   await provisioner.provision(pod);
   await provisioner.provision(pod);
@@ -52,7 +51,7 @@ test("a claim of a pod gets a folder of this node", async () => {
     },
     status: { phase: "Bound" },
   });
-  expect(await api.get(claimKind, key)).toMatchObject({
+  expect(await cluster.client.get(PersistentVolumeClaim, key)).toMatchObject({
     spec: { volumeName: `pvc-${uid}` },
     status: { phase: "Bound" },
   });
@@ -67,33 +66,33 @@ test("a claim of a class of somebody else is left alone", async () => {
 });
 
 test("when the claim is gone, Delete removes folder and volume", async () => {
-  const { directory, api, provisioner, claim, volumes } = world("Delete");
+  const { directory, cluster, provisioner, claim, volumes } = world("Delete");
   const { uid } = claim().metadata;
   await provisioner.provision(pod);
   writeFileSync(join(directory, `pvc-${uid}`, "data"), "x");
   await provisioner.reclaim();
   expect((await volumes()).length).toBe(1);
-  await api.delete(claimKind, key);
+  cluster.remove(PersistentVolumeClaim, key);
   await provisioner.reclaim();
   expect(await volumes()).toEqual([]);
   expect(existsSync(join(directory, `pvc-${uid}`))).toBe(false);
 });
 
 test("when the claim is gone, Retain keeps both and says Released", async () => {
-  const { directory, api, provisioner, claim, volumes } = world("Retain");
+  const { directory, cluster, provisioner, claim, volumes } = world("Retain");
   const { uid } = claim().metadata;
   await provisioner.provision(pod);
-  await api.delete(claimKind, key);
+  cluster.remove(PersistentVolumeClaim, key);
   await provisioner.reclaim();
   expect(await volumes()).toMatchObject([{ status: { phase: "Released" } }]);
   expect(existsSync(join(directory, `pvc-${uid}`))).toBe(true);
 });
 
 test("a claim made anew under the same name does not get the old data", async () => {
-  const { api, provisioner, claim, volumes } = world("Delete");
+  const { cluster, provisioner, claim, volumes } = world("Delete");
   const old = claim().metadata.uid;
   await provisioner.provision(pod);
-  await api.delete(claimKind, key);
+  cluster.remove(PersistentVolumeClaim, key);
   const fresh = claim().metadata.uid;
   await provisioner.provision(pod);
   await provisioner.reclaim();
@@ -102,11 +101,16 @@ test("a claim made anew under the same name does not get the old data", async ()
 });
 
 test("volumes of other nodes are theirs to reclaim", async () => {
-  const { api, provisioner, claim, volumes } = world("Delete");
+  const { cluster, provisioner, claim, volumes } = world("Delete");
   claim();
   await provisioner.provision(pod);
-  await api.delete(claimKind, key);
-  const other = createFolderProvisioner({ api, log: silentLogger, nodeName: "n2", directory: "/nonexistent" });
+  cluster.remove(PersistentVolumeClaim, key);
+  const other = createFolderProvisioner({
+    client: cluster.client,
+    log: silentLogger,
+    nodeName: "n2",
+    directory: "/nonexistent",
+  });
   await other.reclaim();
   expect((await volumes()).length).toBe(1);
 });

@@ -2,25 +2,26 @@
  * Persistent volumes as folders of this node: binds claims whose class names the provisioner `setpoint.dev/folder` once one of
  * their pods is scheduled here, and removes folder and volume when the claim is gone and the reclaim policy is Delete.
  */
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  type PersistentVolumeSpec,
+  type Pod,
+  StorageClass,
+} from "@setpoint/api";
 import { join } from "node:path";
 import { isAlreadyExists } from "@setpoint/apimachinery";
+import type { Client, Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
-import type { ClusterApi } from "../cluster/cluster-api.ts";
-import {
-  claimKind,
-  type PersistentVolume,
-  type PersistentVolumeClaim,
-  storageClassKind,
-  volumeKind,
-} from "../cluster/kinds.ts";
-import { type Pod, podIdentity } from "../pod/pod.ts";
+import { findObject } from "../cluster/find-object.ts";
+import { podIdentity } from "../cluster/pod.ts";
 import { removeTree } from "./remove-tree.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
 
 export const folderProvisionerName = "setpoint.dev/folder";
 
 export interface FolderProvisionerOptions {
-  readonly api: ClusterApi;
+  readonly client: Client;
   readonly log: Logger;
   readonly nodeName: string;
   /** The folder in which volumes lie. */
@@ -42,34 +43,37 @@ export function createFolderProvisioner(options: FolderProvisionerOptions): Fold
       const { namespace } = podIdentity(pod);
       for (const { persistentVolumeClaim } of pod.spec.volumes ?? []) {
         if (persistentVolumeClaim === undefined) continue;
-        const claim = await options.api.find(claimKind, { namespace, name: persistentVolumeClaim.claimName });
+        const claim = await findObject(options.client, PersistentVolumeClaim, {
+          namespace,
+          name: persistentVolumeClaim.claimName,
+        });
         if (claim !== undefined && claim.status?.phase !== "Bound") await provisionClaim(options, claim);
       }
     },
     async reclaim() {
-      const { items } = await options.api.list(volumeKind, {});
+      const { items } = await options.client.listAll(PersistentVolume);
       for (const volume of items) if (isOurs(options, volume)) await reclaimVolume(options, volume);
     },
   };
 }
 
 async function provisionClaim(options: FolderProvisionerOptions, claim: PersistentVolumeClaim): Promise<void> {
-  const { api, log } = options;
+  const { client, log } = options;
   const { storageClassName = "" } = claim.spec;
-  const storageClass = await api.find(storageClassKind, { name: storageClassName });
+  const storageClass = await findObject(client, StorageClass, { name: storageClassName });
   if (storageClass?.provisioner !== folderProvisionerName) return;
   const { namespace, name, uid } = podIdentity(claim);
   const volumeName = `pvc-${uid}`;
   const path = join(options.directory, volumeName);
   preparePersistentFolder(path);
   try {
-    await api.create(volumeKind, buildVolume(options, claim, volumeName, path, storageClass.reclaimPolicy ?? "Delete"));
+    await client.create(PersistentVolume, buildVolume(options, claim, volumeName, path, storageClass.reclaimPolicy));
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
-  await api.patch(volumeKind, { name: volumeName }, { status: { phase: "Bound" } }, "status");
-  await api.patch(
-    claimKind,
+  await client.patch(PersistentVolume, { name: volumeName }, { status: { phase: "Bound" } }, { subresource: "status" });
+  await client.patch(
+    PersistentVolumeClaim,
     { namespace, name },
     {
       metadata: {
@@ -80,11 +84,11 @@ async function provisionClaim(options: FolderProvisionerOptions, claim: Persiste
     },
   );
   const capacity = claim.spec.resources?.requests ?? {};
-  await api.patch(
-    claimKind,
+  await client.patch(
+    PersistentVolumeClaim,
     { namespace, name },
     { status: { phase: "Bound", accessModes: claim.spec.accessModes ?? [], capacity } },
-    "status",
+    { subresource: "status" },
   );
   log.info("Provisioned volume", { volume: volumeName, claim: `${namespace}/${name}` });
 }
@@ -94,22 +98,22 @@ function buildVolume(
   claim: PersistentVolumeClaim,
   name: string,
   path: string,
-  reclaimPolicy: string,
+  reclaimPolicy: StorageClass["reclaimPolicy"],
 ): PersistentVolume {
   const { namespace, name: claimName, uid } = podIdentity(claim);
-  const values = [{ key: "kubernetes.io/hostname", operator: "In", values: [nodeName] }];
-  const spec = {
+  const values = [{ key: "kubernetes.io/hostname", operator: "In" as const, values: [nodeName] }];
+  const spec: PersistentVolumeSpec = {
     capacity: claim.spec.resources?.requests ?? {},
     accessModes: claim.spec.accessModes ?? ["ReadWriteOnce"],
     volumeMode: "Filesystem",
-    persistentVolumeReclaimPolicy: reclaimPolicy,
+    persistentVolumeReclaimPolicy: reclaimPolicy ?? "Delete",
     storageClassName: claim.spec.storageClassName ?? "",
     claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name: claimName, uid },
     hostPath: { path, type: "DirectoryOrCreate" },
     nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: values }] } },
   };
   const annotations = { [provisionedBy]: folderProvisionerName, "setpoint.dev/node": nodeName };
-  return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name, annotations }, spec };
+  return PersistentVolume({ name, annotations, spec });
 }
 
 function isOurs({ nodeName }: FolderProvisionerOptions, { metadata }: PersistentVolume): boolean {
@@ -120,24 +124,29 @@ function isOurs({ nodeName }: FolderProvisionerOptions, { metadata }: Persistent
 }
 
 async function reclaimVolume(
-  { api, log, directory }: FolderProvisionerOptions,
-  volume: PersistentVolume,
+  { client, log, directory }: FolderProvisionerOptions,
+  volume: Stored<PersistentVolume>,
 ): Promise<void> {
   const { namespace = "default", name = "", uid } = volume.spec.claimRef ?? {};
-  const claim = await api.find(claimKind, { namespace, name });
+  const claim = await findObject(client, PersistentVolumeClaim, { namespace, name });
   // A claim that was made anew under the same name is a stranger.
   if (claim?.metadata.uid === uid) return;
-  const volumeName = volume.metadata.name ?? "";
+  const volumeName = volume.metadata.name;
   if (volume.spec.persistentVolumeReclaimPolicy !== "Delete") {
     if (volume.status?.phase !== "Released")
-      await api.patch(volumeKind, { name: volumeName }, { status: { phase: "Released" } }, "status");
+      await client.patch(
+        PersistentVolume,
+        { name: volumeName },
+        { status: { phase: "Released" } },
+        { subresource: "status" },
+      );
     return;
   }
   await removeTree(join(directory, volumeName));
   // The protection finalizer has done its work: nobody uses the folder any more.
-  await api.patch(volumeKind, { name: volumeName }, { metadata: { finalizers: null } });
-  await api
-    .delete(volumeKind, { name: volumeName }, volume.metadata.uid === undefined ? {} : { uid: volume.metadata.uid })
+  await client.patch(PersistentVolume, { name: volumeName }, { metadata: { finalizers: null } });
+  await client
+    .delete(PersistentVolume, { name: volumeName }, { preconditions: { uid: volume.metadata.uid } })
     .catch(() => {});
   log.info("Removed volume", { volume: volumeName });
 }

@@ -1,3 +1,4 @@
+import { ConfigMap, PersistentVolume, PersistentVolumeClaim, type Pod, Secret, type Volume } from "@setpoint/api";
 import {
   mkdtempSync,
   readdirSync,
@@ -13,9 +14,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { KubeObject } from "@setpoint/apimachinery";
 import { seededRandom, VirtualClock } from "@setpoint/host/simulated";
-import { FakeClusterApi } from "../cluster/fake-cluster-api.fixture.ts";
-import { claimKind, configMapKind, secretKind, volumeKind } from "../cluster/kinds.ts";
-import type { Pod, Volume } from "../pod/pod.ts";
+import { findObject } from "../cluster/find-object.ts";
+import { FakeCluster } from "../cluster/fake-cluster.fixture.ts";
 import { NodeVolumes } from "./node-volumes.ts";
 import { createPodTokens } from "./token-source.ts";
 
@@ -30,7 +30,7 @@ const facts = {
 
 class World {
   readonly clock = new VirtualClock(seededRandom(1));
-  readonly api = new FakeClusterApi();
+  readonly cluster = new FakeCluster();
   readonly directory = mkdtempSync(join(tmpdir(), "process-node-"));
   readonly volumes: NodeVolumes;
   pod: Pod;
@@ -43,10 +43,10 @@ class World {
       metadata: { name: "web", namespace: "shop", uid: "u1", labels: { app: "web", tier: "front" } },
       spec: { containers: [], volumes },
     };
-    const tokens = createPodTokens(this.clock, this.api);
+    const tokens = createPodTokens(this.clock, this.cluster.client);
     this.volumes = new NodeVolumes({
       clock: this.clock,
-      api: this.api,
+      client: this.cluster.client,
       podDirectory: (uid) => join(this.directory, uid),
       memoryDirectory: (uid) => join(this.directory, "memory", uid),
       persistentDirectory: join(this.directory, "volumes"),
@@ -54,7 +54,10 @@ class World {
         pod,
         facts,
         find: (kind, name) =>
-          this.api.find(kind === "Secret" ? secretKind : configMapKind, { namespace: "shop", name }),
+          findObject<ConfigMap | Secret>(this.cluster.client, kind === "Secret" ? Secret : ConfigMap, {
+            namespace: "shop",
+            name,
+          }),
         token: (source) => tokens.token(pod, source),
       }),
       forget: (uid) => tokens.forget(uid),
@@ -62,7 +65,7 @@ class World {
   }
 
   configMap(data: Record<string, string>): void {
-    this.api.add(configMapKind, {
+    this.cluster.add(ConfigMap, {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: { name: "app", namespace: "shop" },
@@ -71,7 +74,7 @@ class World {
   }
 
   secret(data: Record<string, string>): void {
-    this.api.add(secretKind, { apiVersion: "v1", kind: "Secret", metadata: { name: "app", namespace: "shop" }, data });
+    this.cluster.add(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "app", namespace: "shop" }, data });
   }
 
   async folder(name = "v"): Promise<string> {
@@ -156,7 +159,7 @@ test("a projected token is renewed when 80 % of its life is over", async () => {
   const token = { path: "token", expirationSeconds: 3600 };
   const world = new World({ name: "v", projected: { sources: [{ serviceAccountToken: token }] } });
   let asked = 0;
-  world.api.onSubresource = (request) => {
+  world.cluster.onSubresource = (request) => {
     const expirationTimestamp = new Date(world.clock.now() + 3_600_000).toISOString();
     return { ...request, status: { token: `token-${++asked}`, expirationTimestamp } } as KubeObject;
   };
@@ -177,11 +180,11 @@ test("a claim is mounted when it is bound, where its volume says", async () => {
   await expect(world.folder()).rejects.toThrow('persistentvolumeclaim "data" not found');
   const metadata = { name: "data", namespace: "shop" };
   const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata };
-  world.api.add(claimKind, { ...claim, spec: {} });
+  world.cluster.add(PersistentVolumeClaim, { ...claim, spec: {} });
   await expect(world.folder()).rejects.toThrow("is not bound yet");
   const path = join(world.directory, "volumes/pv");
-  world.api.add(claimKind, { ...claim, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
-  world.api.add(volumeKind, {
+  world.cluster.add(PersistentVolumeClaim, { ...claim, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
+  world.cluster.add(PersistentVolume, {
     apiVersion: "v1",
     kind: "PersistentVolume",
     metadata: { name: "pv" },
@@ -191,7 +194,12 @@ test("a claim is mounted when it is bound, where its volume says", async () => {
   await world.volumes.remove("u1");
   expect(existsSync(path)).toBe(true);
   const leaving = { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" };
-  world.api.add(claimKind, { ...claim, metadata: leaving, spec: { volumeName: "pv" }, status: { phase: "Bound" } });
+  world.cluster.add(PersistentVolumeClaim, {
+    ...claim,
+    metadata: leaving,
+    spec: { volumeName: "pv" },
+    status: { phase: "Bound" },
+  });
   await expect(world.folder()).rejects.toThrow('persistentvolumeclaim "data" is being deleted');
   world.pod = { ...world.pod, status: { phase: "Running" } };
   expect(await world.folder()).toBe(path);
@@ -227,9 +235,9 @@ test("a folder of the host is no volume, as hostPath or as a persistent volume t
     const world = new World({ name: "v", persistentVolumeClaim: { claimName: "data" } });
     const metadata = { name: "data", namespace: "shop" };
     const claim = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: { volumeName: "pv" } };
-    world.api.add(claimKind, { ...claim, status: { phase: "Bound" } });
+    world.cluster.add(PersistentVolumeClaim, { ...claim, status: { phase: "Bound" } });
     const spec = { hostPath: { path } };
-    world.api.add(volumeKind, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec });
+    world.cluster.add(PersistentVolume, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec });
     await expect(world.folder()).rejects.toThrow("it is no folder of this node's own volumes");
   }
 });

@@ -1,16 +1,17 @@
+import { PersistentVolume, PersistentVolumeClaim, type Pod, type Volume } from "@setpoint/api";
 import { createHash } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { totalmem } from "node:os";
+import type { Client } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { quantityNumber } from "../pod/downward-api.ts";
 import { mountMemory, unmountBeneath } from "./memory-volume.ts";
-import type { ClusterApi } from "../cluster/cluster-api.ts";
-import { claimKind, volumeKind } from "../cluster/kinds.ts";
+import { findObject } from "../cluster/find-object.ts";
 import { nodeError } from "../errors.ts";
 import type { PodVolumes, PreparedVolume } from "../pod-parts.ts";
 import type { PodSandbox } from "../container-runtime.ts";
-import { type Pod, podIdentity, type Volume } from "../pod/pod.ts";
+import { podIdentity } from "../cluster/pod.ts";
 import { isRefusedVolume } from "../pod/refusals.ts";
 import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
@@ -21,7 +22,7 @@ import { giveToGroup, volumeOwner } from "./volume-owner.ts";
 
 export interface NodeVolumesOptions {
   readonly clock: Clock;
-  readonly api: ClusterApi;
+  readonly client: Client;
   podDirectory(podUid: string): string;
   /** As `podDirectory`, in memory: Secrets, tokens and emptyDirs that ask for it never reach a disk. */
   memoryDirectory(podUid: string): string;
@@ -107,14 +108,14 @@ export class NodeVolumes implements PodVolumes {
 
   async #claimPath(pod: Pod, claimName: string): Promise<string> {
     const { namespace } = podIdentity(pod);
-    const claim = await this.#options.api.find(claimKind, { namespace, name: claimName });
+    const claim = await findObject(this.#options.client, PersistentVolumeClaim, { namespace, name: claimName });
     if (claim === undefined) throw nodeError("ERR_CONTAINER_CONFIG", `persistentvolumeclaim "${claimName}" not found`);
     refuseLeaving(claim, pod);
     const volumeName = claim.spec.volumeName ?? "";
     if (volumeName === "" || claim.status?.phase !== "Bound") {
       throw nodeError("ERR_CONTAINER_CONFIG", `persistentvolumeclaim "${claimName}" is not bound yet`);
     }
-    const volume = await this.#options.api.get(volumeKind, { name: volumeName });
+    const volume = await this.#options.client.get(PersistentVolume, { name: volumeName });
     const path = volume.spec.hostPath?.path ?? volume.spec.local?.path;
     if (path !== join(this.#options.persistentDirectory, volumeName)) {
       throw nodeError(

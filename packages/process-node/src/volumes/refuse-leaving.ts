@@ -1,6 +1,5 @@
-import type { PersistentVolumeClaim } from "../cluster/kinds.ts";
+import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { nodeError } from "../errors.ts";
-import type { Pod } from "../pod/pod.ts";
 
 /** No pod is started on a claim that is being deleted, as upstream; one that runs keeps it until it ends. Throws. */
 export function refuseLeaving({ metadata }: PersistentVolumeClaim, pod: Pod): void {

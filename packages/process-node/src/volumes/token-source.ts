@@ -1,40 +1,18 @@
 /** Service account tokens for pods, asked of the API and renewed when 80 % of their life is over. */
+import type { Pod, ServiceAccountTokenProjection } from "@setpoint/api";
 import type { Clock } from "@setpoint/host";
-import type { KubeObject } from "@setpoint/apimachinery";
-import type { KindRef } from "@setpoint/client";
-import type { ClusterApi } from "../cluster/cluster-api.ts";
-import { type Pod, podIdentity, type TokenSource } from "../pod/pod.ts";
+import { type Client, requestToken } from "@setpoint/client";
+import { podIdentity } from "../cluster/pod.ts";
 
-interface TokenRequest extends KubeObject {
-  readonly spec: {
-    readonly audiences?: readonly string[];
-    readonly expirationSeconds: number;
-    readonly boundObjectRef: {
-      readonly kind: string;
-      readonly apiVersion: string;
-      readonly name: string;
-      readonly uid: string;
-    };
-  };
-  readonly status?: { readonly token: string; readonly expirationTimestamp: string };
-}
-
-const serviceAccountKind: KindRef<TokenRequest> = {
-  group: "",
-  version: "v1",
-  kind: "TokenRequest",
-  plural: "serviceaccounts",
-  namespaced: true,
-};
 const defaultSeconds = 3_607;
 const renewAtShare = 0.8;
 
 export interface PodTokens {
-  token(pod: Pod, source: TokenSource): Promise<string>;
+  token(pod: Pod, source: ServiceAccountTokenProjection): Promise<string>;
   forget(podUid: string): void;
 }
 
-export function createPodTokens(clock: Clock, api: ClusterApi): PodTokens {
+export function createPodTokens(clock: Clock, client: Client): PodTokens {
   const tokens = new Map<string, { readonly token: string; readonly renewAtMs: number }>();
   return {
     async token(pod, source) {
@@ -42,7 +20,7 @@ export function createPodTokens(clock: Clock, api: ClusterApi): PodTokens {
       const key = `${uid}/${source.audience ?? ""}/${source.expirationSeconds ?? defaultSeconds}`;
       const known = tokens.get(key);
       if (known !== undefined && clock.now() < known.renewAtMs) return known.token;
-      const fresh = await requestToken(clock, api, pod, source);
+      const fresh = await podToken(clock, client, pod, source);
       tokens.set(key, fresh);
       return fresh.token;
     },
@@ -52,25 +30,19 @@ export function createPodTokens(clock: Clock, api: ClusterApi): PodTokens {
   };
 }
 
-async function requestToken(
+async function podToken(
   clock: Clock,
-  api: ClusterApi,
+  client: Client,
   pod: Pod,
-  source: TokenSource,
+  source: ServiceAccountTokenProjection,
 ): Promise<{ token: string; renewAtMs: number }> {
   const { namespace, name, uid } = podIdentity(pod);
-  const request: TokenRequest = {
-    apiVersion: "authentication.k8s.io/v1",
-    kind: "TokenRequest",
-    metadata: { namespace },
-    spec: {
-      ...(source.audience === undefined ? {} : { audiences: [source.audience] }),
-      expirationSeconds: source.expirationSeconds ?? defaultSeconds,
-      boundObjectRef: { kind: "Pod", apiVersion: "v1", name, uid },
-    },
-  };
-  const account = { name: pod.spec.serviceAccountName ?? "default", subresource: "token" };
-  const { status } = await api.create(serviceAccountKind, request, account);
-  const lifeMs = Date.parse(status?.expirationTimestamp ?? "") - clock.now();
-  return { token: status?.token ?? "", renewAtMs: clock.now() + lifeMs * renewAtShare };
+  const account = { namespace, name: pod.spec.serviceAccountName ?? "default" };
+  const { token, expirationTimestamp } = await requestToken(client, account, {
+    ...(source.audience === undefined ? {} : { audiences: [source.audience] }),
+    expirationSeconds: source.expirationSeconds ?? defaultSeconds,
+    boundObjectRef: { kind: "Pod", apiVersion: "v1", name, uid },
+  });
+  const lifeMs = Date.parse(expirationTimestamp) - clock.now();
+  return { token, renewAtMs: clock.now() + lifeMs * renewAtShare };
 }

@@ -1,15 +1,23 @@
 /** The files of configMap, secret, downwardAPI and projected volumes. */
+import type {
+  ConfigMap,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  Pod,
+  Secret,
+  ServiceAccountTokenProjection,
+  Volume,
+  VolumeProjection,
+} from "@setpoint/api";
 import { nodeError } from "../errors.ts";
-import type { DataObject } from "../cluster/kinds.ts";
 import { fieldValue, type PodFacts, resourceValue } from "../pod/downward-api.ts";
-import type { DownwardItem, KeyToPath, Pod, ProjectedSource, TokenSource, Volume } from "../pod/pod.ts";
 import type { FolderContent, FolderFile } from "./atomic-folder.ts";
 
 export interface ContentSources {
   readonly pod: Pod;
   readonly facts: PodFacts;
-  find(kind: "ConfigMap" | "Secret", name: string): Promise<DataObject | undefined>;
-  token(source: TokenSource): Promise<string>;
+  find(kind: "ConfigMap" | "Secret", name: string): Promise<ConfigMap | Secret | undefined>;
+  token(source: ServiceAccountTokenProjection): Promise<string>;
 }
 
 interface DataSource {
@@ -43,7 +51,7 @@ export async function volumeContent(volume: Volume, sources: ContentSources): Pr
 }
 
 async function projectedFiles(
-  source: ProjectedSource,
+  source: VolumeProjection,
   mode: number | undefined,
   sources: ContentSources,
 ): Promise<FolderContent> {
@@ -84,17 +92,16 @@ async function dataFiles(
 }
 
 /** Key → bytes: a Secret's values are Base64, a ConfigMap's text with Base64 beside it. */
-export function decodeData(kind: "ConfigMap" | "Secret", object: DataObject): Map<string, Uint8Array> {
+export function decodeData(kind: "ConfigMap" | "Secret", object: ConfigMap | Secret): Map<string, Uint8Array> {
   const encoding = kind === "Secret" ? "base64" : "utf8";
   const entries = Object.entries(object.data ?? {}).map(([key, value]) => [key, Buffer.from(value, encoding)] as const);
-  const binary = Object.entries(object.binaryData ?? {}).map(
-    ([key, value]) => [key, Buffer.from(value, "base64")] as const,
-  );
+  const binaryData = "binaryData" in object ? object.binaryData : undefined;
+  const binary = Object.entries(binaryData ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64")] as const);
   return new Map([...entries, ...binary]);
 }
 
 function downwardFiles(
-  items: readonly DownwardItem[],
+  items: readonly DownwardAPIVolumeFile[],
   mode: number | undefined,
   { pod, facts }: ContentSources,
 ): FolderContent {

@@ -1,11 +1,11 @@
 /** Who owns a pod's volumes: user 0 of the pod and its fsGroup, as ids of the host. */
+import type { Pod } from "@setpoint/api";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { statSync } from "node:fs";
 import { messageOf } from "@setpoint/apimachinery";
 import type { IdRange, PodSandbox } from "../container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import type { Pod } from "../pod/pod.ts";
 
 export interface VolumeOwner {
   readonly uid: number;

@@ -1,6 +1,6 @@
 /** Tells users of objects what happened to them, in Events of events.k8s.io/v1. */
-import { createKind, isNotFound, type Kind, type KubeObject } from "@setpoint/apimachinery";
-import type { Client, Stored } from "@setpoint/client";
+import { createKind, isNotFound, type Kind, type KubeObject, type ObjectMeta } from "@setpoint/apimachinery";
+import type { Client, StoredMeta } from "@setpoint/client";
 import { microTimestamp, type Counter, type Host } from "@setpoint/host";
 import { EventBudget } from "./event-budget.ts";
 
@@ -47,10 +47,17 @@ interface Series {
   readonly created: Promise<boolean>;
 }
 
+/** The object that an event is about. A Node names itself without having read its own object. */
+export interface EventSubject extends KubeObject {
+  readonly metadata: Pick<ObjectMeta, "namespace" | "resourceVersion"> & Pick<StoredMeta, "name" | "uid">;
+}
+
 export interface EventInit {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  /** The part of the object, for example `spec.containers{main}`; absent: the object itself. */
+  readonly fieldPath?: string;
 }
 
 /**
@@ -77,9 +84,10 @@ export class EventRecorder {
     );
   }
 
-  record(object: Stored<KubeObject>, controller: string, event: EventInit): void {
+  record(object: EventSubject, controller: string, event: EventInit): void {
     if (this.#pending.size >= pendingMax) return this.#drop(event, "too many are on their way");
-    const key = `${object.metadata.uid}\n${controller}\n${event.type}\n${event.reason}\n${event.message}`;
+    const { fieldPath = "", type, reason, message } = event;
+    const key = [object.metadata.uid, controller, fieldPath, type, reason, message].join("\n");
     const nowMs = this.#host.clock.monotonic();
     const before = this.#series.get(key);
     if (before !== undefined && nowMs - before.lastMs < seriesMsMax) return this.#goOn(key, before, nowMs);
@@ -106,7 +114,7 @@ export class EventRecorder {
     await Promise.all(this.#pending);
   }
 
-  #begin(object: Stored<KubeObject>, controller: string, init: EventInit, nowMs: number): Series {
+  #begin(object: EventSubject, controller: string, init: EventInit, nowMs: number): Series {
     const { name, uid, resourceVersion } = object.metadata;
     const namespace = object.metadata.namespace ?? "default";
     const event = Event({
@@ -124,7 +132,8 @@ export class EventRecorder {
         kind: object.kind,
         name,
         uid,
-        resourceVersion,
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        ...(init.fieldPath === undefined ? {} : { fieldPath: init.fieldPath }),
         ...(object.metadata.namespace === undefined ? {} : { namespace }),
       },
     });

@@ -21,7 +21,7 @@ import { type Host, noMetrics, silentLogger } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import { KindInformer } from "../packages/process-node/src/cluster/kind-informer.ts";
-import { NodeRegistration } from "../packages/process-node/src/cluster/node-registration.ts";
+import { NodeRegistration } from "../packages/process-node/src/node/node-registration.ts";
 import { createFolderProvisioner } from "../packages/process-node/src/volumes/folder-provisioner.ts";
 import { createPodTokens } from "../packages/process-node/src/volumes/token-source.ts";
 import { type Ask, arranging, nodeUser } from "./attack/authorization.ts";

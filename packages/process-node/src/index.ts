@@ -1,8 +1,8 @@
 /** A node agent whose pods are sandboxed processes; see the package's README. */
 
 // the node
-export { clusterDnsAddress, kubeletPort, startNode } from "./node-agent.ts";
-export type { NodeAgent, NodeOptions } from "./node-options.ts";
+export { clusterDnsAddress, kubeletPort, startNode } from "./node/node-agent.ts";
+export type { NodeAgent, NodeOptions } from "./node/node-options.ts";
 
 // the network
 export type { ClusterAddresses } from "./network/base-rules.ts";

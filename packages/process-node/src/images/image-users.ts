@@ -1,7 +1,7 @@
 /** The users and groups that an image knows. Its files are read as a process inside would find them, never the host's. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path/posix";
-import { resolveInRoot } from "../sandbox/root-path.ts";
+import { resolveInRoot } from "./root-path.ts";
 
 export interface ImageUser {
   readonly name: string;

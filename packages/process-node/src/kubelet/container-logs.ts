@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "@setpoint/host";
 import { logFile } from "../logs/container-log.ts";
 import { type LogOptions, readLog } from "../logs/log-reader.ts";
-import type { PodWorker } from "../pod-worker.ts";
+import type { PodWorker } from "../workers/pod-worker.ts";
 import { answer } from "./answers.ts";
 
 export interface ContainerLogsRequest {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import type { ExecProcess } from "../container-runtime.ts";
+import type { ExecProcess } from "../sandbox/container-runtime.ts";
 import { type ExecStreams, runExecSession } from "./exec-session.ts";
 
 /** A command of this host stands for one in a container. */

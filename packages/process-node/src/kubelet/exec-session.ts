@@ -1,6 +1,6 @@
 /** One exec over a WebSocket: the channel protocol v4/v5.channel.k8s.io. */
 import type { WebSocket } from "ws";
-import type { ExecProcess } from "../container-runtime.ts";
+import type { ExecProcess } from "../sandbox/container-runtime.ts";
 
 export const execProtocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"] as const;
 

@@ -1,7 +1,7 @@
 /** Runs the tools that configure a network (`ip`, `nft`, `tc`) inside a namespace. */
 import { execFile } from "node:child_process";
 import { nodeError } from "../errors.ts";
-import { launch } from "../launch.ts";
+import { launch } from "../host/launch.ts";
 import { messageOf } from "@setpoint/apimachinery";
 import { enterNamespace, type NetworkNamespace } from "./namespace-holder.ts";
 

@@ -1,6 +1,6 @@
 /** The end of a cluster's network namespace after a kill of `setpoint up`, when no start adopts it. */
 import { readdirSync, readlinkSync } from "node:fs";
-import { isAlive, type ProcessIdentity, signalProcess } from "../process-identity.ts";
+import { isAlive, type ProcessIdentity, signalProcess } from "../host/process-identity.ts";
 
 /** Ends the holder unless another process is in its namespace: that of an agent, or of a `setpoint up` that adopted it. */
 export function endUnusedNamespace(holder: ProcessIdentity): void {

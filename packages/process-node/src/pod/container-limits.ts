@@ -1,7 +1,7 @@
 /** What a pod's containers may use, from their resources; where they say nothing, what one pod may do to the others. */
 import type { Container, Pod } from "@setpoint/api";
-import type { ContainerLimits, PodLimits } from "../container-runtime.ts";
-import { quantityNumber } from "./downward-api.ts";
+import type { ContainerLimits, PodLimits } from "../sandbox/container-runtime.ts";
+import { quantityNumber } from "../volumes/downward-api.ts";
 
 /** Processes and threads of one pod: a kubelet's operators set about as many (podPidsLimit). */
 const podProcessesMax = 1_024;

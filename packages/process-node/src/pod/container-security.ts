@@ -1,6 +1,6 @@
 /** The user, groups and rights of a container, from the pod's and its own securityContext and the users of the image. */
 import type { Container, Pod } from "@setpoint/api";
-import type { ContainerSecurity } from "../container-runtime.ts";
+import type { ContainerSecurity } from "../sandbox/container-runtime.ts";
 import { nodeError } from "../errors.ts";
 import { imageGroups, imageUser } from "../images/image-users.ts";
 import { defaultCapabilities } from "../sandbox/capabilities.ts";

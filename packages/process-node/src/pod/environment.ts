@@ -1,7 +1,7 @@
 /** The environment of a container: pure, from the pod, its ConfigMaps and Secrets, and the Services of its namespace. */
 import type { ConfigMapKeySelector, Container, EnvFromSource, EnvVar, Pod } from "@setpoint/api";
 import { nodeError } from "../errors.ts";
-import { fieldValue, type PodFacts, resourceValue } from "./downward-api.ts";
+import { fieldValue, type PodFacts, resourceValue } from "../volumes/downward-api.ts";
 
 /** Data of a ConfigMap or Secret as text; undefined when there is no such object. */
 export type DataReader = (kind: "ConfigMap" | "Secret", name: string) => Readonly<Record<string, string>> | undefined;

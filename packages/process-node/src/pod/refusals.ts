@@ -2,17 +2,11 @@
  * What this node refuses to run and why, as data. A field that would change what a pod may do is honoured or refused, never
  * ignored: a pod that runs with less protection, or more rights, than its author asked for is worse than none.
  */
-import type { Container, Pod, PodSpec, Volume } from "@setpoint/api";
+import type { Container, Pod, PodSpec } from "@setpoint/api";
 import { allCapabilities } from "../sandbox/capabilities.ts";
+import { noHostRights, type Refusal } from "../cluster/refusal.ts";
 import { nodeError } from "../errors.ts";
-
-interface Refusal<T> {
-  readonly field: string;
-  readonly reason: string;
-  isAsked(from: T): boolean;
-}
-
-const noHostRights = "a pod is a machine of its own and gets no rights over its node";
+import { volumeRefusals } from "../volumes/volume-refusals.ts";
 
 const podRefusals: readonly Refusal<PodSpec>[] = [
   { field: "hostNetwork", reason: noHostRights, isAsked: ({ hostNetwork }) => hostNetwork === true },
@@ -116,15 +110,6 @@ const containerRefusals: readonly Refusal<Container>[] = [
   },
 ];
 
-const volumeRefusals: readonly Refusal<Volume>[] = [
-  { field: "hostPath", reason: noHostRights, isAsked: ({ hostPath }) => hostPath !== undefined },
-  {
-    field: "emptyDir.medium",
-    reason: "this node has the media Memory and its disk",
-    isAsked: ({ emptyDir }) => !["", "Memory"].includes(emptyDir?.medium ?? ""),
-  },
-];
-
 /** The names that one entry of `capabilities` stands for. */
 export function capabilityNames(name: string): readonly string[] {
   const upper = name.toUpperCase();
@@ -139,11 +124,6 @@ export function refuseUnsupported({ spec }: Pod, container: Container): void {
   refuse(containerRefusals, container, `container "${container.name}"`);
   refuse(contextRefusals, container.securityContext ?? {}, `container "${container.name}" securityContext`);
   for (const volume of spec.volumes ?? []) refuse(volumeRefusals, volume, `volume "${volume.name}"`);
-}
-
-/** Whether this node never mounts the volume, so that no container that could use it is started. */
-export function isRefusedVolume(volume: Volume): boolean {
-  return volumeRefusals.some((refusal) => refusal.isAsked(volume));
 }
 
 function refuse<T>(refusals: readonly Refusal<T>[], from: T, where: string): void {

@@ -4,7 +4,7 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "@setpoint/host/system";
-import type { RunningContainer } from "../container-runtime.ts";
+import type { RunningContainer } from "../sandbox/container-runtime.ts";
 import { connectOnHost } from "../network/loopback-network.ts";
 import type { ProbeHandler } from "../cluster/pod.ts";
 import { type ProbeResult, runProbe } from "./probe-runner.ts";

@@ -6,7 +6,7 @@ import { request as requestHttps } from "node:https";
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Clock } from "@setpoint/host";
-import type { RunningContainer } from "../container-runtime.ts";
+import type { RunningContainer } from "../sandbox/container-runtime.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { ProbeHandler } from "../cluster/pod.ts";
 import { checkGrpcHealth } from "./grpc-health.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { main, PodWorld } from "../pod-world.fixture.ts";
+import { main, PodWorld } from "../workers/pod-world.fixture.ts";
 
 const probe = (name: string, more: object = {}) => ({ exec: { command: [name] }, periodSeconds: 10, ...more });
 /** Commands that fail from one second (of virtual time) up to another. */

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { launchScript, shellWord } from "../launch.ts";
+import { launchScript, shellWord } from "../host/launch.ts";
 
 export interface ConmonOptions {
   /** The container's name for conmon and crun. */

@@ -1,9 +1,9 @@
 /** What an agent must know of a container that an agent before it started, on disk beside the container's bundle. */
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { ContainerSpec } from "../container-runtime.ts";
-import { readJson, writeJson } from "../json-file.ts";
-import type { ProcessIdentity } from "../process-identity.ts";
+import type { ContainerSpec } from "./container-runtime.ts";
+import { readJson, writeJson } from "../host/json-file.ts";
+import type { ProcessIdentity } from "../host/process-identity.ts";
 
 export interface ContainerRecord {
   readonly spec: ContainerSpec;

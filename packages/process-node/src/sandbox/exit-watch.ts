@@ -2,8 +2,8 @@
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Timer } from "@setpoint/host";
-import type { ContainerExit } from "../container-runtime.ts";
-import { isAlive, type ProcessIdentity } from "../process-identity.ts";
+import type { ContainerExit } from "./container-runtime.ts";
+import { isAlive, type ProcessIdentity } from "../host/process-identity.ts";
 
 /** Besides what the kernel reports of the folder. */
 const lookMs = 1_000;

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PodLimits } from "../container-runtime.ts";
+import type { PodLimits } from "./container-runtime.ts";
 
 const root = "/sys/fs/cgroup";
 const cgroup2Magic = 0x6367_7270;

@@ -1,9 +1,9 @@
 /** Each pod's own range of user and group ids on the host, kept for the life of the pod. */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import type { IdRange } from "../container-runtime.ts";
+import type { IdRange } from "../host/id-range.ts";
 import { nodeError } from "../errors.ts";
-import { readJson, writeJson } from "../json-file.ts";
+import { readJson, writeJson } from "../host/json-file.ts";
 
 /** Far above the ids of accounts and of /etc/subuid, and below 2^31, beyond which some programs misread ids. */
 const firstId = 0x7000_0000;

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { ContainerSpec, Mount } from "../container-runtime.ts";
+import type { ContainerSpec, Mount } from "./container-runtime.ts";
 import { isMountedAsFolder, ociBundle, type OciBundle } from "./oci-config.ts";
 import { ociProcess } from "./oci-process.ts";
 import { writeSkeleton } from "./root-layout.ts";

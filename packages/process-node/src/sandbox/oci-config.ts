@@ -1,14 +1,15 @@
 /** From a container and its pod's sandbox to the configuration that an OCI runtime starts. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path/posix";
-import type { ContainerSpec, IdRange, Mount, PodSandbox } from "../container-runtime.ts";
+import type { IdRange } from "../host/id-range.ts";
+import type { ContainerSpec, Mount, PodSandbox } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
 import { defaultCapabilities } from "./capabilities.ts";
 import { imageMounts, kernelMounts, type OciMount, volumeMount } from "./oci-mounts.ts";
 import { type OciProcess, ociProcess } from "./oci-process.ts";
 import { type OciResources, ociResources } from "./oci-resources.ts";
 import { type RootLayout, rootLayout } from "./root-layout.ts";
-import { resolveInRoot } from "./root-path.ts";
+import { resolveInRoot } from "../images/root-path.ts";
 import { defaultSeccompProfile, type SeccompProfile } from "./seccomp/default-profile.ts";
 import { stagedPath, type StagedPath, stagedRoot } from "./stage.ts";
 

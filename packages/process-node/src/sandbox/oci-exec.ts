@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ContainerSpec, ExecProcess } from "../container-runtime.ts";
+import type { ContainerSpec, ExecProcess } from "./container-runtime.ts";
 import { ociProcess } from "./oci-process.ts";
-import { killTree } from "./process-tree.ts";
-import { toolEnvironment } from "./run-tool.ts";
+import { killTree } from "../host/process-tree.ts";
+import { toolEnvironment } from "../host/run-tool.ts";
 import { signalNumber } from "./signals.ts";
 
 export interface OciExec {

@@ -3,7 +3,7 @@
  * (images, persistent volumes) is mounted through the pod's id range, so a file of user 0 belongs to user 0 of the pod.
  */
 import { join } from "node:path/posix";
-import type { Mount } from "../container-runtime.ts";
+import type { Mount } from "./container-runtime.ts";
 import type { MountPoint } from "./root-layout.ts";
 
 export interface OciMount {

@@ -1,5 +1,5 @@
 /** From a container's limits to the cgroup settings of its configuration. */
-import type { ContainerLimits } from "../container-runtime.ts";
+import type { ContainerLimits } from "./container-runtime.ts";
 
 export interface OciResources {
   readonly memory?: { readonly limit: number; readonly swap: number };

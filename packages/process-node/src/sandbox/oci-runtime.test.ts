@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ExecProcess } from "../container-runtime.ts";
+import type { ExecProcess } from "./container-runtime.ts";
 import { missingTools, OciWorld } from "./oci-world.fixture.ts";
 
 const run = test.skipIf(missingTools !== "");

@@ -10,10 +10,10 @@ import type {
   PodSandbox,
   PodSandboxSpec,
   RunningContainer,
-} from "../container-runtime.ts";
+} from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import { launch } from "../launch.ts";
-import { identify, isAlive, signalProcess } from "../process-identity.ts";
+import { launch } from "../host/launch.ts";
+import { identify, isAlive, signalProcess } from "../host/process-identity.ts";
 import { conmonCommand, conmonPid, createByConmon, crunProgram, reopenLog } from "./conmon.ts";
 import {
   attemptsOf,
@@ -35,7 +35,7 @@ import type { OciResources } from "./oci-resources.ts";
 import { execInContainer } from "./oci-exec.ts";
 import { writeOwnFiles } from "./own-files.ts";
 import { PodSandboxes } from "./pod-sandboxes.ts";
-import { findProgram } from "./root-path.ts";
+import { findProgram } from "../images/root-path.ts";
 import { writeSkeleton } from "./root-layout.ts";
 import { OwnUserNamespace, rootRights, type RuntimeRights } from "./runtime-rights.ts";
 import { withIdsOf } from "./single-id.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@setpoint/host/system";
 import { onTestFinished } from "vitest";
-import type { ContainerSpec } from "../container-runtime.ts";
+import type { ContainerSpec } from "./container-runtime.ts";
 import { OciRuntime } from "./oci-runtime.ts";
 
 const tools = ["sh", "sleep", "cat", "id", "ls", "hostname", "mkdir", "dd", "head", "tail", "true"];

@@ -3,12 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
-import type { IdRange, PodSandbox, PodSandboxSpec } from "../container-runtime.ts";
+import type { IdRange } from "../host/id-range.ts";
+import type { PodSandbox, PodSandboxSpec } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import { readJson, writeJson } from "../json-file.ts";
-import { identify, isAlive, type ProcessIdentity, signalProcess } from "../process-identity.ts";
+import { readJson, writeJson } from "../host/json-file.ts";
+import { identify, isAlive, type ProcessIdentity, signalProcess } from "../host/process-identity.ts";
 import type { IdRanges } from "./id-ranges.ts";
-import { toolEnvironment } from "./run-tool.ts";
+import { toolEnvironment } from "../host/run-tool.ts";
 import type { RuntimeRights } from "./runtime-rights.ts";
 import { untilReady } from "./until-ready.ts";
 

@@ -7,9 +7,9 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";
-import { readJson, writeJson } from "../json-file.ts";
-import { identify, isAlive, type ProcessIdentity, signalProcess } from "../process-identity.ts";
-import { toolEnvironment } from "./run-tool.ts";
+import { readJson, writeJson } from "../host/json-file.ts";
+import { identify, isAlive, type ProcessIdentity, signalProcess } from "../host/process-identity.ts";
+import { toolEnvironment } from "../host/run-tool.ts";
 import { untilReady } from "./until-ready.ts";
 
 export interface RuntimeRights {

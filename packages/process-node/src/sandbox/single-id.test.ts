@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContainerSpec } from "../container-runtime.ts";
+import type { ContainerSpec } from "./container-runtime.ts";
 import { withIdsOf } from "./single-id.ts";
 
 const one = { uids: { container: 1000, host: 0, size: 1 }, gids: { container: 7, host: 0, size: 1 } };

@@ -1,5 +1,5 @@
 /** The pods of an ordinary user have one user and one group each, because the node has no more than its own to give. */
-import type { ContainerSpec, PodSandbox } from "../container-runtime.ts";
+import type { ContainerSpec, PodSandbox } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
 
 /**

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { unmountBeneath } from "./memory-volume.ts";
-import { preparePrivateFolder } from "../private-folder.ts";
+import { preparePrivateFolder } from "../host/private-folder.ts";
 
 const sharedMemory = "/dev/shm";
 const tmpfsMagic = 0x01_02_19_94;

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { totalmem } from "node:os";
 import type { Client } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
-import { quantityNumber } from "../pod/downward-api.ts";
+import { quantityNumber } from "./downward-api.ts";
 import { mountMemory, unmountBeneath } from "./memory-volume.ts";
 import { findObject } from "../cluster/find-object.ts";
 import { nodeError } from "../errors.ts";
-import type { PodVolumes, PreparedVolume } from "../pod-parts.ts";
-import type { PodSandbox } from "../container-runtime.ts";
+import type { PodVolumes, PreparedVolume } from "./pod-volumes.ts";
+import type { PodIds } from "../host/id-range.ts";
 import { podIdentity } from "../cluster/pod.ts";
-import { isRefusedVolume } from "../pod/refusals.ts";
+import { isRefusedVolume } from "./volume-refusals.ts";
 import { type FolderContent, type FolderOwner, writeAtomicFolder } from "./atomic-folder.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -44,8 +44,8 @@ export class NodeVolumes implements PodVolumes {
     this.#options = options;
   }
 
-  async prepare(pod: Pod, sandbox?: PodSandbox): Promise<ReadonlyMap<string, PreparedVolume>> {
-    this.#owners.set(podIdentity(pod).uid, sandbox === undefined ? undefined : folderOwner(sandbox, pod));
+  async prepare(pod: Pod, ids?: PodIds): Promise<ReadonlyMap<string, PreparedVolume>> {
+    this.#owners.set(podIdentity(pod).uid, ids === undefined ? undefined : folderOwner(ids, pod));
     const prepared = new Map<string, PreparedVolume>();
     // What is refused is refused with its reason when a container is to start, and never mounted.
     const volumes = (pod.spec.volumes ?? []).filter((volume) => !isRefusedVolume(volume));
@@ -160,7 +160,7 @@ function memoryBytes(sizeLimit: string | undefined): number {
   return sizeLimit === undefined ? totalmem() / 2 : quantityNumber(sizeLimit);
 }
 
-function folderOwner(sandbox: PodSandbox, pod: Pod): FolderOwner | undefined {
-  const owner = volumeOwner(sandbox, pod);
+function folderOwner(ids: PodIds, pod: Pod): FolderOwner | undefined {
+  const owner = volumeOwner(ids, pod);
   return owner && { ...owner, isGroupShared: pod.spec.securityContext?.fsGroup !== undefined };
 }

@@ -10,7 +10,7 @@ import type {
   VolumeProjection,
 } from "@setpoint/api";
 import { nodeError } from "../errors.ts";
-import { fieldValue, type PodFacts, resourceValue } from "../pod/downward-api.ts";
+import { fieldValue, type PodFacts, resourceValue } from "./downward-api.ts";
 import type { FolderContent, FolderFile } from "./atomic-folder.ts";
 
 export interface ContentSources {

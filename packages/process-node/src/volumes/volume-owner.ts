@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { statSync } from "node:fs";
 import { messageOf } from "@setpoint/apimachinery";
-import type { IdRange, PodSandbox } from "../container-runtime.ts";
+import type { IdRange, PodIds } from "../host/id-range.ts";
 import { nodeError } from "../errors.ts";
 
 export interface VolumeOwner {
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const groupFolder = 0o2770;
 
 /** Undefined where the node gives all ids to the one user that it is itself. */
-export function volumeOwner({ uids, gids }: Pick<PodSandbox, "uids" | "gids">, pod: Pod): VolumeOwner | undefined {
+export function volumeOwner({ uids, gids }: PodIds, pod: Pod): VolumeOwner | undefined {
   if (uids.size === 1) return undefined;
   const gid = hostId(gids, pod.spec.securityContext?.fsGroup ?? 0);
   const uid = hostId(uids, 0);

@@ -1,17 +1,18 @@
 /** From a container of a pod and its image to what the runtime starts. */
 import type { Container, Pod, VolumeMount } from "@setpoint/api";
-import type { ContainerSpec } from "./container-runtime.ts";
-import { createTerminationFile } from "./logs/termination-message.ts";
-import { nodeError } from "./errors.ts";
-import type { LocalImage } from "./images/image.ts";
-import type { PodParts, PreparedVolume } from "./pod-parts.ts";
-import type { PodFacts } from "./pod/downward-api.ts";
-import { containerEnvironment, expandVariables } from "./pod/environment.ts";
-import { containerLimits } from "./pod/container-limits.ts";
-import { containerIdentity } from "./pod/container-security.ts";
-import { podHostname, podIdentity } from "./cluster/pod.ts";
-import { refuseUnsupported } from "./pod/refusals.ts";
-import { pathBeneath } from "./volumes/path-beneath.ts";
+import type { ContainerSpec } from "../sandbox/container-runtime.ts";
+import { createTerminationFile } from "../logs/termination-message.ts";
+import { nodeError } from "../errors.ts";
+import type { LocalImage } from "../images/image.ts";
+import type { PreparedVolume } from "../volumes/pod-volumes.ts";
+import type { PodParts } from "./pod-parts.ts";
+import type { PodFacts } from "../volumes/downward-api.ts";
+import { containerEnvironment, expandVariables } from "../pod/environment.ts";
+import { containerLimits } from "../pod/container-limits.ts";
+import { containerIdentity } from "../pod/container-security.ts";
+import { podHostname, podIdentity } from "../cluster/pod.ts";
+import { refuseUnsupported } from "../pod/refusals.ts";
+import { pathBeneath } from "../volumes/path-beneath.ts";
 
 export interface ContainerContext {
   readonly pod: Pod;

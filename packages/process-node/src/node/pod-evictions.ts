@@ -4,9 +4,9 @@ import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
-import { quantityNumber } from "./pod/downward-api.ts";
-import type { PodWorker } from "./pod-worker.ts";
-import { runTool } from "./sandbox/run-tool.ts";
+import { quantityNumber } from "../volumes/downward-api.ts";
+import type { PodWorker } from "../workers/pod-worker.ts";
+import { runTool } from "../host/run-tool.ts";
 
 export interface PodEvictionsOptions {
   readonly log: Logger;

@@ -1,8 +1,8 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import type { ImageSource } from "./images/image.ts";
-import type { PodNetworkOptions } from "./network/node-network.ts";
-import type { ImageProgress } from "./images/image-store.ts";
+import type { ImageSource } from "../images/image.ts";
+import type { PodNetworkOptions } from "../network/node-network.ts";
+import type { ImageProgress } from "../images/image-store.ts";
 
 export interface NodeOptions {
   readonly name: string;

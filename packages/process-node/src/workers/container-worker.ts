@@ -1,13 +1,13 @@
 import type { Container, ContainerState, ContainerStateTerminated, ContainerStatus, Probe } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Clock, sleep, timestamp, timestampAt } from "@setpoint/host";
-import type { AdoptedContainer, ContainerExit, ContainerSpec, RunningContainer } from "./container-runtime.ts";
-import type { LocalImage } from "./images/image.ts";
-import type { ProbeHandler } from "./cluster/pod.ts";
-import { Prober } from "./probes/prober.ts";
-import type { ProbeResult } from "./probes/probe-runner.ts";
-import type { ReportedStatus } from "./status/pod-status.ts";
-import { nextBackOff, noBackOff, type RestartBackOff } from "./status/restart-back-off.ts";
+import type { AdoptedContainer, ContainerExit, ContainerSpec, RunningContainer } from "../sandbox/container-runtime.ts";
+import type { LocalImage } from "../images/image.ts";
+import type { ProbeHandler } from "../cluster/pod.ts";
+import { Prober } from "../probes/prober.ts";
+import type { ProbeResult } from "../probes/probe-runner.ts";
+import type { ReportedStatus } from "../status/pod-status.ts";
+import { nextBackOff, noBackOff, type RestartBackOff } from "../status/restart-back-off.ts";
 
 /** What a container worker needs of its pod and node. */
 export interface ContainerParts {

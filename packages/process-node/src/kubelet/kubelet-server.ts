@@ -5,15 +5,15 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@setpoint/host";
 import { type WebSocket, WebSocketServer } from "ws";
-import { answer, refuse } from "./kubelet/answers.ts";
-import { ConnectionLimit } from "./kubelet/connection-limit.ts";
-import { serveContainerLogs } from "./kubelet/container-logs.ts";
-import { execProtocols, runExecSession } from "./kubelet/exec-session.ts";
-import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./kubelet/port-forward-session.ts";
-import { isRefusal, type Refusal, type RequestAccess } from "./kubelet/request-access.ts";
-import { readTarget, type RequestTarget } from "./kubelet/request-target.ts";
-import type { PodNetwork } from "./network/pod-network.ts";
-import type { PodWorker } from "./pod-worker.ts";
+import { answer, refuse } from "./answers.ts";
+import { ConnectionLimit } from "./connection-limit.ts";
+import { serveContainerLogs } from "./container-logs.ts";
+import { execProtocols, runExecSession } from "./exec-session.ts";
+import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./port-forward-session.ts";
+import { isRefusal, type Refusal, type RequestAccess } from "./request-access.ts";
+import { readTarget, type RequestTarget } from "./request-target.ts";
+import type { PodNetwork } from "../network/pod-network.ts";
+import type { PodWorker } from "../workers/pod-worker.ts";
 
 export interface KubeletServerOptions {
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import type { Pod } from "@setpoint/api";
 import type { Clock } from "@setpoint/host";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
-import { podIdentity } from "./cluster/pod.ts";
+import { podIdentity } from "../cluster/pod.ts";
 
 /** The pods of this node: one worker for each UID, from the first sight until it is done. */
 export class PodManager {

@@ -7,11 +7,11 @@ import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
 import { rememberNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
-import { enterNamespace, holdNamespace } from "./network/namespace-holder.ts";
-import { identify } from "./process-identity.ts";
-import { missingTools, OciWorld } from "./sandbox/oci-world.fixture.ts";
-import { OciRuntime } from "./sandbox/oci-runtime.ts";
-import { prepareMemoryFolder } from "./volumes/memory-folder.ts";
+import { enterNamespace, holdNamespace } from "../network/namespace-holder.ts";
+import { identify } from "../host/process-identity.ts";
+import { missingTools, OciWorld } from "../sandbox/oci-world.fixture.ts";
+import { OciRuntime } from "../sandbox/oci-runtime.ts";
+import { prepareMemoryFolder } from "../volumes/memory-folder.ts";
 
 function dataFolder(): string {
   const data = mkdtempSync(join(tmpdir(), "process-node-"));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { logFile } from "./logs/container-log.ts";
+import { logFile } from "../logs/container-log.ts";
 import { main, PodWorld } from "./pod-world.fixture.ts";
 
 const reasonOf = (world: PodWorld, name = "main"): string => world.container(name)?.state?.waiting?.reason ?? "";

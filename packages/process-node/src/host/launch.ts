@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import { killTree } from "./sandbox/process-tree.ts";
+import { killTree } from "./process-tree.ts";
 
 export interface LaunchOptions {
   /** What the program reads. */

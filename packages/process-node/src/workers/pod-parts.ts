@@ -1,32 +1,11 @@
 /** What a pod worker is made of; `node-agent.ts` chooses the parts, tests give others. */
 import type { Pod, PodStatus } from "@setpoint/api";
 import type { Clock, Logger } from "@setpoint/host";
-import type { ContainerRuntime, PodSandbox } from "./container-runtime.ts";
-import type { LocalImage } from "./images/image.ts";
-import type { PodNetwork } from "./network/pod-network.ts";
-import type { DataReader, ServiceAddress } from "./pod/environment.ts";
-
-export interface PreparedVolume {
-  /** A folder or file of the host. */
-  readonly source: string;
-  readonly readOnly: boolean;
-  /** See `Mount.ownIds`. */
-  readonly ownIds?: boolean;
-}
-
-export interface PodVolumes {
-  /**
-   * Volume name → where it lies, owned by the pod's ids when its sandbox is given; throws when something that it needs is not
-   * there (yet).
-   */
-  prepare(pod: Pod, sandbox?: PodSandbox): Promise<ReadonlyMap<string, PreparedVolume>>;
-  /** Brings the content of config, secret and projected volumes up to date. */
-  refresh(pod: Pod): Promise<void>;
-  /** Removes what lies in the pod's volumes, but persistent ones. */
-  empty(podUid: string): Promise<void>;
-  /** Removes everything but persistent volumes. */
-  remove(podUid: string): Promise<void>;
-}
+import type { ContainerRuntime } from "../sandbox/container-runtime.ts";
+import type { LocalImage } from "../images/image.ts";
+import type { PodVolumes } from "../volumes/pod-volumes.ts";
+import type { PodNetwork } from "../network/pod-network.ts";
+import type { DataReader, ServiceAddress } from "../pod/environment.ts";
 
 export interface PodObjects {
   /** A ConfigMap's or Secret's data in the pod's namespace, fresh enough for a start. */

@@ -1,7 +1,7 @@
 /** Folders that only the node's own user may enter, whatever lies in them and whatever they were before. */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { nodeError } from "./errors.ts";
+import { nodeError } from "../errors.ts";
 
 /** Makes the folder, or takes the rights of others from the one that is there. Throws when it belongs to another user. */
 export function preparePrivateFolder(path: string): void {

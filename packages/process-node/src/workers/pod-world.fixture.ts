@@ -14,9 +14,9 @@ import type {
   ContainerSpec,
   PodSandbox,
   RunningContainer,
-} from "./container-runtime.ts";
-import { nodeError } from "./errors.ts";
-import { fixedNetwork } from "./network/fixed-network.fixture.ts";
+} from "../sandbox/container-runtime.ts";
+import { nodeError } from "../errors.ts";
+import { fixedNetwork } from "../network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 

@@ -4,11 +4,11 @@
  */
 import { join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
-import { readJson, writeJson } from "./json-file.ts";
-import { endUnusedNamespace } from "./network/unused-namespace.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
-import { OciRuntime } from "./sandbox/oci-runtime.ts";
-import { abandonedMemory, removeMemory } from "./volumes/memory-folder.ts";
+import { readJson, writeJson } from "../host/json-file.ts";
+import { endUnusedNamespace } from "../network/unused-namespace.ts";
+import type { ProcessIdentity } from "../host/process-identity.ts";
+import { OciRuntime } from "../sandbox/oci-runtime.ts";
+import { abandonedMemory, removeMemory } from "../volumes/memory-folder.ts";
 
 /** Where the runtime of a node keeps its records. */
 export function sandboxesFolder(memory: string): string {

@@ -1,5 +1,6 @@
 /** What a pod worker needs of whatever runs containers; `sandbox/oci-runtime.ts` is the one that uses crun and conmon. */
 import type { Readable, Writable } from "node:stream";
+import type { PodIds } from "../host/id-range.ts";
 
 /** A folder or file of the host that appears in the container. */
 export interface Mount {
@@ -38,13 +39,6 @@ export interface PodLimits {
   readonly processes?: number;
 }
 
-/** A range of ids of a user namespace and where it lies for the tools that make containers: on the host when they are root's. */
-export interface IdRange {
-  readonly container: number;
-  readonly host: number;
-  readonly size: number;
-}
-
 export interface PodSandboxSpec {
   readonly podUid: string;
   readonly hostname: string;
@@ -58,11 +52,9 @@ export interface PodSandboxSpec {
 }
 
 /** The namespaces that the containers of a pod share, held by a process that does nothing else. */
-export interface PodSandbox {
+export interface PodSandbox extends PodIds {
   readonly podUid: string;
   readonly holderPid: number;
-  readonly uids: IdRange;
-  readonly gids: IdRange;
   readonly networkNamespace: boolean;
 }
 

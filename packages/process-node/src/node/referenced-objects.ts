@@ -1,7 +1,7 @@
 import { ConfigMap, Secret } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
-import { KindInformer } from "./kind-informer.ts";
+import { KindInformer } from "../cluster/kind-informer.ts";
 
 type DataKind = "ConfigMap" | "Secret";
 

@@ -2,7 +2,7 @@
 import type { Pod } from "@setpoint/api";
 import { backends, hasClusterIp, type ServiceTable } from "../network/service-table.ts";
 import type { ServiceProxy } from "../network/service-proxy.ts";
-import type { PodObjects } from "../pod-parts.ts";
+import type { PodObjects } from "../workers/pod-parts.ts";
 import type { DataReader, ServiceAddress } from "../pod/environment.ts";
 import { podIdentity } from "../cluster/pod.ts";
 import { decodeData } from "../volumes/volume-content.ts";

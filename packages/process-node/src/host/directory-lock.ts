@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Clock, sleep } from "@setpoint/host";
-import { nodeError } from "./errors.ts";
+import { nodeError } from "../errors.ts";
 
 /** An agent whose parent was killed knows it within this time. */
 const orphanMsMax = 2_000;

@@ -2,7 +2,7 @@ import { Lease, Node } from "@setpoint/api";
 import { isAlreadyExists } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import { type Clock, type Logger, microTimestamp, type Timer, timestamp } from "@setpoint/host";
-import { findObject } from "./find-object.ts";
+import { findObject } from "../cluster/find-object.ts";
 import {
   buildLease,
   buildNode,

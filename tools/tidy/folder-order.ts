@@ -2,7 +2,12 @@
 import type { SourceFile } from "./source-files.ts";
 
 /** The folders below `src` of a package, first to last. Every folder of the package is listed. */
-const orders: Readonly<Record<string, readonly string[]>> = {};
+const orders: Readonly<Record<string, readonly string[]>> = {
+  "packages/process-node": [
+    ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
+    ...["status", "probes", "logs", "workers", "kubelet", "node"],
+  ],
+};
 
 /** Files beside the folders that every folder may import; the other files beside the folders assemble the package. */
 const foundations: ReadonlySet<string> = new Set(["errors.ts"]);

@@ -131,7 +131,7 @@ test("a controller that has not declared its ledger is told so, once", async () 
     operators: [defineOperator({ name: "silent", controllers: [silent] })],
   });
   await world.apply(Chocolate({ name: "truffle", spec: { pieces: 1 } }));
-  await world.settled();
+  await world.settled({ failing: "say `ledger: true` in it" });
   expect((await world.get(Chocolate, "truffle")).status?.conditions?.[0]).toMatchObject({
     type: "Stalled",
     status: "True",

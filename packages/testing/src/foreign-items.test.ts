@@ -33,7 +33,7 @@ test.each<readonly [string, ApplyOptions, number, RegExp | undefined]>([
   const stalled = conditionOf(await world.get(Candy, "lolly"), "Stalled");
   if (refusal === undefined) expect(stalled?.status).not.toBe("True");
   else expect(stalled).toMatchObject({ status: "True", message: expect.stringMatching(refusal) });
-  await world.expectQuiet();
+  await world.expectQuiet(refusal === undefined ? {} : { failing: refusal });
 });
 
 test("a port of a container that somebody adds stays, and is not held against the operator", async () => {

@@ -3,7 +3,7 @@
 // worlds
 export type { SimulateOptions } from "./simulate.ts";
 export { simulate } from "./simulate.ts";
-export type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
+export type { ObjectName, QuietOptions, SettledOptions, WaitOptions, World } from "./world.ts";
 export type { OutageKind } from "./node-outage.ts";
 export type { ClockSkew } from "./process-clock.ts";
 export type { OperatorProcess, OperatorSource } from "./simulated-operator.ts";

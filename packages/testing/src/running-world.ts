@@ -1,16 +1,19 @@
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
+import type { Storage } from "@setpoint/apiserver";
 import type { Client, KindRef, RestMapper, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { NodeModel } from "./node-model.ts";
 import type { OutageKind } from "./node-outage.ts";
 import type { ProgramModel } from "./program-model.ts";
+import { prefixOf } from "./storage-prefix.ts";
+import { describeFailing, type FailingReconcile, failureMessage } from "./reconcile-failures.ts";
 import type { SimulatedOperator } from "./simulated-operator.ts";
 import { unsettledReason } from "./settled.ts";
 import { type StallWatch, stallWatch } from "./stall-watch.ts";
 import { lineOf, type Trace, type TraceEntry } from "./trace.ts";
 import { WorldGuard } from "./world-guard.ts";
-import type { ObjectName, QuietOptions, WaitOptions, World } from "./world.ts";
+import type { ObjectName, QuietOptions, SettledOptions, WaitOptions, World } from "./world.ts";
 
 export interface WorldParts {
   readonly host: SimulatedHost;
@@ -21,6 +24,9 @@ export interface WorldParts {
   /** The kinds that the operators reconcile. */
   readonly kinds: readonly KindRef[];
   readonly models: readonly ProgramModel[];
+  readonly storage: Pick<Storage, "get">;
+  /** Errors with which a reconcile may still fail at rest. */
+  readonly mayFail: readonly (string | RegExp)[];
   /** How long one step may take, in milliseconds of real time. */
   readonly stallMsMax: number;
 }
@@ -29,6 +35,9 @@ const withinDefaultMs = 120_000;
 /** Longer than anything looks again by itself (an operator asks its operands every ten seconds). */
 const silentMs = 15_000;
 const lookMs = 100;
+/** How long the retries of failing reconciles may take, and what follows from those that succeed. */
+const retryMsMax = 15_000;
+const recoveryMsMax = 60_000;
 const hourMs = 3_600_000;
 /** Lines of the trace in an error. */
 const linesMax = 12;
@@ -126,20 +135,64 @@ export class RunningWorld implements World {
     this.#assertSafe();
   }
 
-  async settled({ within = withinDefaultMs }: WaitOptions = {}): Promise<void> {
+  async settled({ within = withinDefaultMs, failing }: SettledOptions = {}): Promise<void> {
     const { clock } = this.host;
-    const deadlineMs = clock.monotonic() + within;
+    let deadlineMs = clock.monotonic() + within;
     let reason = "the operator is busy";
     for (;;) {
       const leftMs = deadlineMs - clock.monotonic();
       const isSilent = await this.#silence(leftMs);
       this.#assertSafe();
       reason = (await this.#unsettled()) ?? (isSilent ? "" : "something is still being written");
-      if (reason === "") return;
-      if (!isSilent || leftMs <= 0)
-        throw this.#error(`Not settled after ${seconds(within)} of virtual time: ${reason}`);
-      await this.#advance(lookMs);
+      if (reason === "" && this.#failing(failing).length === 0) return this.#assertExpected(failing);
+      if (reason !== "" && (!isSilent || leftMs <= 0))
+        throw this.#error(
+          `Not settled after ${seconds(within)} of virtual time: ${reason}${this.#failuresText(failing)}`,
+        );
+      if (reason !== "") await this.#advance(lookMs);
+      else if (await this.#recovers(deadlineMs - clock.monotonic(), failing))
+        deadlineMs = Math.max(deadlineMs, clock.monotonic() + recoveryMsMax);
+      else throw this.#error(`Not settled:${this.#failuresText(failing)}`);
     }
+  }
+
+  /** Sentences about reconciles whose last run has thrown, each with its stack. */
+  get failures(): readonly string[] {
+    return this.#failing().map(describeFailing);
+  }
+
+  /** Reconciles that fail and that nobody has said may. */
+  #failing(expected?: string | RegExp): readonly FailingReconcile[] {
+    const { operators, storage, mayFail } = this.#parts;
+    const allowed = expected === undefined ? mayFail : [...mayFail, expected];
+    return [...new Set(operators.flatMap((each) => each.failing))].filter(({ kind, key, error }) => {
+      const isThere = storage.get({ prefix: prefixOf(kind), path: key }) !== undefined;
+      return isThere && !allowed.some((each) => isMatching(error, each));
+    });
+  }
+
+  /** Whether all failing reconciles succeed in time; those that back off for longer are tried once more at the end. */
+  async #recovers(limitMs: number, expected: string | RegExp | undefined): Promise<boolean> {
+    const isOver = (): boolean => this.#failing(expected).length === 0;
+    if (await this.#advance(Math.max(0, limitMs), isOver)) return true;
+    const { operators } = this.#parts;
+    for (const failing of this.#failing(expected))
+      if (failing.isRetried) for (const operator of operators) if (operator.isLeader) operator.retry(failing);
+    return (await this.#advance(retryMsMax, isOver)) || isOver();
+  }
+
+  #assertExpected(expected: string | RegExp | undefined): void {
+    if (expected === undefined) return;
+    const isFound = this.#parts.operators.some((each) => each.failing.some(({ error }) => isMatching(error, expected)));
+    if (!isFound)
+      throw this.#error(`Expected a reconcile that fails with ${textOf(expected)}: no reconcile fails with it at rest`);
+  }
+
+  #failuresText(expected: string | RegExp | undefined): string {
+    const texts = this.#failing(expected).map((each) => `\n${describeFailing(each)}`);
+    return texts.length === 0
+      ? ""
+      : `${texts.join("")}\nif the test expects it: settled({ failing: /part of the message/ })`;
   }
 
   async until(
@@ -150,12 +203,12 @@ export class RunningWorld implements World {
     const deadlineMs = this.host.clock.monotonic() + within;
     while (!(await condition())) {
       if (this.host.clock.monotonic() >= deadlineMs)
-        throw this.#error(`Not after ${seconds(within)} of virtual time: ${what}`);
+        throw this.#error(`Not after ${seconds(within)} of virtual time: ${what}${this.#failuresText(undefined)}`);
       await this.run(lookMs);
     }
   }
 
-  async expectQuiet({ hours = 1 }: QuietOptions = {}): Promise<void> {
+  async expectQuiet({ hours = 1, failing }: QuietOptions = {}): Promise<void> {
     const from = this.#parts.trace.entries.length;
     await this.run(hours * hourMs);
     const loud = this.#parts.trace.entries.slice(from).filter(isLoud);
@@ -163,6 +216,9 @@ export class RunningWorld implements World {
       throw new Error(
         `Not quiet: ${loud.length} requests in ${hours} hours at rest\n${loud.slice(0, linesMax).map(lineOf).join("\n")}`,
       );
+    const failures = this.#failuresText(failing);
+    if (failures !== "") throw this.#error(`Not well at rest:${failures}`);
+    this.#assertExpected(failing);
   }
 
   runs(pod: ObjectName): boolean {
@@ -320,6 +376,15 @@ function areLed(operators: readonly SimulatedOperator[]): boolean {
 /** Whether nobody who may write is busy. */
 function areQuiet(operators: readonly SimulatedOperator[]): boolean {
   return operators.every(({ isLeader, isQuiet }) => !isLeader || isQuiet);
+}
+
+function isMatching(error: unknown, expected: string | RegExp): boolean {
+  const message = failureMessage(error);
+  return typeof expected === "string" ? message.includes(expected) : expected.test(message);
+}
+
+function textOf(expected: string | RegExp): string {
+  return typeof expected === "string" ? `"${expected}"` : String(expected);
 }
 
 function isLoud({ kind }: TraceEntry): boolean {

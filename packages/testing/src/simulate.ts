@@ -13,6 +13,7 @@ import type { Onlooker } from "./onlooker.ts";
 import { Participant } from "./participant.ts";
 import type { ClockSkew } from "./process-clock.ts";
 import type { ProgramModel } from "./program-model.ts";
+import { ReconcileFailures } from "./reconcile-failures.ts";
 import { SimulatedOperator, type OperatorSource } from "./simulated-operator.ts";
 import { RunningWorld } from "./running-world.ts";
 import { startSimulatedApiServer, type SimulatedApiServer } from "./simulated-api-server.ts";
@@ -37,6 +38,8 @@ export interface SimulateOptions {
    * those controllers.
    */
   readonly controllers?: "all" | "observed" | "collector";
+  /** Errors with which a reconcile may still fail when the world is at rest: parts of messages, or patterns; default: none. */
+  readonly mayFail?: readonly (string | RegExp)[];
   /** How long one step of the world may take, in milliseconds of real time, before it is taken for an endless loop; default 10,000. */
   readonly stallMsMax?: number;
   /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
@@ -113,9 +116,10 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   const nodes = new NodeModel({ client: clientOf(ground, "nodes"), host, names: nodeNames, models });
   for (const model of models) model.attach?.(host);
   const { replicas = 1 } = options;
-  const operators = described.flatMap((each) =>
-    Array.from({ length: replicas }, (_, replica) => createProcess(ground, each, options, replica)),
-  );
+  const operators = described.flatMap((each) => {
+    const failures = new ReconcileFailures(host.clock);
+    return Array.from({ length: replicas }, (_, replica) => createProcess(ground, each, options, replica, failures));
+  });
   const world = new RunningWorld({
     ...ground,
     client: clientOf(ground, "user"),
@@ -123,6 +127,8 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     operators,
     kinds: described.flatMap(({ operator }) => operator.controllers.map(({ kind }) => kind)),
     models,
+    storage: ground.server.storage,
+    mayFail: options.mayFail ?? [],
     stallMsMax: options.stallMsMax ?? stallMsMaxDefault,
   });
   const observers = options.controllers === "observed" ? described.map(({ operator }) => operator) : undefined;
@@ -190,6 +196,7 @@ function createProcess(
   { source, operator }: DescribedOperator,
   options: SimulateOptions,
   replica: number,
+  failures: ReconcileFailures,
 ): SimulatedOperator {
   const { replicas = 1, leaderElection = replicas > 1, watchLagMsMax = 0, clocks = [] } = options;
   const skew = clocks[replica];
@@ -199,6 +206,7 @@ function createProcess(
     host: ground.host,
     group: operator.name,
     replica,
+    failures,
     participant: new Participant({
       name,
       clock: ground.host.clock,

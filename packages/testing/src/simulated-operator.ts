@@ -7,6 +7,7 @@ import { type Operator, runOperator } from "setpoint";
 import type { Participant, Strike } from "./participant.ts";
 import type { ProcessLink } from "./process-link.ts";
 import { type ClockSkew, ProcessClock } from "./process-clock.ts";
+import { type FailingReconcile, FailureObserver, type ReconcileFailures } from "./reconcile-failures.ts";
 
 /** What an operator's process is given besides the API server. */
 export interface OperatorProcess {
@@ -30,6 +31,8 @@ export interface SimulatedOperatorOptions {
   readonly participant: Participant;
   readonly transport: Transport;
   readonly leaseNamespace?: string;
+  /** Shared by the replicas. */
+  readonly failures: ReconcileFailures;
   /** How the clock of its machine differs from the world's. */
   readonly skew?: ClockSkew;
 }
@@ -41,7 +44,14 @@ const seedMax = 2 ** 32;
 
 export class SimulatedOperator {
   readonly #options: SimulatedOperatorOptions;
-  #life: { readonly link: ProcessLink; readonly clock: ProcessClock; readonly manager: Manager } | undefined;
+  #life:
+    | {
+        readonly link: ProcessLink;
+        readonly clock: ProcessClock;
+        readonly manager: Manager;
+        readonly observer: FailureObserver;
+      }
+    | undefined;
   #restart: Timer | undefined;
   #unpause: Timer | undefined;
   /** How far its machine's wall clock was set, which outlives a process. */
@@ -81,25 +91,41 @@ export class SimulatedOperator {
     return this.#life?.manager.ready ?? Promise.resolve();
   }
 
+  /** Reconciles whose last run has thrown, in this process or another replica. */
+  get failing(): readonly FailingReconcile[] {
+    return this.#options.failures.all;
+  }
+
+  /** Runs a failing key now, as its next retry would. */
+  retry({ controller, key }: FailingReconcile): void {
+    const [name = "", namespace] = key.split("/").toReversed();
+    this.#life?.manager.enqueue(controller, namespace === undefined ? { name } : { namespace, name });
+  }
+
   strikeAt(write: number, fault: Strike): void {
     this.#options.participant.faults.set(write, fault);
   }
 
   start(): void {
-    const { source, host, participant, transport, leaseNamespace } = this.#options;
+    const { source, host, participant, transport, leaseNamespace, failures } = this.#options;
     this.#restart?.cancel();
     const { offsetMs = 0, rate = 1 } = this.#options.skew ?? {};
     const clock = new ProcessClock(host.clock, { offsetMs: offsetMs + this.#jumpedMs, rate });
     const link = participant.process(() => this.#crashed(), clock);
     const calls: OperatorProcess = { call: (what, kind, send) => link.call(what, kind, send) };
     const operator = typeof source === "function" ? source(calls) : source;
-    const manager = runOperator(operator, {
-      transport: link.transport(transport),
-      // Its own chance: what still stirs in a process that has died must not use up that of the living.
-      host: { ...host, clock, random: seededRandom(host.random.int(seedMax)) },
-      ...(leaseNamespace === undefined ? {} : { leaseNamespace }),
-    });
-    this.#life = { link, clock, manager };
+    const observer = new FailureObserver(failures, clock);
+    const controllers = operator.controllers.map((each) => observer.observed(each));
+    const manager = runOperator(
+      { ...operator, controllers },
+      {
+        transport: link.transport(transport),
+        // Its own chance: what still stirs in a process that has died must not use up that of the living.
+        host: { ...host, clock, random: seededRandom(host.random.int(seedMax)), tracer: observer.tracer },
+        ...(leaseNamespace === undefined ? {} : { leaseNamespace }),
+      },
+    );
+    this.#life = { link, clock, manager, observer };
     // A process whose lease is lost ends, and its node starts it again.
     manager.done.catch(() => {
       if (this.#life?.manager === manager) this.#crashed();
@@ -130,6 +156,7 @@ export class SimulatedOperator {
   kill(): void {
     this.#life?.link.end();
     this.#life?.clock.stop();
+    this.#life?.observer.stop();
     this.#life = undefined;
     this.#restart?.cancel();
   }

@@ -9,9 +9,16 @@ export interface WaitOptions {
   readonly within?: number;
 }
 
+export interface SettledOptions extends WaitOptions {
+  /** The reconcile is expected to fail with this message, which must be so; any other failure is one of the test. */
+  readonly failing?: string | RegExp;
+}
+
 export interface QuietOptions {
   /** Hours of virtual time; default 1. */
   readonly hours?: number;
+  /** As in `settled`. */
+  readonly failing?: string | RegExp;
 }
 
 /** A name in the namespace `default`, or both. */
@@ -37,11 +44,14 @@ export interface World extends AsyncDisposable {
   delete(kind: KindRef, name: ObjectName): Promise<void>;
 
   run(milliseconds: number): Promise<void>;
-  /** Lets time pass until nothing is written any more and no object of the operators' kinds says that it progresses. */
-  settled(options?: WaitOptions): Promise<void>;
+  /**
+   * Lets time pass until nothing is written any more and no object of the operators' kinds says that it progresses. Throws when a
+   * reconcile, cleanup or daemon still fails then.
+   */
+  settled(options?: SettledOptions): Promise<void>;
   /** Lets time pass until the condition holds; looks at it every tenth of a second. */
   until(what: string, condition: () => boolean | Promise<boolean>, options?: WaitOptions): Promise<void>;
-  /** Lets hours pass in which nobody may do more than watch, renew leases and look at operands. */
+  /** Lets hours pass in which nobody may do more than watch, renew leases and look at operands, and no reconcile may fail. */
   expectQuiet(options?: QuietOptions): Promise<void>;
 
   /** Whether a node runs processes of this pod, whatever its status says. */

@@ -7,6 +7,7 @@ import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Onlooker, Passage, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../oracles/oracle.ts";
 import type { ProgramModel } from "../program-model.ts";
+import { prefixOf } from "../storage-prefix.ts";
 import type { ObjectName } from "../world.ts";
 import { childKindsOf } from "./child-kinds.ts";
 
@@ -145,8 +146,4 @@ class View implements WorldView {
 /** The parsing border: under a kind's prefix there are only objects of the kind. */
 function typed<T extends KubeObject>(object: UnstructuredObject | undefined): Stored<T> | undefined {
   return object as Stored<T> | undefined;
-}
-
-export function prefixOf({ group, plural }: KindRef): string {
-  return group === "" ? `/${plural}` : `/${group}/${plural}`;
 }

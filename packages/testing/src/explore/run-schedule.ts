@@ -79,10 +79,13 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   recorder.begin({ ...watched, host: world.host, models });
   const startedMs = board.startedMs;
   const stepsMs: number[] = [];
-  const unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
+  let unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
   const from = recorder.passages.length;
   // What breaks a rule of safety meanwhile is said by the oracle of operands.
-  if (unsettled === undefined) await world.run(options.quietMs).catch(() => {});
+  if (unsettled === undefined) {
+    await world.run(options.quietMs).catch(() => {});
+    [unsettled] = world.failures;
+  }
   const loud = recorder.passages.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
   const state = endState(watched.contents());
   const summary = summaryOf(recorder.passages, watched.operators);

@@ -22,5 +22,7 @@ test("docs/compared.md has the numbers of today", () => {
   const page = readFileSync(`${root}../docs/compared.md`, "utf8");
   const [code, tests] = [linesOf("web-app/web-app.ts"), linesOf("web-app/web-app.test.ts")];
   expect(page).toContain(`**${code + tests} lines: ${code} and ${tests} of tests**`);
-  expect(page).toContain(`**${linesOf("candy/candy.ts")}**`);
+  expect(page).toContain(`**${linesOf("candy/candy.ts")}** lines`);
+  const [operator, main] = [linesOf("../bench/widget-operator/widget.ts"), linesOf("../bench/widget-operator/main.ts")];
+  expect(page).toContain(`**${operator + main}**: ${operator} with types, CRD and role, and ${main} of \`main\``);
 });

@@ -16,11 +16,11 @@ export interface AdmissionContext<T extends KubeObject> {
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Tells the user without refusing; kubectl prints it. */
-  warn(text: string): void;
+  warn(this: void, text: string): void;
   /** Objects to the value of a field: `invalid("spec.replicas", "must be odd")`. All objections are answered together. */
-  invalid(path: string, why: string): void;
-  required(path: string, why?: string): void;
-  forbidden(path: string, why: string): void;
+  invalid(this: void, path: string, why: string): void;
+  required(this: void, path: string, why?: string): void;
+  forbidden(this: void, path: string, why: string): void;
 }
 
 export interface WebhookInit<T extends KubeObject> {

@@ -12,44 +12,21 @@ const ofOne = (file: string, survivors: Readonly<Record<string, string>>): reado
   Object.entries(survivors).map(([change, why]) => ({ file, change, why }));
 
 const sweeping = "only how often keys are looked through that may be forgotten, not which are";
-const memoryOnly = "only how much memory is kept for keys that are not there";
 const equalTimes = "of keys that are due at the same moment any may come first";
 const shortcut =
   "only a shortcut: objects without owners are in no index but that of owners, where they have no values";
 
 export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   ...ofOne("queue/work-queue.ts", {
-    "startedMs.get(slot) < startedMs.get(longest) → startedMs.get(slot) <= startedMs.get(longest)":
-      "of keys that were taken at the same moment any is the longest running",
-    "level === undefined || slot === undefined → level === undefined && slot === undefined":
-      "for the type alone: a level that is chosen has a key",
     "this.#keys.size >= this.#sweepSize → this.#keys.size > this.#sweepSize": sweeping,
     "this.#keys.size >= this.#sweepSize → this.#keys.size < this.#sweepSize": sweeping,
     "this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#keys.size… → (nothing)": sweeping,
-    "number === 0 ? undefined : this.#levels[number - 1] → this.#levels[number - 1]":
-      "for the type alone: an array has nothing at -1",
-    "this.#delays.remove(slot); → (nothing)":
-      "in #wake: making a key ready takes it out too, and arms the timer once more for it",
-  }),
-  ...ofOne("queue/fair-level.ts", {
-    "first === none ? 0 : this.#table.readyMs.get(first) → this.#table.readyMs.get(first)":
-      "for the type alone: only a level that has keys is asked",
   }),
   ...ofOne("queue/delay-heap.ts", {
     "index > 0 → index >= 0": "the top has no parent, which ends the loop as well",
-    "this.#dueMs(parent) <= this.#dueMs(slot) → this.#dueMs(parent) < this.#dueMs(slot)": equalTimes,
-    "this.#dueMs(child) >= this.#dueMs(slot) → this.#dueMs(child) > this.#dueMs(slot)": equalTimes,
-    "this.#dueMs(right) < this.#dueMs(left) → this.#dueMs(right) <= this.#dueMs(left)": equalTimes,
-  }),
-  ...ofOne("queue/key-table.ts", {
-    "this.#keys[slot] = undefined; → (nothing)": memoryOnly,
-    'this.#keys[slot] ?? "" → this.#keys[slot]': "for the type alone: whoever has a slot has its key",
-    "this.#flows = []; → (nothing)": memoryOnly,
-    "this.#room > roomKeptMax → this.#room >= roomKeptMax": memoryOnly,
-    "this.#resize(roomMin); → (nothing)": memoryOnly,
-  }),
-  ...ofOne("queue/column.ts", {
-    "this.#values[slot] ?? 0 → this.#values[slot]": "for the type alone: a column has a number for every slot",
+    "parent.dueMs <= entry.dueMs → parent.dueMs < entry.dueMs": equalTimes,
+    "child.dueMs >= entry.dueMs → child.dueMs > entry.dueMs": equalTimes,
+    "right.dueMs < left.dueMs → right.dueMs <= left.dueMs": equalTimes,
   }),
   ...ofOne("cache/store.ts", {
     'options.type ?? { apiVersion: "", kind: "" } → options.type':

@@ -7,11 +7,11 @@ const root = new URL("../..", import.meta.url).pathname;
 /** Queue, cache, barrier, lease, retry, apply. */
 export const coreFiles: readonly string[] = [
   "packages/runtime/src/queue/work-queue.ts",
-  "packages/runtime/src/queue/fair-level.ts",
+  "packages/runtime/src/queue/priority-level.ts",
+  "packages/runtime/src/queue/linked-list.ts",
+  "packages/runtime/src/queue/delaying-queue.ts",
   "packages/runtime/src/queue/delay-heap.ts",
-  "packages/runtime/src/queue/key-table.ts",
-  "packages/runtime/src/queue/column.ts",
-  "packages/runtime/src/queue/slot-list.ts",
+  "packages/runtime/src/queue/rate-limiter.ts",
   "packages/runtime/src/cache/store.ts",
   "packages/runtime/src/cache/raw-objects.ts",
   "packages/runtime/src/cache/slabs.ts",

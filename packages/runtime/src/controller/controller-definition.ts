@@ -4,7 +4,7 @@ import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
-import type { RateLimit } from "../queue/work-queue.ts";
+import type { RateLimit } from "../queue/rate-limiter.ts";
 import type { PureForm } from "./pure-form.ts";
 import type { Result } from "./result.ts";
 import type { Daemon } from "./daemon.ts";

@@ -5,7 +5,7 @@ import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { FieldHandler } from "./field-handlers.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
-import type { RateLimit } from "../queue/work-queue.ts";
+import type { RateLimit } from "../queue/rate-limiter.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
 import type { Daemon } from "./daemon.ts";

@@ -1,87 +1,68 @@
-import type { KeyTable } from "./key-table.ts";
-import { none } from "./slot-list.ts";
+/** An entry knows its place, so that any can be removed; −1 while it is in no heap. */
+export interface HeapEntry {
+  readonly dueMs: number;
+  index: number;
+}
 
-/** Delayed keys, the one that is due first on top: a binary heap that knows each key's place, so that any can be taken out. */
-export class DelayHeap {
-  readonly #table: Pick<KeyTable, "dueMs" | "heapIndex">;
-  readonly #slots: number[] = [];
-
-  constructor(table: Pick<KeyTable, "dueMs" | "heapIndex">) {
-    this.#table = table;
-  }
+/** A binary heap of delays: the one that is due first is on top. */
+export class DelayHeap<Entry extends HeapEntry> {
+  readonly #entries: Entry[] = [];
 
   get size(): number {
-    return this.#slots.length;
+    return this.#entries.length;
   }
 
-  /** The slot of the key that is due first. */
-  get first(): number | undefined {
-    return this.#slots[0];
+  /** The entry that is due first. */
+  get first(): Entry | undefined {
+    return this.#entries[0];
   }
 
-  has(slot: number): boolean {
-    return this.#indexOf(slot) !== none;
+  add(entry: Entry): void {
+    this.#rise(entry, this.#entries.push(entry) - 1);
   }
 
-  add(slot: number): void {
-    this.#rise(slot, this.#slots.push(slot) - 1);
-  }
-
-  remove(slot: number): void {
-    const index = this.#indexOf(slot);
-    if (index === none) return;
-    this.#table.heapIndex.set(slot, none);
-    const last = this.#slots.pop();
-    if (last === undefined || last === slot) return;
+  remove(entry: Entry): void {
+    const { index } = entry;
+    if (index === -1) return;
+    entry.index = -1;
+    const last = this.#entries.pop();
+    if (last === undefined || last === entry) return;
     this.#rise(last, index);
-    this.#sink(last, this.#indexOf(last));
+    this.#sink(last, last.index);
   }
 
-  clear(): void {
-    for (const slot of this.#slots) this.#table.heapIndex.set(slot, none);
-    this.#slots.length = 0;
-  }
-
-  #rise(slot: number, from: number): void {
+  #rise(entry: Entry, from: number): void {
     let index = from;
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
-      const parent = this.#slots[parentIndex];
-      if (parent === undefined || this.#dueMs(parent) <= this.#dueMs(slot)) break;
+      const parent = this.#entries[parentIndex];
+      if (parent === undefined || parent.dueMs <= entry.dueMs) break;
       this.#put(parent, index);
       index = parentIndex;
     }
-    this.#put(slot, index);
+    this.#put(entry, index);
   }
 
-  #sink(slot: number, from: number): void {
+  #sink(entry: Entry, from: number): void {
     let index = from;
     for (;;) {
       const child = this.#earlierChild(index);
-      if (child === undefined || this.#dueMs(child) >= this.#dueMs(slot)) break;
-      const childIndex = this.#indexOf(child);
+      if (child === undefined || child.dueMs >= entry.dueMs) break;
+      const childIndex = child.index;
       this.#put(child, index);
       index = childIndex;
     }
-    this.#put(slot, index);
+    this.#put(entry, index);
   }
 
-  #earlierChild(index: number): number | undefined {
-    const left = this.#slots[2 * index + 1];
-    const right = this.#slots[2 * index + 2];
-    return left !== undefined && right !== undefined && this.#dueMs(right) < this.#dueMs(left) ? right : left;
+  #earlierChild(index: number): Entry | undefined {
+    const left = this.#entries[2 * index + 1];
+    const right = this.#entries[2 * index + 2];
+    return left !== undefined && right !== undefined && right.dueMs < left.dueMs ? right : left;
   }
 
-  #put(slot: number, index: number): void {
-    this.#slots[index] = slot;
-    this.#table.heapIndex.set(slot, index);
-  }
-
-  #dueMs(slot: number): number {
-    return this.#table.dueMs.get(slot);
-  }
-
-  #indexOf(slot: number): number {
-    return this.#table.heapIndex.get(slot);
+  #put(entry: Entry, index: number): void {
+    this.#entries[index] = entry;
+    entry.index = index;
   }
 }

@@ -1,13 +1,13 @@
 import type { Metrics } from "@setpoint/host";
 import { priorityNumbers } from "./priority.ts";
-import type { FairLevel } from "./fair-level.ts";
+import type { PriorityLevel } from "./priority-level.ts";
 
 /** Seconds; upper bounds as client-go's, without those below a clock's resolution. */
 const durationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 
 /** What is looked at when somebody asks for the metrics. */
 export interface QueueState {
-  readonly levels: readonly FairLevel[];
+  readonly levels: readonly PriorityLevel[];
   /** Since when each key runs that does. */
   running(this: void): readonly number[];
   nowMs(): number;

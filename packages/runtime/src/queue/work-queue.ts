@@ -1,29 +1,19 @@
-import type { Clock, Host, Random, Timer } from "@setpoint/host";
-import { DelayHeap } from "./delay-heap.ts";
-import { FairLevel } from "./fair-level.ts";
-import { KeyTable } from "./key-table.ts";
-import { priorities, type Priority } from "./priority.ts";
+import type { Clock, Host, Random } from "@setpoint/host";
+import { DelayingQueue } from "./delaying-queue.ts";
+import { maxPriority, priorities, type Priority } from "./priority.ts";
+import { PriorityLevel } from "./priority-level.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
+import { createQueuedKey, type QueuedKey } from "./queued-key.ts";
+import { BucketRateLimiter, FailureRateLimiter, type RateLimit } from "./rate-limiter.ts";
 
-/** The back-off of a key: doubled from the first to the largest; as controller-runtime. */
-const retryDelayMsFirst = 5;
-const retryDelayMsMax = 1_000_000;
 /**
- * Ageing. Less urgent keys are passed over so often and then have a turn; the longer the oldest of them has waited the sooner, until
- * they have one turn in three. So a change after a restart goes first, and what was there before it never stands still.
+ * Ageing. Less urgent keys are passed over so many times and then have a turn; the longer the oldest of them has waited, the sooner,
+ * until they have one turn in three. So a change after a restart goes first, and keys from before the restart still progress.
  */
-const passesBeforeClaim = 8;
+const passesBeforeTurn = 8;
 const agedMs = 60_000;
-/** Keys that are kept only because their rate limit remembers them are looked for when there are more than so many keys. */
+/** Above so many keys the queue looks for keys that it only kept because of their rate limit, and that it can now drop. */
 const sweepSizeMin = 1_000;
-
-/** How often one key may run. */
-export interface RateLimit {
-  /** The time between two runs of a key, on average. */
-  readonly minIntervalMs: number;
-  /** Runs that may follow each other at once after a rest; default 1. */
-  readonly burst?: number;
-}
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
@@ -45,28 +35,25 @@ export type KeyState = { readonly failures: number } & (
 );
 
 /**
- * Keys that wait to be worked on.
+ * The rate-limiting queue of a controller.
  *
- * Guarantees: a key is in it at most once; a key that is being worked on is not given out again before `done`, and comes back
- * then if it was added meanwhile; of several delays the earliest counts; namespaces take turns, so a thousand keys of one do
- * not hold up the one key of another; more urgent keys go first, and yet every key has its turn.
+ * Guarantees: a key is in it at most once; a running key is not given out again before `done`, and is ready again after it when it
+ * was added meanwhile; of several delays the earliest counts; namespaces take turns, so a thousand keys of one do not
+ * hold up the one key of another; more urgent keys go first, and yet every key has its turn.
  *
- * Adding, taking and ending cost the same whether ten or a hundred thousand keys wait; a delay costs their logarithm.
+ * Adding, taking and ending cost the same with ten or a hundred thousand keys; a delay costs O(log n).
  */
 export class WorkQueue {
   readonly #clock: Clock;
-  readonly #random: Random;
   readonly #flowOf: (key: string) => string;
-  readonly #rateLimit: { readonly minIntervalMs: number; readonly slackMs: number } | undefined;
-  readonly #keys = new KeyTable();
-  readonly #levels: readonly FairLevel[] = priorities.map((each) => new FairLevel(each, numberOf(each), this.#keys));
-  /** In no order. Not a Set: one that changes with every run leaves a chain of old tables for the next full collection. */
-  readonly #running: number[] = [];
-  readonly #delays = new DelayHeap(this.#keys);
+  readonly #failures: FailureRateLimiter;
+  readonly #bucket: BucketRateLimiter | undefined;
+  readonly #keys = new Map<string, QueuedKey>();
+  readonly #levels: readonly PriorityLevel[] = priorities.map((each) => new PriorityLevel(each));
+  /** In the order in which they were taken. */
+  readonly #running = new Set<QueuedKey>();
+  readonly #delays: DelayingQueue;
   readonly #metrics: QueueMetrics;
-  #timer: Timer | undefined;
-  #timerMs = Number.POSITIVE_INFINITY;
-  #depth = 0;
   #sweepSize = sweepSizeMin;
   #onReady: () => void = () => {};
   #isClosed = false;
@@ -74,67 +61,58 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     const { clock, random, metrics, name, rateLimit } = options;
     this.#clock = clock;
-    this.#random = random;
     this.#flowOf = options.flowOf ?? namespaceOf;
-    if (rateLimit !== undefined) {
-      const { minIntervalMs, burst = 1 } = rateLimit;
-      this.#rateLimit = { minIntervalMs, slackMs: (burst - 1) * minIntervalMs };
-    }
-    const running = (): readonly number[] => this.#running.map((slot) => this.#keys.startedMs.get(slot));
+    this.#failures = new FailureRateLimiter(random);
+    if (rateLimit !== undefined) this.#bucket = new BucketRateLimiter(rateLimit);
+    this.#delays = new DelayingQueue(clock, (item, priority) => this.#makeReady(item, priority));
+    const running = (): readonly number[] => [...this.#running].map((item) => item.runningSinceMs ?? 0);
     this.#metrics = new QueueMetrics(metrics, name, { levels: this.#levels, running, nowMs: () => clock.monotonic() });
   }
 
   /** Keys that could be taken now. */
   get depth(): number {
-    return this.#depth;
+    return this.#levels.reduce((sum, level) => sum + level.size, 0);
   }
 
   get runningCount(): number {
-    return this.#running.length;
+    return this.#running.size;
   }
 
   get delayedCount(): number {
     return this.#delays.size;
   }
 
-  /** Keys that it knows anything of. */
+  /** Keys that the queue remembers anything of. */
   get knownCount(): number {
     return this.#keys.size;
   }
 
-  /** For how long the key that has waited longest is ready; 0 when none is. */
+  /** How long the key that has waited longest has been ready; 0 when none is ready. */
   get oldestWaitMs(): number {
-    let waitMs = 0;
     const nowMs = this.#clock.monotonic();
-    for (const level of this.#levels) if (level.size > 0) waitMs = Math.max(waitMs, nowMs - level.oldestMs);
-    return waitMs;
+    return Math.max(...this.#levels.map((level) => nowMs - (level.oldestMs ?? nowMs)));
   }
 
   /** What a key waits for, with the monotonic time since when, or until when. */
   stateOf(key: string): KeyState {
-    const keys = this.#keys;
-    const slot = keys.find(key);
-    if (slot === undefined) return { kind: "idle", failures: 0 };
-    const failures = keys.failures.get(slot);
-    if (this.#isRunning(slot)) return { kind: "running", sinceMs: keys.startedMs.get(slot), failures };
-    if (this.#levelOf(slot) !== undefined) return { kind: "ready", sinceMs: keys.readyMs.get(slot), failures };
-    if (!this.#delays.has(slot)) return { kind: "idle", failures };
-    return { kind: "delayed", untilMs: keys.dueMs.get(slot), failures };
+    const item = this.#keys.get(key);
+    if (item === undefined) return { kind: "idle", failures: 0 };
+    const { failures, runningSinceMs, ready, delay } = item;
+    if (runningSinceMs !== undefined) return { kind: "running", sinceMs: runningSinceMs, failures };
+    if (ready !== undefined) return { kind: "ready", sinceMs: ready.sinceMs, failures };
+    if (delay !== undefined) return { kind: "delayed", untilMs: delay.dueMs, failures };
+    return { kind: "idle", failures };
   }
 
-  /** The key that has been worked on for longest. */
+  /** The key that has been running longest. */
   get longestRunning(): { readonly key: string; readonly sinceMs: number } | undefined {
-    const { startedMs } = this.#keys;
-    let longest: number | undefined;
-    for (const slot of this.#running)
-      if (longest === undefined || startedMs.get(slot) < startedMs.get(longest)) longest = slot;
-    return longest === undefined ? undefined : { key: this.#keys.keyOf(longest), sinceMs: startedMs.get(longest) };
+    for (const { key, runningSinceMs = 0 } of this.#running) return { key, sinceMs: runningSinceMs };
+    return undefined;
   }
 
   /** Whether the key was taken and is not done. */
   isRunning(key: string): boolean {
-    const slot = this.#keys.find(key);
-    return slot !== undefined && this.#isRunning(slot);
+    return this.#keys.get(key)?.runningSinceMs !== undefined;
   }
 
   /** Called whenever a key becomes ready. */
@@ -145,214 +123,144 @@ export class WorkQueue {
   /** A key that waits already becomes more urgent, never less. */
   add(key: string, priority: Priority = "normal"): void {
     if (this.#isClosed) return;
-    const level = numberOf(priority);
-    this.#makeReady(this.#slotOf(key), level);
+    this.#makeReady(this.#itemOf(key), priority);
   }
 
-  /** Adds later, as urgent as the key was when it ran last. */
+  /** Adds later; by default with the priority that the key was taken with last. */
   addAfter(key: string, delayMs: number, priority?: Priority): void {
     if (this.#isClosed) return;
-    const asked = priority === undefined ? undefined : numberOf(priority);
-    const slot = this.#slotOf(key);
-    const level = asked ?? this.#keys.takenFrom.get(slot);
-    if (delayMs <= 0) this.#makeReady(slot, level);
-    else this.#delayUntil(slot, this.#clock.monotonic() + delayMs, level);
+    const item = this.#itemOf(key);
+    const wanted = priority ?? item.lastPriority;
+    if (delayMs <= 0) this.#makeReady(item, wanted);
+    else this.#delays.add(item, this.#clock.monotonic() + delayMs, wanted);
   }
 
-  /** Adds after the key's back-off, which grows with each call until `forget`, but not after more than `delayMsMax`; returns the delay. */
-  addRateLimited(key: string, delayMsMax: number = retryDelayMsMax): number {
-    const { failures } = this.#keys;
-    const slot = this.#slotOf(key);
-    const before = failures.get(slot);
-    failures.set(slot, before + 1);
-    const fullMs = Math.min(retryDelayMsFirst * 2 ** before, delayMsMax, retryDelayMsMax);
-    // Half of it is jitter, so that keys that failed together do not come back together.
-    const delayMs = fullMs * (0.5 + this.#random.next() / 2);
+  /** Adds after the key's back-off, which grows with each call until `forget`, but not beyond `delayMsMax`; returns the delay. */
+  addRateLimited(key: string, delayMsMax?: number): number {
+    const delayMs = this.#failures.when(this.#itemOf(key), delayMsMax);
     this.#metrics.retries++;
     this.addAfter(key, delayMs);
     return delayMs;
   }
 
-  /** The key is well: its next back-off starts from the beginning. */
+  /** The key succeeded: its next back-off starts from the beginning. */
   forget(key: string): void {
-    const slot = this.#keys.find(key);
-    if (slot === undefined) return;
-    this.#keys.failures.set(slot, 0);
-    this.#dropIfIdle(slot);
+    const item = this.#keys.get(key);
+    if (item === undefined) return;
+    this.#failures.forget(item);
+    this.#dropIfIdle(item);
   }
 
-  /** The next key, undefined when none is ready. Whoever takes one calls `done`. */
+  /** The next key, undefined when none is ready. The caller must call `done` with it. */
   take(): string | undefined {
-    if (this.#depth === 0) return undefined;
     const nowMs = this.#clock.monotonic();
     const level = this.#nextLevel(nowMs);
-    const slot = level?.take();
-    if (level === undefined || slot === undefined) return undefined;
-    const { isRunning, startedMs, takenFrom, spentUntilMs, readyMs } = this.#keys;
-    this.#depth--;
-    isRunning.set(slot, 1);
-    startedMs.set(slot, nowMs);
-    takenFrom.set(slot, level.number);
-    if (this.#rateLimit !== undefined)
-      spentUntilMs.set(slot, Math.max(nowMs, spentUntilMs.get(slot)) + this.#rateLimit.minIntervalMs);
-    this.#running.push(slot);
-    this.#metrics.waited(nowMs - readyMs.get(slot));
-    return this.#keys.keyOf(slot);
+    const item = level?.next();
+    if (level === undefined || item?.ready === undefined) return undefined;
+    this.#metrics.waited(nowMs - item.ready.sinceMs);
+    level.remove(item);
+    item.runningSinceMs = nowMs;
+    item.lastPriority = level.priority;
+    this.#bucket?.take(item, nowMs);
+    this.#running.add(item);
+    return item.key;
   }
 
   done(key: string): void {
-    const slot = this.#keys.find(key);
-    if (slot === undefined || !this.#isRunning(slot)) return;
-    const { isRunning, startedMs, again } = this.#keys;
-    isRunning.set(slot, 0);
-    this.#notRunning(slot);
-    this.#metrics.worked(this.#clock.monotonic() - startedMs.get(slot));
-    const level = again.get(slot);
-    again.set(slot, 0);
-    if (level !== 0 && !this.#isClosed) this.#makeReady(slot, level);
-    else this.#dropIfIdle(slot);
+    const item = this.#keys.get(key);
+    if (item?.runningSinceMs === undefined) return;
+    this.#metrics.worked(this.#clock.monotonic() - item.runningSinceMs);
+    const { dirty } = item;
+    item.runningSinceMs = item.dirty = undefined;
+    this.#running.delete(item);
+    if (dirty !== undefined && !this.#isClosed) this.#makeReady(item, dirty);
+    else this.#dropIfIdle(item);
   }
 
-  /** Takes no more keys and forgets those that wait; keys that are being worked on may still be `done`. */
+  /** Takes no more keys and forgets those that wait; running keys may still be `done`. */
   close(): void {
     this.#isClosed = true;
-    this.#timer?.cancel();
-    this.#delays.clear();
+    this.#delays.close();
     for (const level of this.#levels) level.clear();
-    this.#depth = 0;
-    for (const slot of this.#keys.slots()) if (!this.#isRunning(slot)) this.#keys.remove(slot);
+    for (const [key, item] of this.#keys) if (item.runningSinceMs === undefined) this.#keys.delete(key);
     this.#metrics.close();
   }
 
-  #isRunning(slot: number): boolean {
-    return this.#keys.isRunning.get(slot) === 1;
-  }
-
-  #notRunning(slot: number): void {
-    const at = this.#running.indexOf(slot);
-    const last = this.#running.pop();
-    if (last !== undefined && at < this.#running.length) this.#running[at] = last;
-  }
-
-  #slotOf(key: string): number {
-    const known = this.#keys.find(key);
+  #itemOf(key: string): QueuedKey {
+    const known = this.#keys.get(key);
     if (known !== undefined) return known;
     if (this.#keys.size >= this.#sweepSize) this.#sweep();
-    const slot = this.#keys.add(key);
-    this.#keys.takenFrom.set(slot, numberOf("normal"));
-    return slot;
+    const item = createQueuedKey(key);
+    this.#keys.set(key, item);
+    return item;
   }
 
   #sweep(): void {
-    for (const slot of this.#keys.slots()) this.#dropIfIdle(slot);
+    for (const item of this.#keys.values()) this.#dropIfIdle(item);
     this.#sweepSize = Math.max(sweepSizeMin, 2 * this.#keys.size);
   }
 
-  #makeReady(slot: number, wanted: number): void {
-    this.#undelay(slot);
-    const { again, spentUntilMs, readyMs } = this.#keys;
-    if (this.#isRunning(slot)) {
-      const before = again.get(slot);
-      again.set(slot, before === 0 ? wanted : Math.min(before, wanted));
+  #makeReady(item: QueuedKey, priority: Priority): void {
+    this.#delays.remove(item);
+    if (item.runningSinceMs !== undefined) {
+      item.dirty = maxPriority(item.dirty ?? priority, priority);
       return;
     }
+    if (item.ready === undefined) this.#admit(item, priority);
+    else this.#promote(item, item.ready.priority, maxPriority(item.ready.priority, priority));
+  }
+
+  #admit(item: QueuedKey, priority: Priority): void {
     const nowMs = this.#clock.monotonic();
-    const level = this.#levelOf(slot);
-    if (level === undefined) {
-      const allowedMs = this.#rateLimit === undefined ? nowMs : spentUntilMs.get(slot) - this.#rateLimit.slackMs;
-      if (allowedMs > nowMs) return this.#delayUntil(slot, allowedMs, wanted);
-    } else if (level.number <= wanted) return;
-    // Whatever throws, throws before anything is counted or moved.
-    const flow = this.#flowOf(this.#keys.keyOf(slot));
-    if (level === undefined) {
-      readyMs.set(slot, nowMs);
-      this.#depth++;
-      this.#metrics.adds++;
-    } else level.remove(slot);
-    this.#levels[wanted - 1]?.add(slot, flow);
+    const allowedMs = this.#bucket?.allowedMs(item) ?? nowMs;
+    if (allowedMs > nowMs) return this.#delays.add(item, allowedMs, priority);
+    this.#levelOf(priority).add(item, this.#flowOf(item.key), nowMs);
+    this.#metrics.adds++;
     this.#onReady();
   }
 
-  /** Where the key waits; undefined when it is not ready. */
-  #levelOf(slot: number): FairLevel | undefined {
-    const number = this.#keys.level.get(slot);
-    return number === 0 ? undefined : this.#levels[number - 1];
+  #promote(item: QueuedKey, from: Priority, to: Priority): void {
+    if (from === to || item.ready === undefined) return;
+    const { sinceMs } = item.ready;
+    // An author's function may throw: it is called before anything is moved.
+    const flow = this.#flowOf(item.key);
+    this.#levelOf(from).remove(item);
+    this.#levelOf(to).add(item, flow, sinceMs);
+    this.#onReady();
   }
 
-  /** The most urgent keys, unless others have been passed over often enough for their age. */
-  #nextLevel(nowMs: number): FairLevel | undefined {
-    let next: FairLevel | undefined;
-    let nextClaim = Number.NEGATIVE_INFINITY;
-    for (const level of this.#levels) {
-      if (level.size === 0) continue;
-      const claim = next === undefined ? level.passes : level.passes - allowedPasses(nowMs - level.oldestMs);
-      if (claim <= nextClaim) continue;
+  #levelOf(priority: Priority): PriorityLevel {
+    const level = this.#levels.find((each) => each.priority === priority);
+    if (level === undefined)
+      throw new RangeError(`Cannot queue a key: priority "${priority}" is none of ${priorities.join(", ")}`);
+    return level;
+  }
+
+  /** The most urgent keys, unless less urgent ones have been passed over often enough for their age. */
+  #nextLevel(nowMs: number): PriorityLevel | undefined {
+    const waiting = this.#levels.filter((level) => level.size > 0);
+    let next = waiting[0];
+    let mostOverdue = next?.passes ?? 0;
+    for (const level of waiting.slice(1)) {
+      const overdue = level.passes - allowedPasses(nowMs - (level.oldestMs ?? nowMs));
+      if (overdue <= mostOverdue) continue;
       next = level;
-      nextClaim = claim;
+      mostOverdue = overdue;
     }
     for (const level of this.#levels) level.passes = level === next || level.size === 0 ? 0 : level.passes + 1;
     return next;
   }
 
-  #delayUntil(slot: number, untilMs: number, level: number): void {
-    const { dueMs, dueLevel } = this.#keys;
-    if (this.#delays.has(slot)) {
-      if (dueMs.get(slot) <= untilMs) return;
-      this.#delays.remove(slot);
-    }
-    dueMs.set(slot, untilMs);
-    dueLevel.set(slot, level);
-    this.#delays.add(slot);
-    this.#arm();
-  }
-
-  #undelay(slot: number): void {
-    if (!this.#delays.has(slot)) return;
-    this.#delays.remove(slot);
-    this.#arm();
-  }
-
-  /** One timer, for the delay that ends first. */
-  #arm(): void {
-    const { first } = this.#delays;
-    const dueMs = first === undefined ? Number.POSITIVE_INFINITY : this.#keys.dueMs.get(first);
-    if (dueMs === this.#timerMs) return;
-    this.#timer?.cancel();
-    this.#timerMs = dueMs;
-    if (dueMs === Number.POSITIVE_INFINITY) return;
-    this.#timer = this.#clock.setTimer(() => this.#wake(), dueMs - this.#clock.monotonic());
-  }
-
-  #wake(): void {
-    const { dueMs, dueLevel } = this.#keys;
-    const nowMs = this.#clock.monotonic();
-    // The timer is spent, also one that fired a moment too early.
-    this.#timerMs = Number.NaN;
-    for (let slot = this.#delays.first; slot !== undefined && dueMs.get(slot) <= nowMs; slot = this.#delays.first) {
-      this.#delays.remove(slot);
-      this.#makeReady(slot, dueLevel.get(slot));
-    }
-    this.#arm();
-  }
-
-  #dropIfIdle(slot: number): void {
-    const { failures, spentUntilMs } = this.#keys;
-    const isWaiting = this.#levelOf(slot) !== undefined || this.#delays.has(slot);
-    if (isWaiting || this.#isRunning(slot) || failures.get(slot) > 0) return;
-    if (spentUntilMs.get(slot) <= this.#clock.monotonic()) this.#keys.remove(slot);
+  #dropIfIdle({ key, ready, runningSinceMs, delay, failures, usedUntilMs }: QueuedKey): void {
+    const isQueued = ready !== undefined || runningSinceMs !== undefined || delay !== undefined;
+    if (isQueued || failures > 0 || usedUntilMs > this.#clock.monotonic()) return;
+    this.#keys.delete(key);
   }
 }
 
-/** Keys that have waited so long have a turn when they have been passed over more often than this. */
+/** How often keys that have waited so long are passed over before they have a turn. */
 function allowedPasses(waitedMs: number): number {
-  return Math.max(1, Math.ceil(passesBeforeClaim * (1 - waitedMs / agedMs)));
-}
-
-/** The number of its level; the most urgent has the least. */
-function numberOf(priority: Priority): number {
-  const index = priorities.indexOf(priority);
-  if (index === -1) throw new RangeError(`no level has the priority "${priority}"`);
-  return index + 1;
+  return Math.max(1, Math.ceil(passesBeforeTurn * (1 - waitedMs / agedMs)));
 }
 
 function namespaceOf(key: string): string {

@@ -38,7 +38,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     'this.#indexes.size === 1 && typeof entry === "number" → this.#indexes.size === 1 || typeof entry === "number"':
       shortcut,
   }),
-  ...ofOne("cache/raw-objects.ts", {
+  ...ofOne("cache/raw/raw-objects.ts", {
     "columns * 64 → columns / 64": "only how often the table grows",
     "cut > 0 → cut >= 0": "where nothing is cut out nothing is moved",
     "at >= managedFields.end → at > managedFields.end":
@@ -69,7 +69,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "this.#stream = undefined; → (nothing)": "only memory: to end a stream that is over does nothing",
     "this.#position.isListDue → true": "only memory: what was shown is the store's, and is not given up again",
   }),
-  ...ofOne("cache/kind-lister.ts", {
+  ...ofOne("cache/list-pager.ts", {
     "false → true": "of #hasBegun: each list begins with setting it",
     'plan.method === "list" && !signal.aborted → plan.method === "list" || !signal.aborted':
       "pages, the other way to list, are the last one: there is nothing to fall back to",
@@ -81,7 +81,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "isApiError(error) && error.code >= 400 → isApiError(error) || error.code >= 400":
       "for the type alone: the codes of errors that the server answers begin with 400",
   }),
-  ...ofOne("cache/slabs.ts", {
+  ...ofOne("cache/raw/slabs.ts", {
     "this.#packer !== undefined && slab !== this.#last → this.#packer !== undefined || slab !== this.#last":
       "only a shortcut: the last stays the last, and without a packer nobody asks for the order",
     "this.#last = slab; → (nothing)": "only a shortcut: what is the last goes to the end once more",
@@ -89,7 +89,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   ...ofOne("cache/store-index.ts", {
     "this.#keys.delete(value); → (nothing)": "of an empty set, only memory: no key is found in it either",
   }),
-  ...ofOne("cache/staged-list.ts", {
+  ...ofOne("cache/raw/staged-list.ts", {
     "this.#scan.scan(bytes) ? this.#scan.key() : storeKey(this.#p… → storeKey(this.#ports.decode(bytes).metadata)":
       "only a shortcut: the same key, read without decoding the object",
     "this.#staged.clear(); → (nothing)": "only memory: what was shown is the store's, and is not given up again",

@@ -112,12 +112,13 @@ export { startManager } from "./manager/start-manager.ts";
 
 // caches and queues, for what is not a controller
 export { Informer } from "./cache/informer.ts";
-export type { InformerHandler, InformerOptions, Transform } from "./cache/informer.ts";
+export type { InformerOptions, ResourceEventHandler, Transform } from "./cache/informer.ts";
 export { InformerFactory } from "./cache/informer-factory.ts";
 export type { CacheOptions, KindCacheOptions } from "./cache/cache-options.ts";
 export type { SyncMethod } from "./cache/sync-plan.ts";
 export { compareResourceVersions } from "./cache/resource-version.ts";
-export type { IndexFunction, ObjectVersion, StoreOptions } from "./cache/store.ts";
+export type { ObjectVersion } from "./cache/raw/raw-object-store.ts";
+export type { IndexFunction, StoreOptions } from "./cache/store.ts";
 export { controllerOf, ownerIndex, Store, storeKey } from "./cache/store.ts";
 export type { Priority } from "./queue/priority.ts";
 export type { RateLimit } from "./queue/rate-limiter.ts";

@@ -24,7 +24,7 @@ test("a transform that drops what the cache knows objects by is named as the pro
     metadata: metadata as typeof metadata & { readonly uid: string },
   }));
   expect(problem).toBe(
-    "Cannot cache Candy: the `transform` of its cache changes or leaves out metadata.uid, by which objects are known; keep name, namespace, uid, resourceVersion",
+    "Cannot cache Candy: the `transform` of its cache changes or drops metadata.uid, which identifies objects; keep name, namespace, uid, resourceVersion",
   );
 });
 

@@ -2,8 +2,8 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 
 /**
- * A function of an author that is called where nothing may throw, because others wait for the same change. What it throws is
- * logged the first time, under the name that the author knows; `instead` answers for it.
+ * Wraps a user's function for places where nothing may throw, because other readers wait for the same change. Its first error is
+ * logged under the name that the user gave it; after an error `instead` answers.
  */
 export function guarded<Args extends readonly [KubeObject, ...KubeObject[]], Answer>(
   name: string,
@@ -23,7 +23,7 @@ export function guarded<Args extends readonly [KubeObject, ...KubeObject[]], Ans
   };
 }
 
-const message = "A function of the author threw, which is said once";
+const message = "User function threw; further errors of it are not logged";
 
 function nameOf({ metadata: { namespace, name } }: KubeObject): string | undefined {
   return namespace === undefined ? name : `${namespace}/${name ?? ""}`;

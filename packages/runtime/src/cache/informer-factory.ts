@@ -6,7 +6,7 @@ import { CacheGauges } from "./cache-gauges.ts";
 import { type CacheOptions, informerOptions, isUnboundedSecrets } from "./cache-options.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
-/** Shares informers: one watch for a kind and selection, whoever asks. */
+/** Shares informers: one watch for a kind and selection, however many controllers use it. */
 export class InformerFactory {
   readonly #client: Client;
   readonly #host: Host;
@@ -35,14 +35,14 @@ export class InformerFactory {
     const id = idOf(kind, options);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
-    if (isUnboundedSecrets(kind, options)) this.#judgeSecrets();
+    if (isUnboundedSecrets(kind, options)) this.#checkSecrets();
     const informer = new Informer(this.#client, this.#host, kind, options);
     this.#informers.set(id, informer);
     if (this.#isStarted) this.#run(informer);
     return informer;
   }
 
-  /** The informer of this kind with the factory's own selection, when somebody has asked for it. */
+  /** The informer of this kind with the factory's own selection, if one was requested. */
   find(kind: KindRef): Informer | undefined {
     return this.#informers.get(idOf(kind, informerOptions(this.#options, kind, {})));
   }
@@ -64,11 +64,11 @@ export class InformerFactory {
     await Promise.all(this.#running);
   }
 
-  #judgeSecrets(): void {
+  #checkSecrets(): void {
     const { unboundedSecrets = "warn" } = this.#options;
     if (unboundedSecrets === "allow") return;
     const message =
-      "every Secret of the cluster would be kept in this process, wanted a namespace, a selector or their metadata alone";
+      "this keeps every Secret of the cluster in this process; set a namespace, a selector or metadataOnly";
     if (unboundedSecrets === "refuse") throw new SetpointError(errSecretsUnbounded, `Cannot cache Secrets: ${message}`);
     this.#host.log.warn("Caching all Secrets", { why: message });
   }

@@ -1,24 +1,25 @@
-import { apiVersionOf, copyObject, deepFreeze, setOwn, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
+import { apiVersionOf, deepFreeze, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { checkedTransform } from "./checked-transform.ts";
-import { decodeObject } from "./decode-object.ts";
-import { FirstList } from "./first-list.ts";
+import { decodeObject } from "./raw/decode-object.ts";
+import { FirstList } from "./raw/first-list.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
-import type { ReflectorTarget, StagedObjects } from "./reflector-target.ts";
+import type { ReflectorStore, StagedObjects } from "./reflector-store.ts";
 import { compareResourceVersions } from "./resource-version.ts";
-import { StagedList } from "./staged-list.ts";
-import { type ObjectVersion, Store, storeKey } from "./store.ts";
+import { StagedList } from "./raw/staged-list.ts";
+import type { ObjectVersion, RawHandle } from "./raw/raw-object-store.ts";
+import { Store, storeKey } from "./store.ts";
 
 /**
- * Told of changes of the cache, after the cache shows them. Handlers must not throw and not wait; what one throws is logged once,
- * and the others are told all the same.
+ * Called after the cache shows a change. Handlers must not throw and not wait; the first error that one throws is logged,
+ * and the other handlers are called all the same.
  */
-export interface InformerHandler {
-  /** `key` is the object's, so that nobody needs to decode its metadata for that, or to make another text of it. */
+export interface ResourceEventHandler {
+  /** `key` is the object's key in the store. */
   onAdd?(object: Stored<KubeObject>, key: string): void;
   onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
-  /** The cluster has gone back in time: an object that stays is as it was then, whatever its revision says. Default: `onUpdate`. */
+  /** The cluster was restored from a backup: the object is as it was then, whatever its revision says. Default: `onUpdate`. */
   onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
   /** `object` is the last known state. */
   onDelete?(object: Stored<KubeObject>): void;
@@ -28,16 +29,16 @@ export interface InformerHandler {
 export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 
 export interface InformerOptions extends ReflectorOptions {
-  /** Default: drops managedFields, which nobody reads from a cache and which are often half of an object. */
+  /** Default: drops managedFields, which a reconcile does not read from a cache and which are often half of an object. */
   readonly transform?: Transform;
-  /** Whether objects are frozen, so that changing one throws where it is done; costs about half as much as decoding. Default true. */
+  /** Whether objects are frozen, so that code that changes one throws; costs about half as much as decoding. Default true. */
   readonly freeze?: boolean;
 }
 
-/** A stream without a word for so long is not trusted any more; two watchdogs of the reflector and some time. */
+/** A cache whose stream was silent for so long is not fresh; two watchdogs of the reflector and some time. */
 const freshnessMsMax = 400_000;
 
-/** A cache of the objects of one kind, kept up to date by a watch and shared by everybody who needs it. */
+/** A cache of the objects of one kind, kept up to date by a watch and shared by all controllers that need it. */
 export class Informer {
   readonly kind: KindRef;
   /** The one namespace that it holds; undefined: all. */
@@ -49,15 +50,15 @@ export class Informer {
   readonly #reflector: Reflector;
   readonly #transform: Transform | undefined;
   readonly #freeze: boolean;
-  readonly #handlers = new Set<InformerHandler>();
+  readonly #handlers = new Set<ResourceEventHandler>();
   /** Handlers whose first error has been logged. */
-  readonly #broken = new WeakSet<InformerHandler>();
+  readonly #broken = new WeakSet<ResourceEventHandler>();
   readonly #waiters = new Set<() => void>();
   readonly #synced = Promise.withResolvers<void>();
   #isSynced = false;
   #seen = "";
   #history = 0;
-  /** Until the next complete list no revision that is there counts. */
+  /** After a restore, until the next complete list: revisions of cached objects mean nothing. */
   #isRestored = false;
 
   constructor(client: Client, host: Host, kind: KindRef, options: InformerOptions) {
@@ -74,7 +75,7 @@ export class Informer {
     this.#host = host;
     this.#transform = transform === undefined ? undefined : checkedTransform(kind, transform);
     this.#freeze = freeze;
-    const target: ReflectorTarget = {
+    const target: ReflectorStore = {
       replace: (objects) => this.#replace(objects),
       set: (object) => this.#set(object),
       remove: (object) => this.#remove(object),
@@ -82,7 +83,7 @@ export class Informer {
       restored: () => this.#restored(),
       stage: () => this.#stage(target),
       setRaw: (bytes, scan) => this.#setRaw(bytes, scan),
-      removeRaw: (scan) => this.#removeNamed(scan.key(), scan.uidText()),
+      removeRaw: (scan) => this.#removeIfSame(scan.key(), scan.uidText()),
     };
     this.#reflector = new Reflector(client, host, kind, selection, target);
   }
@@ -96,7 +97,7 @@ export class Informer {
     return this.#isSynced;
   }
 
-  /** Whether the server has been heard of lately. */
+  /** Whether the server has sent something lately. */
   get isFresh(): boolean {
     return (this.#reflector.silentForMs() ?? Number.POSITIVE_INFINITY) < freshnessMsMax;
   }
@@ -105,12 +106,12 @@ export class Informer {
     return this.#reflector.silentForMs();
   }
 
-  /** Why it cannot be filled, when a person has to do something about it. */
+  /** Why it cannot be filled, when a person has to act. */
   get problem(): string | undefined {
     return this.#reflector.problem;
   }
 
-  /** Whether what it shows may be of a history that is no more. */
+  /** Whether the cluster may have been restored from a backup, so that the cache shows what never was. */
   get isDoubtful(): boolean {
     return this.#reflector.isDoubtful;
   }
@@ -120,13 +121,13 @@ export class Informer {
     return this.#reflector.run(signal);
   }
 
-  /** Lists anew, so that after it the cache is not older than this call; a list that was begun within the last 5 s is enough. */
+  /** Relists, so that the cache is not older than this call afterwards; does nothing if a list was started within the last 5 s. */
   refresh(): void {
     this.#reflector.refresh();
   }
 
-  /** A new handler is told of all present objects at once. Call the returned function to end it. */
-  addHandler(handler: InformerHandler): () => void {
+  /** Calls `onAdd` for all present objects at once. Call the returned function to remove the handler. */
+  addHandler(handler: ResourceEventHandler): () => void {
     this.#handlers.add(handler);
     if (handler.onAdd !== undefined) for (const [key, object] of this.store.lazyEntries()) handler.onAdd(object, key);
     return () => void this.#handlers.delete(handler);
@@ -143,7 +144,7 @@ export class Informer {
     return () => void this.#waiters.delete(callback);
   }
 
-  /** Counts the histories of the cluster; what was written in an earlier one is never seen. */
+  /** Counts the restores of the cluster; writes from before a restore never show. */
   get history(): number {
     return this.#history;
   }
@@ -160,7 +161,7 @@ export class Informer {
       this.#isSynced = true;
       this.#synced.resolve();
     }
-    // A waiter that ends itself meanwhile does no harm to the iteration of a Set.
+    // A Set may be changed during iteration: a callback may remove itself.
     for (const waiter of this.#waiters) waiter();
   }
 
@@ -175,75 +176,74 @@ export class Informer {
 
   #set(object: Stored<KubeObject>): void {
     const key = storeKey(object.metadata);
-    if (!this.#makeWay(key, () => object.metadata)) return;
+    if (!this.#isNews(key, object.metadata)) return;
     const before = this.store.lazy(key);
     const next = (this.#transform ?? withoutManagedFields)(object);
     if (this.#freeze) deepFreeze(next);
     this.store.set(key, next);
-    this.#tell(key, before, next);
+    this.#notify(key, before, next);
   }
 
   #setRaw(bytes: Uint8Array, scan: ObjectScan): void {
     const key = scan.key();
-    if (!this.#makeWay(key, () => versionOf(scan))) return;
+    if (!this.#isNews(key, versionOf(scan))) return;
     const kept = this.#converted(bytes);
     if (kept === bytes || scan.scan(kept)) this.#showStaged(key, this.store.stage(kept, scan));
   }
 
-  /** What is stored of bytes: a transform gets the decoded object, and what it returns becomes bytes again. */
+  /** The bytes to store: a transform gets the decoded object, and its result is encoded again. */
   #converted(bytes: Uint8Array): Uint8Array {
     if (this.#transform === undefined) return bytes;
     return encoder.encode(JSON.stringify(this.#transform(decodeObject(bytes))));
   }
 
-  /** Shows bytes of a list; an object that is newer than the list stays. */
-  #showRaw(key: string, slot: number): void {
-    if (this.#makeWay(key, () => this.store.stagedVersion(slot))) this.#showStaged(key, slot);
-    else this.store.release(slot);
+  /** Stores staged bytes of a list; a cached object that is newer than the list stays. */
+  #showRaw(key: string, handle: RawHandle): void {
+    if (this.#isNews(key, this.store.stagedVersion(handle))) this.#showStaged(key, handle);
+    else this.store.unstage(handle);
   }
 
-  #showStaged(key: string, slot: number): void {
+  #showStaged(key: string, handle: RawHandle): void {
     const before = this.store.lazy(key);
-    const next = this.store.showStaged(key, slot);
-    this.#tell(key, before, next);
+    const next = this.store.setStaged(key, handle);
+    this.#notify(key, before, next);
   }
 
-  /** Whether an object of this version, read only if there is one already, is to be shown. A namesake with another UID is a stranger: the old object went away. */
-  #makeWay(key: string, versionOf: () => ObjectVersion): boolean {
+  /** Whether this version is newer than the cached one. A cached object with another UID was deleted meanwhile, so it is dropped. */
+  #isNews(key: string, next: ObjectVersion): boolean {
     const before = this.store.versionOf(key);
     if (before === undefined) return true;
-    const next = versionOf();
     if (!this.#isRestored && compareResourceVersions(next.resourceVersion, before.resourceVersion) <= 0) return false;
     if (before.uid !== next.uid) this.#drop(key);
     return true;
   }
 
-  #tell(key: string, before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
+  #notify(key: string, before: Stored<KubeObject> | undefined, next: Stored<KubeObject>): void {
     for (const handler of this.#handlers) {
       try {
         if (before === undefined) handler.onAdd?.(next, key);
         else if (this.#isRestored && handler.onRestored !== undefined) handler.onRestored(before, next, key);
         else handler.onUpdate?.(before, next, key);
       } catch (error) {
-        this.#noteThrown(handler, next, error);
+        this.#logThrown(handler, next, error);
       }
     }
   }
 
-  /** The cache shows the change already, and the stream will not bring it again: nobody else may miss it. */
-  #noteThrown(handler: InformerHandler, { metadata }: Stored<KubeObject>, error: unknown): void {
+  /** One handler must not keep the others from a change: the stream does not bring it again. */
+  #logThrown(handler: ResourceEventHandler, { metadata }: Stored<KubeObject>, error: unknown): void {
     if (this.#broken.has(handler)) return;
     this.#broken.add(handler);
     const fields = { resource: this.kind.plural, object: storeKey(metadata), error };
-    this.#host.log.error("Handler of an informer threw, which is said once", fields);
+    this.#host.log.error("Informer event handler threw; further errors of it are not logged", fields);
   }
 
   #remove(object: Stored<KubeObject>): void {
-    this.#removeNamed(storeKey(object.metadata), object.metadata.uid);
+    this.#removeIfSame(storeKey(object.metadata), object.metadata.uid);
   }
 
-  #removeNamed(key: string, uid: string): void {
-    // A namesake that is newer than this deletion stays.
+  #removeIfSame(key: string, uid: string): void {
+    // An object of the same name that was created after this deletion stays.
     if (this.store.versionOf(key)?.uid === uid) this.#drop(key);
   }
 
@@ -255,12 +255,12 @@ export class Informer {
       try {
         handler.onDelete?.(object);
       } catch (error) {
-        this.#noteThrown(handler, object, error);
+        this.#logThrown(handler, object, error);
       }
     }
   }
 
-  #stage(target: ReflectorTarget): StagedObjects {
+  #stage(target: ReflectorStore): StagedObjects {
     const { store } = this;
     if (!this.#isSynced && store.size === 0) return new FirstList(target);
     return new StagedList({
@@ -269,7 +269,7 @@ export class Informer {
       isRestored: () => this.#isRestored,
       convert: (bytes) => this.#converted(bytes),
       decode: decodeObject,
-      showRaw: (key, slot) => this.#showRaw(key, slot),
+      showRaw: (key, handle) => this.#showRaw(key, handle),
       show: (object) => this.#set(object),
       drop: (key) => this.#drop(key),
     });
@@ -284,19 +284,6 @@ function versionOf(scan: ObjectScan): ObjectVersion {
 
 function withoutManagedFields(object: Stored<KubeObject>): Stored<KubeObject> {
   if (object.metadata.managedFields === undefined) return object;
-  const copy = copyObject(object);
-  copy.metadata = withoutField(object.metadata, "managedFields");
-  return copy;
-}
-
-/** Not by a spread, which takes twice as long of objects that are frozen and of many shapes, as those of a server in the same process. */
-function withoutField<T extends object>(source: T, name: keyof T & string): T {
-  const fields = source as JsonObject;
-  const copy: Record<string, unknown> = {};
-  for (const key in fields) {
-    const value = fields[key];
-    if (key !== name && value !== undefined) setOwn(copy, key, value);
-  }
-  // The field that is gone is optional.
-  return copy as T;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

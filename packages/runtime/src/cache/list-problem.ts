@@ -3,8 +3,8 @@ import type { KindRef } from "@setpoint/client";
 import { errManagerOptions } from "../errors.ts";
 
 /**
- * Why a kind cannot be listed or watched, in words that say what to do; undefined for errors that pass by themselves. It is the same
- * text as long as it is the same problem, so that it is said once.
+ * Why a kind cannot be listed or watched, and what to do; undefined for errors that pass by themselves. The text is the same
+ * for the same problem, so that it is reported once.
  */
 export function listProblemOf(error: unknown, kind: KindRef, namespace: string | undefined): string | undefined {
   if (isSetpointError(error, errManagerOptions)) return error.message;
@@ -17,7 +17,7 @@ export function listProblemOf(error: unknown, kind: KindRef, namespace: string |
     case 403:
       return `Cannot list ${resource} ${where}: the account lacks a rule; grant it the verbs "get", "list" and "watch" on resource "${kind.plural}" of API group "${kind.group}" ("setpoint manifests" prints all rules): ${error.message}`;
     case 401:
-      return `Cannot list ${resource} ${where}: the server does not know who asks; the token or client certificate is missing, expired or of another cluster`;
+      return `Cannot list ${resource} ${where}: the server cannot authenticate the request; the token or client certificate is missing, expired or of another cluster`;
     default:
       return undefined;
   }

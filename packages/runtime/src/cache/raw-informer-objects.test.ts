@@ -119,8 +119,8 @@ test("handlers and index functions that throw lose nobody an event, and every ke
   for (const name of ["a", "c"]) expect(informer.store.get(`default/${name}`)?.metadata.name).toBe(name);
   const errors = host.lines.filter(({ level }) => level === "error");
   expect(errors.map(({ message, fields }) => [message, fields["resource"], fields["object"]])).toEqual([
-    ["A function of the author threw, which is said once", "boxes", "default/a"],
-    ["Handler of an informer threw, which is said once", "boxes", "default/a"],
+    ["User function threw; further errors of it are not logged", "boxes", "default/a"],
+    ["Informer event handler threw; further errors of it are not logged", "boxes", "default/a"],
   ]);
   await stop();
 });

@@ -188,7 +188,7 @@ test("a cluster that has gone back in time is listed anew, whatever the revision
   await host.clock.run(40_000);
   expect([...informer.store.keys()]).toEqual(["default/a", "default/b", "default/c"]);
   expect(informer.isDoubtful).toBe(true);
-  expect(informer.problem).toContain("as after a restore of etcd");
+  expect(informer.problem).toContain("restored from a backup");
   await host.clock.run(120_000);
   expect(ways().filter((way) => way === "list").length).toBe(10);
   expect(informer.isDoubtful).toBe(false);

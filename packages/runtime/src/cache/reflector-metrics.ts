@@ -8,61 +8,36 @@ export function resourceName({ plural, group }: KindRef): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
-interface KindLabels {
-  readonly ofKind: MetricLabels;
-  readonly ofLists: Readonly<Record<SyncMethod, MetricLabels>>;
-}
-
-const known = new WeakMap<KindRef, KindLabels>();
-
-/** The same objects for the same kind: a registry remembers the text of labels that it has seen. */
-function labelsOf(kind: KindRef): KindLabels {
-  const found = known.get(kind);
-  if (found !== undefined) return found;
-  const ofKind = { kind: resourceName(kind) };
-  const ofList = (method: SyncMethod): MetricLabels => ({ ...ofKind, method });
-  const ofLists = { list: ofList("list"), watchList: ofList("watchList"), pages: ofList("pages") };
-  const labels = { ofKind, ofLists };
-  known.set(kind, labels);
-  return labels;
-}
-
-/** Counts what a reflector goes through. */
+/** Counts the lists and broken streams of a reflector. */
 export class ReflectorMetrics {
-  readonly #labels: KindLabels;
+  readonly #labels: MetricLabels;
   readonly #lists: Counter;
   readonly #reconnects: Counter;
   readonly #gaps: Counter;
   readonly #restores: Counter;
 
   constructor(metrics: Metrics, kind: KindRef) {
-    this.#labels = labelsOf(kind);
-    this.#lists = metrics.counter(
-      "setpoint_cache_lists_total",
-      "Complete lists that were begun, by the way they came.",
-    );
+    this.#labels = { kind: resourceName(kind) };
+    this.#lists = metrics.counter("setpoint_cache_lists_total", "Complete lists that were started, by method.");
     this.#reconnects = metrics.counter("setpoint_watch_breaks_total", "Streams that ended with an error.");
     this.#restores = metrics.counter(
       "setpoint_cache_restores_total",
-      "Times that the cluster had gone back in time, as by a restore of etcd, and the cache was filled anew.",
+      "Restores of the cluster from a backup that the cache has noticed, and relisted after.",
     );
-    this.#gaps = metrics.counter(
-      "setpoint_watch_gaps_total",
-      "Streams that could not be resumed and led to a new list.",
-    );
+    this.#gaps = metrics.counter("setpoint_watch_gaps_total", "Streams that could not be resumed and led to a relist.");
   }
 
-  /** The cluster has gone back in time. */
+  /** The cluster was restored from a backup. */
   restored(): void {
-    this.#restores.add(1, this.#labels.ofKind);
+    this.#restores.add(1, this.#labels);
   }
 
   listed(method: SyncMethod): void {
-    this.#lists.add(1, this.#labels.ofLists[method]);
+    this.#lists.add(1, { ...this.#labels, method });
   }
 
   broke(error: unknown): void {
-    this.#reconnects.add(1, this.#labels.ofKind);
-    if (isExpired(error)) this.#gaps.add(1, this.#labels.ofKind);
+    this.#reconnects.add(1, this.#labels);
+    if (isExpired(error)) this.#gaps.add(1, this.#labels);
   }
 }

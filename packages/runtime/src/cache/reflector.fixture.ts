@@ -4,7 +4,7 @@ import { createClient, type Stored } from "@setpoint/client";
 import type { Clock, Host } from "@setpoint/host";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
-import type { StagedObjects } from "./reflector-target.ts";
+import type { StagedObjects } from "./reflector-store.ts";
 import { Box, scriptedServer, type Script } from "./scripted-server.fixture.ts";
 
 const nameIn = (of: Uint8Array): string =>

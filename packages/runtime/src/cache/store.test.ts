@@ -40,7 +40,7 @@ const showBytes: Show = (store, key, fields) => {
   const scan = new ObjectScan();
   const bytes = encoder.encode(JSON.stringify(item));
   expect(scan.scan(bytes)).toBe(true);
-  store.showStaged(key, store.stage(bytes, scan));
+  store.setStaged(key, store.stage(bytes, scan));
 };
 
 /** A store whose objects come in one of the two ways. */

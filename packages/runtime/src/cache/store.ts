@@ -1,10 +1,9 @@
-import { deepFreeze, type KubeObject } from "@setpoint/apimachinery";
+import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
 import type { BytePacker, Logger } from "@setpoint/host";
-import { DecodedObjects } from "./decoded-objects.ts";
 import { guarded } from "./guarded.ts";
-import { lazyObject, type LazySource } from "./lazy-object.ts";
-import { RawObjects, type RawPlace, type TypeFields } from "./raw-objects.ts";
+import { type ObjectVersion, type RawHandle, RawObjectStore } from "./raw/raw-object-store.ts";
+import type { TypeFields } from "./raw/raw-objects.ts";
 import { type IndexFunction, StoreIndex } from "./store-index.ts";
 
 export type { IndexFunction } from "./store-index.ts";
@@ -31,41 +30,29 @@ export interface StoreOptions {
   readonly freeze?: boolean;
   /** Packs the bytes that are seldom read. */
   readonly packer?: BytePacker | undefined;
-  /** Told of index functions that throw. */
+  /** Gets one error for each index function that throws. */
   readonly log?: Logger;
 }
 
-/** An object's identity and revision, which is what most looks at a cache are about. */
-export interface ObjectVersion {
-  readonly uid: string;
-  readonly resourceVersion: string;
-}
-
-/** An object as it came, or the number of its bytes. */
-type Entry = Stored<KubeObject> | number;
+/** An object as it came, or the handle of its bytes. */
+type Entry = Stored<KubeObject> | RawHandle;
 
 /**
- * The objects of one informer by key, with indexes. Its objects are shared: whoever reads them never changes them. Objects that
+ * The objects of one informer by key, with indexes. Its objects are shared: readers must not change them. Objects that
  * came as bytes stay bytes, and are decoded when they are read; equal reads need not give the same object.
  */
 export class Store {
   readonly #entries = new Map<string, Entry>();
   readonly #indexes = new Map<string, StoreIndex>();
   readonly #owners: StoreIndex = new StoreIndex(ownerUids);
-  readonly #raw: RawObjects;
-  readonly #decoded: DecodedObjects = new DecodedObjects();
-  readonly #freeze: boolean;
+  readonly #raw: RawObjectStore;
   readonly #log: Logger | undefined;
-  readonly #source: LazySource<RawPlace> = {
-    metadataAt: (place) => this.#frozen(this.#raw.decodeMetadata(place)),
-    objectAt: (place) => this.#frozen(this.#raw.decode(place)),
-  };
   #namespaces: Map<string, Set<string>> | undefined;
 
   constructor(options: StoreOptions = {}) {
-    this.#raw = new RawObjects(options.type ?? { apiVersion: "", kind: "" }, options.packer);
-    this.#freeze = options.freeze ?? true;
-    this.#log = options.log;
+    const { type = { apiVersion: "", kind: "" }, freeze = true, packer, log } = options;
+    this.#raw = new RawObjectStore({ type, freeze, packer });
+    this.#log = log;
     this.#indexes.set(ownerIndex, this.#owners);
   }
 
@@ -75,7 +62,7 @@ export class Store {
 
   /** Bytes of JSON of the objects that came as bytes. */
   get bytes(): number {
-    return this.#raw.liveBytes;
+    return this.#raw.bytes;
   }
 
   /** The memory that these bytes take, packed where they are seldom read. */
@@ -102,15 +89,14 @@ export class Store {
 
   get(key: string): Stored<KubeObject> | undefined {
     const entry = this.#entries.get(key);
-    return typeof entry === "number" ? this.#decode(entry, true) : entry;
+    return typeof entry === "number" ? this.#raw.get(entry) : entry;
   }
 
   /** UID and revision of an object, without decoding it. */
   versionOf(key: string): ObjectVersion | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (typeof entry !== "number") return entry.metadata;
-    return this.stagedVersion(entry);
+    return typeof entry === "number" ? this.#raw.versionOf(entry) : entry.metadata;
   }
 
   /** An object that is decoded when a field of it is read, its metadata apart from the rest. */
@@ -119,17 +105,12 @@ export class Store {
     return entry === undefined ? undefined : this.#lazy(entry);
   }
 
-  stagedVersion(slot: number): ObjectVersion {
-    return { uid: this.#raw.uid(slot), resourceVersion: this.#raw.resourceVersion(slot) };
-  }
-
   *lazyEntries(): IterableIterator<[key: string, object: Stored<KubeObject>]> {
     for (const [key, entry] of this.#entries) yield [key, this.#lazy(entry)];
   }
 
   *values(): IterableIterator<Stored<KubeObject>> {
-    // Whoever goes through all of them must not drive out what is read often.
-    for (const entry of this.#entries.values()) yield typeof entry === "number" ? this.#decode(entry, false) : entry;
+    for (const entry of this.#entries.values()) yield typeof entry === "number" ? this.#raw.read(entry) : entry;
   }
 
   keys(): IterableIterator<string> {
@@ -152,7 +133,7 @@ export class Store {
     for (const key of keys) {
       const entry = this.#entries.get(key);
       if (entry === undefined || !isWanted(this.#lazy(entry))) continue;
-      found.push(typeof entry === "number" ? this.#decode(entry, false) : entry);
+      found.push(typeof entry === "number" ? this.#raw.read(entry) : entry);
     }
     return found;
   }
@@ -174,30 +155,31 @@ export class Store {
     this.#entries.delete(key);
     this.#namespaces?.get(namespaceOf(key))?.delete(key);
     this.#unindex(key, entry);
-    if (typeof entry === "number") this.release(entry);
+    if (typeof entry === "number") this.#raw.remove(entry);
   }
 
-  /** Takes an object's bytes over without showing them yet; `scan` has just read them. */
-  stage(bytes: Uint8Array, scan: ObjectScan): number {
+  /** Keeps an object's bytes without showing them yet; `scan` has just read them. */
+  stage(bytes: Uint8Array, scan: ObjectScan): RawHandle {
     return this.#raw.add(bytes, scan);
   }
 
-  /** Gives up bytes that are not shown (any more). */
-  release(slot: number): void {
-    this.#decoded.delete(slot);
-    this.#raw.release(slot);
+  stagedVersion(handle: RawHandle): ObjectVersion {
+    return this.#raw.versionOf(handle);
   }
 
-  /** Shows staged bytes under a key; returns the object as its indexes saw it. */
-  showStaged(key: string, slot: number): Stored<KubeObject> {
-    const before = this.#entries.get(key);
-    const object = this.#lazy(slot);
-    if (before === undefined) this.#noteNamespace(key);
-    else this.#unindex(key, before);
-    this.#entries.set(key, slot);
-    if (typeof before === "number") this.release(before);
+  /** Drops staged bytes. */
+  unstage(handle: RawHandle): void {
+    this.#raw.remove(handle);
+  }
+
+  /** Stores staged bytes under a key; returns the object. */
+  setStaged(key: string, handle: RawHandle): Stored<KubeObject> {
+    this.delete(key);
+    this.#entries.set(key, handle);
+    this.#noteNamespace(key);
+    const object = this.#raw.lazy(handle);
     for (const index of this.#indexes.values())
-      if (index !== this.#owners || this.#raw.hasOwners(slot)) index.add(key, object);
+      if (index !== this.#owners || this.#raw.hasOwners(handle)) index.add(key, object);
     return object;
   }
 
@@ -216,27 +198,11 @@ export class Store {
     return found;
   }
 
-  #decode(slot: number, isKept: boolean): Stored<KubeObject> {
-    const known = this.#decoded.get(slot);
-    if (known !== undefined) return known;
-    const object = this.#frozen(this.#raw.decode(this.#raw.place(slot)));
-    if (isKept) this.#decoded.add(slot, object, this.#raw.length(slot));
-    return object;
-  }
-
   #lazy(entry: Entry): Stored<KubeObject> {
-    if (typeof entry !== "number") return entry;
-    const known = this.#decoded.get(entry);
-    if (known !== undefined) return known;
-    // The place outlives the entry: handlers are told of what an object was before.
-    return lazyObject(this.#source, this.#raw.place(entry));
+    return typeof entry === "number" ? this.#raw.lazy(entry) : entry;
   }
 
-  #frozen<T>(value: T): T {
-    return this.#freeze ? deepFreeze(value) : value;
-  }
-
-  /** Made when it is first asked for: many kinds are never listed by namespace. */
+  /** Built on first use: many kinds are never listed by namespace. */
   #readNamespaces(): Map<string, Set<string>> {
     this.#namespaces = new Map();
     for (const key of this.#entries.keys()) this.#noteNamespace(key);

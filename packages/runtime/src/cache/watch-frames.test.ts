@@ -1,7 +1,7 @@
 import { failure, type KubeObject, type RawFrame, type WatchEventType, type WatchFrame } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { expect, test } from "vitest";
-import type { StagedObjects } from "./reflector-target.ts";
+import type { StagedObjects } from "./reflector-store.ts";
 import { type FrameListener, followFrames, followRawFrames } from "./watch-frames.ts";
 
 interface Box {
@@ -27,13 +27,13 @@ function listener(patience = Number.POSITIVE_INFINITY): FrameListener & { readon
   let count = 0;
   return {
     heardOf,
-    heard() {
+    onFrame() {
       if (++count > patience) throw new Error("the watch is over");
     },
-    tell: (type, object) => void heardOf.push(`${type} ${nameOf(object)}`),
-    tellRaw: (type, _, scan) => void heardOf.push(`${type} bytes of ${scan.key()}`),
-    complete: (objects, revision) => void heardOf.push(`complete ${objects.map(nameOf).join()} at ${revision}`),
-    async completeRaw(_, revision) {
+    onChange: (type, object) => void heardOf.push(`${type} ${nameOf(object)}`),
+    onRawChange: (type, _, scan) => void heardOf.push(`${type} bytes of ${scan.key()}`),
+    onComplete: (objects, revision) => void heardOf.push(`complete ${objects.map(nameOf).join()} at ${revision}`),
+    async onRawComplete(_, revision) {
       heardOf.push(`complete at ${revision}`);
     },
   };

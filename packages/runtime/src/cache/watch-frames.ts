@@ -9,21 +9,21 @@ import {
   type WatchFrame,
 } from "@setpoint/apimachinery";
 import { ObjectScan, type Stored } from "@setpoint/client";
-import { decodeObject } from "./decode-object.ts";
-import type { StagedObjects } from "./reflector-target.ts";
+import { decodeObject } from "./raw/decode-object.ts";
+import type { StagedObjects } from "./reflector-store.ts";
 
 const initialEventsEnd = "k8s.io/initial-events-end";
 
-/** Who listens to a watch. */
+/** Gets the frames of a watch. */
 export interface FrameListener {
-  /** Before each frame; throws when the watch is over. */
-  heard(): void;
+  /** Called before each frame; throws when the watch is over. */
+  onFrame(): void;
   /** A change after the initial set, or a bookmark. */
-  tell(type: WatchEventType, object: Stored<KubeObject>): void;
-  tellRaw(type: WatchEventType, bytes: Uint8Array, scan: ObjectScan): void;
-  /** All initial events have come. */
-  complete(objects: readonly Stored<KubeObject>[], resourceVersion: string): void;
-  completeRaw(staged: StagedObjects, resourceVersion: string): Promise<void>;
+  onChange(type: WatchEventType, object: Stored<KubeObject>): void;
+  onRawChange(type: WatchEventType, bytes: Uint8Array, scan: ObjectScan): void;
+  /** All initial events have arrived. */
+  onComplete(objects: readonly Stored<KubeObject>[], resourceVersion: string): void;
+  onRawComplete(staged: StagedObjects, resourceVersion: string): Promise<void>;
 }
 
 /** `isInitial`: the stream begins with the present objects, which count when their end is marked and not before. */
@@ -34,14 +34,14 @@ export async function followFrames(
 ): Promise<void> {
   let collecting = isInitial ? new Map<string, Stored<KubeObject>>() : undefined;
   for await (const frame of frames) {
-    listener.heard();
+    listener.onFrame();
     if (frame.type === "ERROR") throw errorOf(frame.object);
     // The parsing border: all frames but errors carry objects of the watched kind.
     const object = frame.object as Stored<KubeObject>;
-    if (collecting === undefined) listener.tell(frame.type, object);
+    if (collecting === undefined) listener.onChange(frame.type, object);
     else if (frame.type !== "BOOKMARK") collect(collecting, frame.type, object);
     else if (isEndOfInitial(object)) {
-      listener.complete([...collecting.values()], object.metadata.resourceVersion);
+      listener.onComplete([...collecting.values()], object.metadata.resourceVersion);
       collecting = undefined;
     }
   }
@@ -57,20 +57,20 @@ export async function followRawFrames(
   let collecting = staged;
   for await (const batch of batches) {
     for (const { type, object: bytes } of batch) {
-      listener.heard();
+      listener.onFrame();
       if (type === "ERROR") throw errorOf(decodeObject(bytes));
       if (type !== "BOOKMARK") {
         if (collecting !== undefined) {
           if (type === "DELETED") collecting.remove(bytes);
           else collecting.add(bytes);
-        } else if (scan.scan(bytes)) listener.tellRaw(type, bytes, scan);
-        else listener.tell(type, decodeObject(bytes));
+        } else if (scan.scan(bytes)) listener.onRawChange(type, bytes, scan);
+        else listener.onChange(type, decodeObject(bytes));
         continue;
       }
       const bookmark = decodeObject(bytes);
-      if (collecting === undefined) listener.tell(type, bookmark);
+      if (collecting === undefined) listener.onChange(type, bookmark);
       else if (isEndOfInitial(bookmark)) {
-        await listener.completeRaw(collecting, bookmark.metadata.resourceVersion);
+        await listener.onRawComplete(collecting, bookmark.metadata.resourceVersion);
         collecting = undefined;
       }
     }

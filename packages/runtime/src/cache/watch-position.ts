@@ -1,17 +1,17 @@
 import { isExpired, isNotFound } from "@setpoint/apimachinery";
 import { compareResourceVersions } from "./resource-version.ts";
 
-/** Streaming lists in a row after which the server is asked whether it has gone back in time. */
-const vainListsMax = 2;
+/** After so many incomplete streaming lists in a row the reflector checks whether the cluster was restored. */
+const incompleteListsMax = 2;
 
 /** How far a reflector has come, and where its next stream begins. */
 export class WatchPosition {
-  /** Everything up to here has been told; empty before the first list, and when a new list is due. */
+  /** The store has everything up to here; empty before the first list, and when a relist is due. */
   #resumeFrom = "";
   #newest = "0";
   #silentStreams = 0;
-  /** Streaming lists that were begun and have not come to their end, in a row. */
-  #vainLists = 0;
+  /** Streaming lists in a row that started and did not complete. */
+  #incompleteLists = 0;
 
   /** Empty when a list is due. */
   get resumeFrom(): string {
@@ -32,10 +32,10 @@ export class WatchPosition {
     return this.#newest !== "0";
   }
 
-  /** What a watch from here asks for. */
+  /** The options of a watch from here. */
   start(): { readonly resourceVersion?: string; readonly sendInitialEvents?: true } {
     if (!this.isListDue) return { resourceVersion: this.#resumeFrom };
-    // An answer not older than what was seen: another server of the cluster may lag behind.
+    // Not older than what was seen: another server of the cluster may lag behind.
     return { sendInitialEvents: true, ...(this.hasSeenAny ? { resourceVersion: this.#newest } : {}) };
   }
 
@@ -44,43 +44,43 @@ export class WatchPosition {
     return compareResourceVersions(resourceVersion, this.#newest) < 0;
   }
 
-  /** All up to this revision has been told. */
+  /** The store has everything up to this revision. */
   advance(resourceVersion: string): void {
     this.#resumeFrom = resourceVersion;
     this.#newest = resourceVersion;
-    this.#vainLists = 0;
+    this.#incompleteLists = 0;
     this.#silentStreams = 0;
   }
 
-  /** A list is due, of a revision that is not older than what was seen. */
-  listNext(): void {
+  /** The next stream lists, at a revision that is not older than what was seen. */
+  relist(): void {
     this.#resumeFrom = "";
   }
 
-  /** What was seen is of a history that is no more: a list is due, of whatever revision. */
-  beginAnew(): void {
+  /** After a restore of the cluster: the next stream lists, at whatever revision. */
+  reset(): void {
     this.#newest = "0";
     this.#resumeFrom = "";
   }
 
   /**
-   * A streaming list begins; says whether so many have come to nothing that something else may be the matter: whoever waits for a write
-   * breaks each try, before a server that lags, or has gone back, has said so.
+   * A streaming list starts. Returns whether so many did not complete that the cluster may have been restored: a key that waits for its own
+   * write breaks each stream before a restored server has answered.
    */
-  beginStreamingList(): boolean {
-    return this.#vainLists++ >= vainListsMax && this.hasSeenAny;
+  startStreamingList(): boolean {
+    return this.#incompleteLists++ >= incompleteListsMax && this.hasSeenAny;
   }
 
-  /** The stream said nothing for too long. */
-  fellSilent(): void {
+  /** The stream was silent for too long. */
+  timedOut(): void {
     this.#silentStreams++;
   }
 
   /** The stream ended with this error. */
   broke(error: unknown): void {
-    // Silent twice from the same place: whatever it is that this stream does not tell, a list does.
+    // Silent twice from the same revision: only a list brings what this stream does not.
     const isStuck = this.#silentStreams > 1;
-    // A kind that is not served will come with a history of its own.
+    // A kind that is not served starts from the beginning when it is installed again.
     if (isStuck || isExpired(error) || isNotFound(error)) this.#resumeFrom = "";
   }
 }

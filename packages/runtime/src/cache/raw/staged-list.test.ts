@@ -4,7 +4,7 @@ import type { Clock } from "@setpoint/host";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
 import { StagedList, type StagedListPorts } from "./staged-list.ts";
-import { Store, storeKey } from "./store.ts";
+import { Store, storeKey } from "../store.ts";
 
 const encoder = new TextEncoder();
 const decode = (bytes: Uint8Array): Stored<KubeObject> =>
@@ -28,7 +28,7 @@ function begin(ports: Partial<StagedListPorts> = {}) {
     convert: (bytes) => bytes,
     decode,
     showRaw(key, slot) {
-      store.showStaged(key, slot);
+      store.setStaged(key, slot);
       done.push(`raw ${key}`);
     },
     show(object) {
@@ -49,7 +49,7 @@ test("an object whose showing threw keeps its bytes when the rest of the list is
   const { list } = begin({
     store,
     showRaw(key, slot) {
-      store.showStaged(key, slot);
+      store.setStaged(key, slot);
       throw new Error("somebody who was told");
     },
   });
@@ -59,7 +59,7 @@ test("an object whose showing threw keeps its bytes when the rest of the list is
   const scan = new ObjectScan();
   for (const name of ["x", "y"]) {
     scan.scan(box(name));
-    store.showStaged(`default/${name}`, store.stage(box(name), scan));
+    store.setStaged(`default/${name}`, store.stage(box(name), scan));
   }
   const shown = ["a", "x", "y"].map((name) => store.get(`default/${name}`)?.metadata.name);
   expect(shown).toEqual(["a", "x", "y"]);

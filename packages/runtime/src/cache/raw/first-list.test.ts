@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FirstList } from "./first-list.ts";
-import { box } from "./scripted-server.fixture.ts";
+import { box } from "../scripted-server.fixture.ts";
 
 /** What a target is told, as text. */
 function begin(): { readonly list: FirstList; readonly told: readonly string[] } {

@@ -1,18 +1,18 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import { ObjectScan, type Stored } from "@setpoint/client";
 import { type Clock, TimeSlices } from "@setpoint/host";
-import type { StagedObjects } from "./reflector-target.ts";
-import { compareResourceVersions } from "./resource-version.ts";
-import { type Store, storeKey } from "./store.ts";
+import type { StagedObjects } from "../reflector-store.ts";
+import { compareResourceVersions } from "../resource-version.ts";
+import { type Store, storeKey } from "../store.ts";
 
 /** An object of the list: its staged bytes, the object itself where bytes could not be kept, or what the store has already. */
 type Staged = number | Stored<KubeObject> | "present";
 
-/** What a staged list does to its informer's cache when it is complete. */
+/** What a staged list needs of its informer. */
 export interface StagedListPorts {
   readonly clock: Clock;
   readonly store: Store;
-  /** Whether the cluster has gone back in time: then equal revisions mean nothing. */
+  /** Whether the cluster was restored from a backup: then equal revisions mean nothing. */
   isRestored(this: void): boolean;
   /** What is stored of an object. */
   convert(this: void, bytes: Uint8Array): Uint8Array;
@@ -22,7 +22,7 @@ export interface StagedListPorts {
   drop(this: void, key: string): void;
 }
 
-/** A complete list on its way into the store: its bytes lie there already, under no key. */
+/** A complete list that is being received: the store keeps its bytes already, under no key. */
 export class StagedList implements StagedObjects {
   readonly #ports: StagedListPorts;
   readonly #scan = new ObjectScan();
@@ -34,7 +34,7 @@ export class StagedList implements StagedObjects {
 
   add(bytes: Uint8Array): void {
     const { store, convert, decode } = this.#ports;
-    // Bytes in a form that no server sends: kept as what they mean.
+    // Bytes in a form that no known server sends are kept as a decoded object.
     if (!this.#scan.scan(bytes)) return this.#addObject(decode(bytes));
     const key = this.#scan.key();
     if (this.#isPresent(key)) return this.#put(key, "present");
@@ -54,7 +54,7 @@ export class StagedList implements StagedObjects {
     const slices = new TimeSlices(clock);
     const gone = [...store.keys()].filter((key) => !this.#staged.has(key));
     for (const [key, staged] of this.#staged) {
-      // What is shown is the store's, also when showing it throws or the rest is given up: it must not be released here.
+      // Shown bytes belong to the store, also when showing them throws or the list is discarded: they must not be unstaged here.
       this.#staged.set(key, "present");
       if (typeof staged === "number") showRaw(key, staged);
       else if (staged !== "present") show(staged);
@@ -93,6 +93,6 @@ export class StagedList implements StagedObjects {
   }
 
   #release(staged: Staged | undefined): void {
-    if (typeof staged === "number") this.#ports.store.release(staged);
+    if (typeof staged === "number") this.#ports.store.unstage(staged);
   }
 }

@@ -7,7 +7,7 @@ import { controller, startManager } from "@setpoint/runtime";
 import { expect, test } from "vitest";
 import { candy, Candy } from "../run/controller-world.fixture.ts";
 import { anything, served } from "../run/served-kinds.fixture.ts";
-import { LostHistory, lostHistoryProblem } from "./lost-history.ts";
+import { RestoreDetector, restoreProblem } from "./restore-detector.ts";
 
 /** A cluster as it was at the time of the backup: equal seeds make equal objects, with equal UIDs and revisions. */
 async function cluster({
@@ -61,7 +61,7 @@ test("a cluster that is restored from a backup is noticed, said, and believed wi
   const isSuspicious = (): boolean => !manager.readyz().ok;
   expect(await host.clock.run(120_000, isSuspicious)).toBe(true);
   const messages = manager.readyz().checks.map(({ message }) => message);
-  expect(messages.join()).toContain("as after a restore of etcd");
+  expect(messages.join()).toContain("restored from a backup");
   expect(await host.clock.run(120_000, () => seen.at(-1) === "mint")).toBe(true);
   await host.clock.run(1_000);
   expect(isSuspicious()).toBe(false);
@@ -95,7 +95,7 @@ test("a key that waits for a write of the lost history goes on with the new one"
 
 test("a server that lags for a while, or now and then, is not believed", () => {
   const { clock } = simulatedHost(1);
-  const history = new LostHistory(clock);
+  const history = new RestoreDetector(clock);
   for (let i = 0; i < 10; i++) expect(history.isProvenBy("90", "100")).toBe(false);
   expect(history.isProvenBy("100", "100")).toBe(false);
   expect(history.isSuspected).toBe(false);
@@ -103,7 +103,7 @@ test("a server that lags for a while, or now and then, is not believed", () => {
 
 test("a server is believed when it has said so four times, over a whole minute", async () => {
   const { clock } = simulatedHost(1, 500_000);
-  const history = new LostHistory(clock);
+  const history = new RestoreDetector(clock);
   const says = (): boolean => history.isProvenBy("90", "100");
   expect([says(), says(), says()]).toEqual([false, false, false]);
   await clock.run(59_999);
@@ -120,7 +120,7 @@ test("a server is believed when it has said so four times, over a whole minute",
 
 test("a minute alone is not enough: the fourth answer decides", async () => {
   const { clock } = simulatedHost(1);
-  const history = new LostHistory(clock);
+  const history = new RestoreDetector(clock);
   const answers: boolean[] = [];
   for (let i = 0; i < 4; i++) {
     answers.push(history.isProvenBy("90", "100"));
@@ -130,7 +130,7 @@ test("a minute alone is not enough: the fourth answer decides", async () => {
 });
 
 test("whoever looks while it is not certain yet reads what was seen, what is there and how long it takes", () => {
-  const text = lostHistoryProblem("candies", "90", "100");
+  const text = restoreProblem("candies", "90", "100");
   for (const part of ["Cannot list candies", "newest revision is 90, older than 100", "for 60 s"])
     expect(text).toContain(part);
 });

@@ -1,7 +1,7 @@
 import type { Logger } from "@setpoint/host";
 
-/** What a person has to do before a kind can be cached: said once, however often it is met, and that it is done too. */
-export class ToldProblem {
+/** A problem that a person must solve before a kind can be cached. It is logged once, however often it occurs, and its end too. */
+export class ReportedProblem {
   readonly #log: Logger;
   readonly #resource: string;
   #text: string | undefined;
@@ -11,22 +11,22 @@ export class ToldProblem {
     this.#resource = resource;
   }
 
-  /** The present one. */
+  /** The present problem. */
   get text(): string | undefined {
     return this.#text;
   }
 
-  /** Says whether there is something for a person to do. */
-  note(problem: string | undefined): boolean {
+  /** Returns whether a person must act. */
+  report(problem: string | undefined): boolean {
     if (problem !== undefined && problem !== this.#text)
       this.#log.error("Cannot fill a cache", { resource: this.#resource, problem });
-    // Other errors do not mend it: only an answer does.
+    // Another error does not end the problem, only an answer does.
     this.#text = problem ?? this.#text;
     return problem !== undefined;
   }
 
-  /** Listing alone proves nothing: the right to watch may still be missing. */
-  mended(): void {
+  /** Called when a watch starts. A list is not enough: the right to watch may still be missing. */
+  resolve(): void {
     if (this.#text !== undefined) this.#log.info("Can fill a cache again", { resource: this.#resource });
     this.#text = undefined;
   }

@@ -18,7 +18,8 @@ import {
 import { httpsWebhookCaller, serviceEndpoints } from "@setpoint/apiserver/http";
 import { createClient, type Client, type KindRef } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";
-import { admissionPolicy, defineKind, defineOperator, rule, webhooks, type Operator } from "setpoint";
+import { defineKind, defineOperator, rule, type Operator } from "setpoint";
+import { admissionPolicy, webhooks } from "setpoint/webhooks";
 import { serveOperatorWebhooks } from "setpoint/process";
 import { z } from "zod";
 

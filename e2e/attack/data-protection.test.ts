@@ -10,7 +10,8 @@ import { createClient, RestMapping, type Client, type Stored } from "@setpoint/c
 import { EtcdCluster, etcdOperator, type EtcdGateway } from "@setpoint/etcd-operator";
 import { silentLogger, type Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
-import { installManifests, runOperator } from "setpoint";
+import { installManifests } from "setpoint/install";
+import { runOperator } from "setpoint/process";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { uninstallOperator } from "../../packages/cli/src/uninstall/uninstall-operator.ts";
 

@@ -5,7 +5,8 @@ import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";
 import { EtcdCluster, etcdOperator, type EtcdGateway } from "@setpoint/etcd-operator";
 import { silentLogger, type Host } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
-import { installManifests, runOperator } from "setpoint";
+import { installManifests } from "setpoint/install";
+import { runOperator } from "setpoint/process";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 const host: Host = { ...systemHost(), log: silentLogger };

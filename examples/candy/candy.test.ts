@@ -1,5 +1,5 @@
-import { ConfigMap } from "@setpoint/api";
-import { simulate } from "@setpoint/testing";
+import { ConfigMap } from "setpoint/kinds";
+import { simulate } from "setpoint/testing";
 import { expect, test } from "vitest";
 import candy, { Candy } from "./candy.ts";
 

@@ -1,5 +1,5 @@
 /** The smallest operator: a Candy becomes a ConfigMap that says its flavor. */
-import { ConfigMap } from "@setpoint/api";
+import { ConfigMap } from "setpoint/kinds";
 import { age, controller, defineKind, defineOperator } from "setpoint";
 import { z } from "zod";
 

@@ -1,6 +1,6 @@
 /** The operator of engine.yaml in the simulated world, where helm is a function. */
 import { readFileSync } from "node:fs";
-import { patch, reconcilerLaws, remove, story } from "@setpoint/testing";
+import { patch, reconcilerLaws, remove, story } from "setpoint/testing";
 import { createKind, type KubeObject, type Operator } from "setpoint";
 import { readOperator, type Programs } from "setpoint/hook";
 import { test } from "vitest";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { conditionOf, kindLaws, simulate, type World } from "@setpoint/testing";
+import { conditionOf, kindLaws, simulate, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { Chocolate } from "./chocolate.ts";
 import { connectFactory, serveFactory } from "./factory-http.ts";

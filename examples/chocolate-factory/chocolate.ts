@@ -1,5 +1,6 @@
 /** The kind Chocolate: one bar of a desired sweetness. `kubectl get cn` lists them. */
-import { age, conditions, defineKind, webhooks } from "setpoint";
+import { age, conditions, defineKind } from "setpoint";
+import { webhooks } from "setpoint/webhooks";
 import { z } from "zod";
 import { measurementNoise } from "./factory.ts";
 

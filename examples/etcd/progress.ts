@@ -1,5 +1,5 @@
 /** Shows what is being waited for and why, a line whenever it changes. */
-import { Pod } from "@setpoint/api";
+import { Pod } from "setpoint/kinds";
 import { isNotFound, SetpointError } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
 import { sleep } from "@setpoint/host";

@@ -1,5 +1,5 @@
-import { Pod } from "@setpoint/api";
-import { allOracles, invariant, patch, reconcilerLaws, simulate, story } from "@setpoint/testing";
+import { Pod } from "setpoint/kinds";
+import { allOracles, invariant, patch, reconcilerLaws, simulate, story } from "setpoint/testing";
 import { expect, test } from "vitest";
 import operator, { PodSet } from "./pod-set.ts";
 

@@ -1,5 +1,5 @@
 /** A PodSet keeps a number of equal pods: a ReplicaSet in one function. */
-import { Pod } from "@setpoint/api";
+import { Pod } from "setpoint/kinds";
 import { age, controller, defineKind, defineOperator } from "setpoint";
 import { z } from "zod";
 

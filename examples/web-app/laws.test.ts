@@ -1,4 +1,4 @@
-import { patch, reconcilerLaws, remove, story } from "@setpoint/testing";
+import { patch, reconcilerLaws, remove, story } from "setpoint/testing";
 import { test } from "vitest";
 import { WebApp, webAppOperator } from "./web-app.ts";
 

@@ -1,5 +1,5 @@
-import { Deployment, Service } from "@setpoint/api";
-import { conditionOf, simulate, type World } from "@setpoint/testing";
+import { Deployment, Service } from "setpoint/kinds";
+import { conditionOf, simulate, type World } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { WebApp, webAppOperator } from "./web-app.ts";
 

@@ -1,5 +1,5 @@
 /** A WebApp becomes a Deployment and a Service, and its host name is registered outside of the cluster. */
-import { Deployment, Service } from "@setpoint/api";
+import { Deployment, Service } from "setpoint/kinds";
 import { age, conditions, controller, declareConditions, defineKind, defineOperator, type Operator } from "setpoint";
 import { z } from "zod";
 

@@ -53,3 +53,7 @@ test("what each entry exports is what the snapshot says, so that an addition is 
 test("no entry exports everything of another file", () => {
   for (const entry of entries()) expect(readFileSync(`${root}/${entry}`, "utf8")).not.toMatch(/export \*/);
 });
+
+test("the front door has at most 40 names", () => {
+  expect(namesOf("packages/setpoint/src/index.ts").length).toBeLessThanOrEqual(40);
+});

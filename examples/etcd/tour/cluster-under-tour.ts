@@ -1,6 +1,6 @@
 /** What the tour sees of the cluster: Kubernetes by its API, etcd by its own. */
 import { sleep } from "@setpoint/host";
-import { Deployment, PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import { Deployment, PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";

@@ -1,6 +1,6 @@
 /** The steps of the tour: each proves one promise of the operator and returns what it measured. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pod } from "@setpoint/api";
+import { Pod } from "setpoint/kinds";
 import { isNotFound } from "@setpoint/apimachinery";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";

@@ -2,7 +2,7 @@
  * What the operator takes over from a spec. It makes pods with its own rights, so whoever may only write EtcdClusters must get nothing
  * from them but etcd: no other image, no traffic of other Services, no agent that acts on a label or an annotation, no reserved node.
  */
-import type { Service } from "@setpoint/api";
+import type { Service } from "setpoint/kinds";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { defaultRepository } from "./etcd-cluster.ts";

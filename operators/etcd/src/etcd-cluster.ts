@@ -1,5 +1,6 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
-import { age, defineKind, field, quantity, rule, type ObjectOf } from "setpoint";
+import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
+import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 

@@ -1,5 +1,6 @@
-import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
-import { controller, defineOperator, type KindRef, type Operator, type WriteVerb } from "setpoint";
+import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
+import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";

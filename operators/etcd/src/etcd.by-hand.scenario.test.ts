@@ -1,6 +1,6 @@
 /** What people edit, and ask for, by hand; in the simulated world. */
-import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
-import { conditionOf } from "@setpoint/testing";
+import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import { conditionOf } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

@@ -1,5 +1,5 @@
 /** What random schedules have found goes well since. That each would still be found, tools/found shows. */
-import { replaySchedule } from "@setpoint/testing";
+import { replaySchedule } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { etcdSetting } from "./testing/etcd-setting.ts";
 import { options, worlds } from "./testing/etcd-worlds.ts";

@@ -1,6 +1,6 @@
 /** What is lost is replaced, and nothing that was acknowledged is lost; in the simulated world. */
-import { Pod } from "@setpoint/api";
-import { conditionOf, EtcdModel, simulate } from "@setpoint/testing";
+import { Pod } from "setpoint/kinds";
+import { conditionOf, EtcdModel, simulate } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

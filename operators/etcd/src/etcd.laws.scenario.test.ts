@@ -1,5 +1,5 @@
 /** Every fault at every write, event and step of the operator's stories. What was visited is printed. */
-import { coverageOf, coverageTable, exploreModule } from "@setpoint/testing";
+import { coverageOf, coverageTable, exploreModule } from "setpoint/testing";
 import { expect, test } from "vitest";
 
 /** On two cores of its own it takes about two minutes; a busier machine sees less, and says how much. */

@@ -1,6 +1,6 @@
 /** Data outlive what is deleted around them; in the simulated world. */
-import { CustomResourceDefinition, PersistentVolumeClaim, Pod } from "@setpoint/api";
-import type { World } from "@setpoint/testing";
+import { CustomResourceDefinition, PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

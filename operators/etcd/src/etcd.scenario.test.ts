@@ -1,6 +1,6 @@
 /** The life of a cluster in the simulated world. Every scenario runs twice from its seed, and both runs must be the same. */
-import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
-import type { World } from "@setpoint/testing";
+import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import type { World } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

@@ -1,5 +1,5 @@
 /** Every field of an EtcdCluster is changed, removed, set to its bounds and to what it must not be, and taken back. */
-import { specLaws } from "@setpoint/testing";
+import { specLaws } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdSetting } from "./testing/etcd-setting.ts";

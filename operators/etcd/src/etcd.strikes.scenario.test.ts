@@ -1,5 +1,5 @@
 /** A start and a replacement with a fault at each write of the operator; in the simulated world. */
-import type { World } from "@setpoint/testing";
+import type { World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { describe, expect, test } from "vitest";
 import {

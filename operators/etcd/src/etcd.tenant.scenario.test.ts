@@ -1,6 +1,6 @@
 /** What a user who may write EtcdClusters, and nothing else, gets from the operator's rights; in the simulated world. */
-import { Pod, Service } from "@setpoint/api";
-import { conditionOf, type World } from "@setpoint/testing";
+import { Pod, Service } from "setpoint/kinds";
+import { conditionOf, type World } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

@@ -1,6 +1,6 @@
 /** What the status says while something is wrong, and of what the operator cannot see; in the simulated world. */
-import { ClusterRole, Event, PersistentVolumeClaim } from "@setpoint/api";
-import { conditionOf, simulate, EtcdModel, type World } from "@setpoint/testing";
+import { ClusterRole, Event, PersistentVolumeClaim } from "setpoint/kinds";
+import { conditionOf, simulate, EtcdModel, type World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

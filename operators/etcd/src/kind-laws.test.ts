@@ -1,4 +1,4 @@
-import { kindLaws } from "@setpoint/testing";
+import { kindLaws } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./index.ts";
 

@@ -1,5 +1,5 @@
 /** How members, their volumes and addresses are called. */
-import { randomSuffix, type Random } from "setpoint";
+import { randomSuffix, type ReconcileContext } from "setpoint";
 
 export const peerPort = 2380;
 export const clientPort = 2379;
@@ -14,7 +14,7 @@ export const labels = {
 } as const;
 
 /** A name that no member has had before: a member's name is never used twice, because etcd tells members by it. */
-export function newMemberName(cluster: string, random: Random): string {
+export function newMemberName(cluster: string, random: ReconcileContext["random"]): string {
   return `${cluster}-${randomSuffix(random, 6)}`;
 }
 

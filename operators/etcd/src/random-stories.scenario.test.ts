@@ -1,7 +1,7 @@
 /** Stories that a seed makes up: users, power cuts, late watches and a crashing operator, at random moments. */
-import { PersistentVolumeClaim, Pod } from "@setpoint/api";
-import { EtcdModel, EtcdWriter, seededRandom, simulate, type World } from "@setpoint/testing";
-import { minutes, type Random, seconds } from "setpoint";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { EtcdModel, EtcdWriter, seededRandom, simulate, type World } from "setpoint/testing";
+import { minutes, type ReconcileContext, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
@@ -16,12 +16,12 @@ const writesMax = 80;
 interface Story {
   readonly world: World;
   readonly etcd: EtcdModel;
-  readonly dice: Random;
+  readonly dice: ReconcileContext["random"];
   /** What was done, for a failure. */
   readonly log: string[];
 }
 
-function pick<T>(dice: Random, choices: readonly T[]): T | undefined {
+function pick<T>(dice: ReconcileContext["random"], choices: readonly T[]): T | undefined {
   return choices[dice.int(choices.length)];
 }
 

@@ -12,7 +12,8 @@ import { createClient } from "@setpoint/client";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineKind, migrateStorage } from "./index.ts";
+import { defineKind } from "./index.ts";
+import { migrateStorage } from "./install/index.ts";
 
 const group = "examples.setpoint.dev";
 const kindIn = (version: string) =>

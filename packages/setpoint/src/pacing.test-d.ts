@@ -1,24 +1,17 @@
 /** The examples of docs/queue.md, docs/sources.md, docs/handlers.md and docs/protection.md, as they have to compile. */
 import { Deployment, Secret } from "@setpoint/api";
+import { controller, createKind, keyOf, minutes, seconds, watching, type KubeObject, type Stored } from "setpoint";
 import {
   anyOf,
   changed,
-  controller,
-  createKind,
   cron,
   every,
   fromIterable,
-  keyOf,
   labelsChanged,
-  minutes,
   onChange,
   pushSource,
-  seconds,
   timer,
-  watching,
-  type KubeObject,
-  type Stored,
-} from "setpoint";
+} from "setpoint/sources";
 
 interface Shop extends KubeObject {
   readonly spec: { readonly size: number; readonly region: string; readonly tier: string; readonly secret: string };

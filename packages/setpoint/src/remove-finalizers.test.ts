@@ -2,7 +2,9 @@ import { ConfigMap } from "@setpoint/api";
 import { bootstrap, builtinResources, createApiServer, createMemoryStorage } from "@setpoint/apiserver";
 import { createClient } from "@setpoint/client";
 import { simulatedHost } from "@setpoint/host/simulated";
-import { controller, defineOperator, planFinalizerRemoval, runOperator } from "setpoint";
+import { controller, defineOperator } from "setpoint";
+import { planFinalizerRemoval } from "setpoint/install";
+import { runOperator } from "setpoint/process";
 import { expect, test } from "vitest";
 
 test("finalizers are not removed under an operator whose replicas share the keys", async () => {

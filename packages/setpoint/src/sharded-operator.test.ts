@@ -2,7 +2,8 @@ import { ClusterRole, ClusterRoleBinding, ConfigMap, Namespace, Role, RoleBindin
 import { createClient } from "@setpoint/client";
 import { startControlPlane } from "@setpoint/controlplane";
 import { systemHost } from "@setpoint/host/system";
-import { controller, defineOperator, runOperator } from "setpoint";
+import { controller, defineOperator } from "setpoint";
+import { runOperator } from "setpoint/process";
 import { expect, test } from "vitest";
 
 const group = "rbac.authorization.k8s.io";

@@ -1,15 +1,8 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import {
-  admissionPolicy,
-  controller,
-  defineKind,
-  defineOperator,
-  installManifests,
-  rule,
-  webhookConfigurations,
-  webhooks,
-} from "./index.ts";
+import { controller, defineKind, defineOperator, rule } from "./index.ts";
+import { installManifests } from "./install/index.ts";
+import { admissionPolicy, webhookConfigurations, webhooks } from "./webhooks/index.ts";
 
 const PodSet = defineKind({
   group: "examples.setpoint.dev",

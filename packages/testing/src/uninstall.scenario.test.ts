@@ -1,14 +1,7 @@
 /** What becomes of finalizers: struck cleanups, and operators that go for good. */
 import { ConfigMap } from "@setpoint/api";
-import {
-  conditions,
-  controller,
-  defineKind,
-  defineOperator,
-  planFinalizerRemoval,
-  removeFinalizers,
-  type Operator,
-} from "setpoint";
+import { conditions, controller, defineKind, defineOperator, type Operator } from "setpoint";
+import { planFinalizerRemoval, removeFinalizers } from "setpoint/install";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { simulate } from "./index.ts";

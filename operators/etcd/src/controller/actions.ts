@@ -1,5 +1,5 @@
 /** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
-import { Pod, Service } from "@setpoint/api";
+import { Pod, Service } from "setpoint/kinds";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";

@@ -1,5 +1,5 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
-import { PersistentVolumeClaim, Pod, Service } from "@setpoint/api";
+import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
 import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";

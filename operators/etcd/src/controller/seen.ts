@@ -1,5 +1,5 @@
 /** One snapshot of an etcd cluster: what is wanted, what Kubernetes shows, and what etcd itself says. */
-import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
+import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberStatus } from "../gateway/etcd-gateway.ts";

@@ -1,5 +1,5 @@
 /** Situations of a cluster in a few words, and the step that the plan takes in them. */
-import type { PersistentVolumeClaim, Pod } from "@setpoint/api";
+import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { plan } from "./plan.ts";
 import type { Seen, SeenMember } from "./seen.ts";

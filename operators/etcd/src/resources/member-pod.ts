@@ -1,4 +1,4 @@
-import { Pod } from "@setpoint/api";
+import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { clientPort, clientUrl, labels, peerPort, peerUrl, volumeName } from "../member-names.ts";
 

@@ -1,4 +1,4 @@
-import { PersistentVolumeClaim } from "@setpoint/api";
+import { PersistentVolumeClaim } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels, volumeName } from "../member-names.ts";
 

@@ -1,6 +1,7 @@
 /** Volumes that outlive their EtcdCluster: what marks them, and what keeps them from being deleted by the way. */
-import { PersistentVolumeClaim } from "@setpoint/api";
-import { admissionPolicy, type AdmissionPolicy, type ReconcileContext, rule } from "setpoint";
+import { PersistentVolumeClaim } from "setpoint/kinds";
+import { type ReconcileContext, rule } from "setpoint";
+import { admissionPolicy, type AdmissionPolicy } from "setpoint/webhooks";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels } from "../member-names.ts";
 

@@ -1,5 +1,5 @@
 /** The two Services of a cluster: names for the members, and one address for clients. */
-import { Service } from "@setpoint/api";
+import { Service } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { clientPort, labels, peerPort } from "../member-names.ts";
 

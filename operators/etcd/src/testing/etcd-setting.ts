@@ -1,5 +1,5 @@
 /** What is explored of this operator. Only tests import this. */
-import { EtcdModel, type Setting } from "@setpoint/testing";
+import { EtcdModel, type Setting } from "setpoint/testing";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
 

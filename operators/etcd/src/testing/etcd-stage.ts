@@ -1,6 +1,6 @@
 /** The operator on stage in the simulated world, for the scenarios. Only tests import this. */
-import { PersistentVolumeClaim, Pod } from "@setpoint/api";
-import { conditionOf, EtcdModel, EtcdWriter, simulate, type World } from "@setpoint/testing";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { conditionOf, EtcdModel, EtcdWriter, simulate, type World } from "setpoint/testing";
 import { expect } from "vitest";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";

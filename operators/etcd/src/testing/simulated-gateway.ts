@@ -1,6 +1,6 @@
 /** Lets the operator speak to the model of etcd in a simulated world. Only tests import this. */
 import { stackless } from "@setpoint/host";
-import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "@setpoint/testing";
+import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "setpoint/testing";
 import { EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 
 /** Calls go out through the operator's process, so that faults strike changes of the membership like any write. */

@@ -1,6 +1,7 @@
 /** An operator as a bundle for the Operator Lifecycle Manager (registry+v1). */
 import type { KubeObject } from "@setpoint/apimachinery";
-import { installManifests, type Operator } from "setpoint";
+import type { Operator } from "setpoint";
+import { installManifests } from "setpoint/install";
 import { SetpointError } from "@setpoint/apimachinery";
 import { objectYaml } from "../manifests/manifests-yaml.ts";
 import { sampleOf, type SampleSchema } from "./sample-object.ts";

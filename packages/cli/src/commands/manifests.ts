@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
-import { installManifests, type InstallExtra, type Operator, type PolicyRule } from "setpoint";
+import type { Operator } from "setpoint";
+import { installManifests, type InstallExtra, type PolicyRule } from "setpoint/install";
 import { usageError, type Command, type Output } from "../command.ts";
 import { readRecording } from "../flight/recording-file.ts";
 import { loadOperator } from "../load-operator.ts";

@@ -2,7 +2,8 @@ import type { Transport } from "@setpoint/apimachinery";
 import { flightFormat, FlightRecorder, type FlightHeader, type FlightSink } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
-import { runOperator, type Operator } from "setpoint";
+import type { Operator } from "setpoint";
+import { runOperator } from "setpoint/process";
 
 export interface RecordOptions {
   readonly operator: Operator;

@@ -1,7 +1,8 @@
 import { FlightReplay, type ReplayResult } from "@setpoint/client";
 import { noMetrics, type Host } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
-import { runOperator, type Operator } from "setpoint";
+import type { Operator } from "setpoint";
+import { runOperator } from "setpoint/process";
 import type { Recording } from "./recording-file.ts";
 
 /** Runs an operator with the inputs of a recording, and nothing else. */

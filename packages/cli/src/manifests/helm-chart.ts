@@ -1,6 +1,7 @@
 /** The files of a Helm chart that installs what the plain manifests install. */
 import type { KubeObject } from "@setpoint/apimachinery";
-import { installManifests, type InstallExtra, type Operator, type PolicyRule } from "setpoint";
+import type { Operator } from "setpoint";
+import { installManifests, type InstallExtra, type PolicyRule } from "setpoint/install";
 import { manifestsYaml, objectYaml } from "./manifests-yaml.ts";
 
 export interface HelmChartOptions {

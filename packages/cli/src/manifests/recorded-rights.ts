@@ -1,13 +1,6 @@
 import { RecordedUse, type FlightEntry, type UsedRight } from "@setpoint/client";
-import {
-  onlyUsedRights,
-  rightsOf,
-  unusedRights,
-  withUsedRights,
-  type Operator,
-  type PolicyRule,
-  type Right,
-} from "setpoint";
+import type { Operator } from "setpoint";
+import { onlyUsedRights, rightsOf, unusedRights, withUsedRights, type PolicyRule, type Right } from "setpoint/install";
 
 /** The rights that a recorded operator needed. */
 export function recordedRights(entries: readonly FlightEntry[]): readonly UsedRight[] {

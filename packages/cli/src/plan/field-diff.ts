@@ -1,6 +1,6 @@
 /** What is different between two states of an object, a line for each field. */
 import { deepEqual, isJsonObject } from "@setpoint/apimachinery";
-import { appliedAnnotation } from "setpoint";
+import { appliedAnnotation } from "setpoint/install";
 
 export interface FieldChange {
   /** `spec.template.spec.containers[web].image`. */

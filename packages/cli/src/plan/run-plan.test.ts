@@ -1,7 +1,8 @@
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment } from "@setpoint/api";
 import type { ApiRequest, Transport } from "@setpoint/apimachinery";
 import { sleep } from "@setpoint/host";
-import { act, controller, defineKind, defineOperator, rest, runOperator, type Operator, type Step } from "setpoint";
+import { act, controller, defineKind, defineOperator, rest, type Operator, type Step } from "setpoint";
+import { runOperator } from "setpoint/process";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { ownPlane } from "../own-plane.fixture.ts";

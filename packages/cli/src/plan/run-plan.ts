@@ -3,7 +3,8 @@ import { CustomResourceDefinition } from "@setpoint/api";
 import { SetpointError, type Transport } from "@setpoint/apimachinery";
 import { createClient, overlayTransport, type PretendedObject, type PretendedWrite } from "@setpoint/client";
 import { sleep, type Host } from "@setpoint/host";
-import { runOperator, type Operator } from "setpoint";
+import type { Operator } from "setpoint";
+import { runOperator } from "setpoint/process";
 import { WriteAttribution, type RunNote } from "./attribute-writes.ts";
 import { watchLog, type LoggedError } from "./watch-log.ts";
 

@@ -1,7 +1,8 @@
 import { ClusterRole, ConfigMap, CustomResourceDefinition, Deployment, Lease, Namespace } from "@setpoint/api";
 import { RestMapping } from "@setpoint/client";
 import { sleep } from "@setpoint/host";
-import { controller, defineKind, defineOperator, installManifests } from "setpoint";
+import { controller, defineKind, defineOperator } from "setpoint";
+import { installManifests } from "setpoint/install";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { ownPlane } from "../own-plane.fixture.ts";

@@ -2,14 +2,14 @@
 import { isNotFound, isSetpointError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { RestMapping, type Client } from "@setpoint/client";
 import { sleep, type Clock } from "@setpoint/host";
+import type { Operator } from "setpoint";
 import {
   dataPolicyName,
   installManifests,
   planFinalizerRemoval,
   removeFinalizers,
   type FinalizerPlan,
-  type Operator,
-} from "setpoint";
+} from "setpoint/install";
 
 export interface UninstallOptions {
   readonly operator: Operator;

@@ -1,8 +1,17 @@
 /** Runs an operator as a process of its own; Node only. */
 export type { OperatorProcessOptions } from "./operator-process.ts";
 export { isOperator, runOperatorProcess } from "./operator-process.ts";
+export type { RunOptions } from "../run-operator.ts";
+export { runOperator } from "../run-operator.ts";
 export { installKinds } from "./install-kinds.ts";
 export { collectAfterStart } from "./collect-after-start.ts";
+
+// a manager of one's own: several clusters, caches, tracing
+export type { CacheOptions, ClusterProvider, ClusterRegistry, Manager, ManagerOptions } from "@setpoint/runtime";
+export { startManager } from "@setpoint/runtime";
+export type { Host, Tracer } from "@setpoint/host";
+export { openTelemetryTracer } from "@setpoint/host";
+export { systemHost } from "@setpoint/host/system";
 
 // webhooks
 export type { CertificateTimes } from "./certificate-plan.ts";

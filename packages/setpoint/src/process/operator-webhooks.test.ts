@@ -17,7 +17,8 @@ import { noMetrics, silentLogger, sleep } from "@setpoint/host";
 import { systemClock, systemRandom } from "@setpoint/host/system";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineKind, defineOperator, webhooks } from "../index.ts";
+import { defineKind, defineOperator } from "../index.ts";
+import { webhooks } from "../webhooks/index.ts";
 import type { CertificateTimes } from "./certificate-plan.ts";
 import { serveOperatorWebhooks } from "./operator-webhooks.ts";
 

@@ -4,3 +4,6 @@
  */
 // `@setpoint/testing` has the list of names.
 export * from "@setpoint/testing";
+
+/** Keeps the spans of a test. */
+export { RecordingTracer } from "@setpoint/host/simulated";

@@ -1,7 +1,7 @@
 /** A node agent whose pods are sandboxed processes; see the package's README. */
 
 // the node
-export { clusterDnsAddress, kubeletPort, startNode } from "./node/node-agent.ts";
+export { clusterDnsAddress, kubeletPort, startNode } from "./node/start-node.ts";
 export type { NodeAgent, NodeOptions } from "./node/node-options.ts";
 
 // the network

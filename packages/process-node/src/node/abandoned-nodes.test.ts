@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
-import { rememberNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
+import { recordNetwork, removeAbandonedNodes, sandboxesFolder } from "./abandoned-nodes.ts";
 import { enterNamespace, holdNamespace } from "../network/namespace-holder.ts";
 import { identify } from "../host/process-identity.ts";
 import { missingTools, OciWorld } from "../sandbox/oci-world.fixture.ts";
@@ -61,7 +61,7 @@ test.skipIf(process.getuid?.() !== 0)("the network of such a node ends when no p
   onTestFinished(() => holder.remove());
   const identity = identify(holder.holderPid);
   if (identity === undefined) throw new Error("the holder ended");
-  rememberNetwork(memory, identity);
+  recordNetwork(memory, identity);
   const [program = "", ...args] = enterNamespace(holder);
   const user = spawn(program, [...args, "sh", "-c", "echo here; exec cat"], { stdio: ["pipe", "pipe", "ignore"] });
   await new Promise((resolve) => user.stdout.once("data", resolve));
@@ -73,7 +73,7 @@ test.skipIf(process.getuid?.() !== 0)("the network of such a node ends when no p
   user.stdin.end();
   await ended;
   mkdirSync(data);
-  rememberNetwork(prepareMemoryFolder(data), identity);
+  recordNetwork(prepareMemoryFolder(data), identity);
   rmSync(data, { recursive: true });
   await removeAbandonedNodes(systemClock, silentLogger);
   await expect.poll(() => identify(holder.holderPid)).toBeUndefined();

@@ -15,8 +15,8 @@ export function sandboxesFolder(memory: string): string {
   return join(memory, "sandboxes");
 }
 
-/** Writes down which process holds the network of the node's cluster. */
-export function rememberNetwork(memory: string, holder: ProcessIdentity): void {
+/** Records which process holds the network of the node's cluster. */
+export function recordNetwork(memory: string, holder: ProcessIdentity): void {
   writeJson(networkFile(memory), holder);
 }
 
@@ -28,7 +28,7 @@ export async function removeAbandonedNodes(clock: Clock, log: Logger): Promise<v
       endNetwork(memory);
       removeMemory(memory);
     } catch (error) {
-      log.warn("An abandoned node was not removed", { memory, error });
+      log.warn("Cannot remove abandoned node", { memory, error });
     }
   }
 }

@@ -41,7 +41,7 @@ export class NodeRegistration implements AsyncDisposable {
   #timer: Timer | undefined;
   #pass: Promise<void> | undefined;
   #stopped = false;
-  #isLeft = false;
+  #isHandedOver = false;
 
   constructor(options: NodeRegistrationOptions) {
     this.#options = options;
@@ -64,16 +64,16 @@ export class NodeRegistration implements AsyncDisposable {
     this.#schedule(0);
   }
 
-  /** Another agent keeps the node: disposing says nothing about it. */
-  leave(): void {
-    this.#isLeft = true;
+  /** Another agent keeps the node, so its status stays Ready. */
+  handOver(): void {
+    this.#isHandedOver = true;
   }
 
   /** Says that the node ends, so that nobody waits for its lease to run out. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
-    if (this.#isLeft) return;
+    if (this.#isHandedOver) return;
     await this.#pass;
     this.#health = { ready: false, message: "node agent is shutting down" };
     await this.#writeStatus().catch(() => {});

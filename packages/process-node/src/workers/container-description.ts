@@ -52,9 +52,13 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
   };
 }
 
-export function podFacts(parts: PodParts, pod: Pod, podIP: string): PodFacts {
-  const { nodeName, cpus, memoryBytes } = parts;
-  return { podIP, hostIP: parts.network.nodeAddress, nodeName, hostname: podHostname(pod), cpus, memoryBytes };
+/** What the node knows about a pod, for environment variables and downward files. */
+export function podFacts(
+  { nodeName, cpus, memoryBytes, network }: Pick<PodParts, "cpus" | "memoryBytes" | "network" | "nodeName">,
+  pod: Pod,
+  podIP: string,
+): PodFacts {
+  return { podIP, hostIP: network.nodeAddress, nodeName, hostname: podHostname(pod), cpus, memoryBytes };
 }
 
 /** `command` replaces the image's entry point and drops its command; `args` replace its command. */

@@ -1,77 +1,57 @@
-import type { Container, ContainerState, ContainerStateTerminated, ContainerStatus, Probe } from "@setpoint/api";
+import type { Container, ContainerState, ContainerStatus, Probe } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
-import { type Clock, sleep, timestamp, timestampAt } from "@setpoint/host";
-import type { AdoptedContainer, ContainerExit, ContainerSpec, RunningContainer } from "../sandbox/container-runtime.ts";
-import type { LocalImage } from "../images/image.ts";
-import type { ProbeHandler } from "../cluster/pod.ts";
-import { Prober } from "../probes/prober.ts";
-import type { ProbeResult } from "../probes/probe-runner.ts";
+import { sleep, timestampAt } from "@setpoint/host";
+import type { AdoptedContainer, ContainerExit, RunningContainer } from "../sandbox/container-runtime.ts";
 import type { ReportedStatus } from "../status/pod-status.ts";
 import { nextBackOff, noBackOff, type RestartBackOff } from "../status/restart-back-off.ts";
+import { type ContainerEnd, containerEnd } from "./container-exit.ts";
+import { configRetryMs, type ContainerParts } from "./container-parts.ts";
+import {
+  type ContainerPhase,
+  containerState,
+  noHistory,
+  recordedHistory,
+  type TerminatedPhase,
+} from "./container-phase.ts";
+import { type ProbedBefore, startProber } from "./container-prober.ts";
+import { ImagePuller } from "./image-puller.ts";
+import { runPostStart, runPreStop } from "./lifecycle-hooks.ts";
 
-/** What a container worker needs of its pod and node. */
-export interface ContainerParts {
-  readonly clock: Clock;
-  /** For messages: `main pod=web-0_default(uid)`. */
-  readonly podLabel: string;
-  readonly podUid: string;
-  hasImage(image: string): boolean;
-  pullImage(image: string, signal: AbortSignal): Promise<LocalImage>;
-  /** Everything that a start needs but the image; throws ERR_CONTAINER_CONFIG. */
-  describe(container: Container, image: LocalImage, attempt: number): Promise<ContainerSpec>;
-  start(spec: ContainerSpec): Promise<RunningContainer>;
-  probe(
-    container: Container,
-    running: RunningContainer,
-    handler: ProbeHandler,
-    timeoutMs: number,
-  ): Promise<ProbeResult>;
-  event(type: "Normal" | "Warning", reason: string, message: string, container: string): void;
-  /** Something changed that the pod's status shows. */
-  changed(): void;
-  /** Its output is complete; answers what it said about its end. */
-  ended(container: Container, attempt: number, exitCode: number): string | undefined;
-}
+/** The grace period where neither pod nor probe names one. */
+const defaultGraceMs = 30_000;
+/** Errors with which a container waits instead of failing: they are not its own. */
+const waitingReasons: ReadonlyMap<unknown, string> = new Map([
+  ["ERR_CONTAINER_CONFIG", "CreateContainerConfigError"],
+  ["ERR_NETWORK", "ContainerCreating"],
+]);
 
-type Phase =
-  | { readonly kind: "waiting"; readonly reason: string; readonly message?: string; readonly notBeforeMs: number }
-  | { readonly kind: "starting"; readonly reason: string; readonly message?: string }
-  | {
-      readonly kind: "running";
-      readonly running: RunningContainer;
-      readonly prober: Prober;
-      readonly startedAt: string;
-      readonly image: string;
-    }
-  | {
-      readonly kind: "terminated";
-      readonly state: ContainerStateTerminated;
-      readonly restartAfterMs: number;
-    };
-
-const imageDelayMsFirst = 10_000;
-const imageDelayMsMax = 300_000;
-
-/** One container of a pod: starts it, watches it, ends it, and knows its status. The pod worker decides what it should do. */
+/** One container of a pod: starts it, probes it, stops it, and knows its status. The pod worker decides what it should do. */
 export class ContainerWorker {
   readonly #parts: ContainerParts;
+  readonly #puller: ImagePuller;
   #container: Container;
-  #phase: Phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
-  #lastState: ContainerState = {};
-  #restartCount = 0;
-  #attempt = -1;
-  #backOff: RestartBackOff = noBackOff;
-  #imageDelayMs = 0;
-  #imageId = "";
+  #phase: ContainerPhase;
+  #lastState: ContainerState;
+  #restartCount: number;
+  #attempt: number;
+  #imageId: string;
   #containerId: string | undefined;
+  #backOff: RestartBackOff = noBackOff;
   #stopping: Promise<void> | undefined;
   readonly #abort = new AbortController();
 
-  /** `recorded` is what an agent before this one reported, `adopted` what it left. */
+  /** `recorded` is what an earlier agent reported, `adopted` what it left on the host. */
   constructor(container: Container, parts: ContainerParts, recorded?: ContainerStatus, adopted?: AdoptedContainer) {
+    const history = recorded === undefined ? noHistory : recordedHistory(recorded, parts.clock);
     this.#container = container;
     this.#parts = parts;
-    if (recorded !== undefined) this.#recover(recorded);
+    this.#puller = new ImagePuller(parts);
+    this.#phase = history.phase;
+    this.#lastState = history.lastState;
+    this.#restartCount = history.restartCount;
+    this.#attempt = history.attempt;
+    this.#imageId = history.imageId;
+    this.#containerId = history.containerId;
     if (adopted !== undefined) this.#adopt(adopted, recorded);
   }
 
@@ -95,22 +75,21 @@ export class ContainerWorker {
     return this.#phase.kind === "running" && this.#phase.prober.started;
   }
 
+  /** Of the newest run, from 0. */
   get attempt(): number {
     return Math.max(this.#attempt, 0);
   }
 
-  /** Brings the container nearer to running; returns when to look again, if time alone brings a change. */
+  /** Starts the container when it is due. Returns the time of the next try when only time has to pass. */
   ensureRunning(container: Container, restart: (exitCode: number) => boolean): number | undefined {
     this.#container = container;
     const phase = this.#phase;
     const nowMs = this.#parts.clock.monotonic();
+    if (phase.kind === "starting" || this.#stopping !== undefined) return undefined;
     if (phase.kind === "running") {
-      if (phase.image === (container.image ?? "") || this.#stopping !== undefined) return undefined;
-      this.#parts.event("Normal", "Killing", `Container ${this.name} definition changed, will be restarted`, this.name);
-      void this.stop(defaultGraceMs, "image changed").then(() => this.#restartNow());
+      if (phase.image !== (container.image ?? "")) this.#restartWithNewImage();
       return undefined;
     }
-    if (phase.kind === "starting" || this.#stopping !== undefined) return undefined;
     if (phase.kind === "terminated") {
       if (!restart(phase.state.exitCode)) return undefined;
       if (nowMs < phase.restartAfterMs) return this.#crashLoop(phase);
@@ -120,45 +99,43 @@ export class ContainerWorker {
     return undefined;
   }
 
-  /** Waiting for its turn: other containers come first. */
+  /** Other containers come first. */
   hold(reason: string): void {
     if (this.#phase.kind === "waiting" && this.#phase.reason !== reason)
       this.#phase = { kind: "waiting", reason, notBeforeMs: 0 };
   }
 
-  /** Waits because the pod cannot give what it needs. */
+  /** The pod cannot be prepared. */
   fail(reason: string, message: string): void {
     if (this.#phase.kind === "waiting") this.#phase = { kind: "waiting", reason, message, notBeforeMs: 0 };
   }
 
-  /** preStop, SIGTERM, and SIGKILL when the grace is over. Idempotent. */
-  stop(graceMs: number, why?: string): Promise<void> {
-    this.#stopping ??= this.#stop(graceMs, why).finally(() => (this.#stopping = undefined));
-    return this.#stopping;
+  /** preStop, SIGTERM, and SIGKILL when the grace period is over. Idempotent. */
+  stop(graceMs: number): Promise<void> {
+    return this.#stopOnce(graceMs, `Stopping container ${this.name}`);
   }
 
-  /** Ends the worker for good: a pull is given up, a running sandbox destroyed. */
+  /** Ends the worker for good: aborts a pull, kills a running container. */
   destroy(): void {
-    this.#abort.abort(new Error("the pod is gone"));
-    if (this.#phase.kind === "running") this.#phase.running.destroy();
+    this.#abort.abort(new Error("the pod was deleted"));
+    this.killNow();
   }
 
-  /** The container goes on without this worker. */
+  /** The container keeps running without this worker. */
   leave(): void {
-    this.#abort.abort(new Error("the agent ends"));
+    this.#abort.abort(new Error("the node agent stops"));
     if (this.#phase.kind === "running") this.#phase.prober.stop();
   }
 
-  /** A shorter grace that arrives while the container is being stopped. */
   killNow(): void {
-    if (this.#phase.kind === "running") this.#phase.running.destroy();
+    this.running?.destroy();
   }
 
   status(): ReportedStatus {
     const running = this.#phase.kind === "running" ? this.#phase : undefined;
     return {
       name: this.name,
-      state: this.#state(),
+      state: containerState(this.#phase),
       lastState: this.#lastState,
       ready: running?.prober.ready ?? false,
       started: running?.prober.started ?? false,
@@ -169,21 +146,13 @@ export class ContainerWorker {
     };
   }
 
-  #state(): ContainerState {
-    const phase = this.#phase;
-    if (phase.kind === "running") return { running: { startedAt: phase.startedAt } };
-    if (phase.kind === "terminated") return { terminated: phase.state };
-    return { waiting: { reason: phase.reason, ...(phase.message === undefined ? {} : { message: phase.message }) } };
-  }
-
-  /** A run that an agent before this one started: it goes on, or how it ended is known. */
+  /** A run that an earlier agent started: it is still running, or how it ended is known. */
   #adopt({ attempt, startedAtMs, running, exit }: AdoptedContainer, recorded: ContainerStatus | undefined): void {
     const id = `${this.#parts.podUid}/${this.name}/${attempt}`;
     const isRecorded = recorded?.containerID === `process://${id}`;
     if (exit !== undefined && isRecorded && recorded.state?.terminated !== undefined) return;
-    // What was recorded last is the run before.
-    const lost = this.#phase.kind === "terminated" ? this.#phase.state : undefined;
-    if (!isRecorded && lost !== undefined) this.#lastState = { terminated: lost };
+    // The status is of the run before.
+    if (!isRecorded && this.#phase.kind === "terminated") this.#lastState = { terminated: this.#phase.state };
     this.#attempt = attempt;
     this.#restartCount = Math.max(this.#restartCount, attempt);
     this.#containerId = id;
@@ -194,175 +163,94 @@ export class ContainerWorker {
     if (exit !== undefined) this.#exited(this.#container, exit, startedAtMs);
   }
 
-  /** The record of a run before this agent started, of which nothing is left. */
-  #recover(recorded: ContainerStatus): void {
-    this.#restartCount = recorded.restartCount;
-    this.#lastState = recorded.lastState ?? {};
-    this.#imageId = recorded.imageID;
-    this.#containerId = recorded.containerID?.replace("process://", "");
-    const { running, terminated } = recorded.state ?? {};
-    const hasRun = running !== undefined || terminated !== undefined;
-    this.#attempt = hasRun ? recorded.restartCount : recorded.restartCount - 1;
-    const lost = {
-      exitCode: 137,
-      reason: "Error",
-      message: "The node stopped, and its containers with it",
-      ...(running?.startedAt === undefined ? {} : { startedAt: running.startedAt }),
-      finishedAt: timestamp(this.#parts.clock),
-      ...(recorded.containerID === undefined ? {} : { containerID: recorded.containerID }),
-    };
-    const state = terminated ?? (running === undefined ? undefined : lost);
-    if (state !== undefined) this.#phase = { kind: "terminated", state, restartAfterMs: 0 };
-    else if (this.#lastState.terminated !== undefined) {
-      this.#phase = { kind: "terminated", state: this.#lastState.terminated, restartAfterMs: 0 };
-    }
+  #restartWithNewImage(): void {
+    void this.#stopOnce(defaultGraceMs, `Container ${this.name} definition changed, will be restarted`).then(() => {
+      if (this.#phase.kind === "terminated") {
+        this.#lastState = { terminated: this.#phase.state };
+        this.#phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
+      }
+      this.#parts.changed();
+    });
   }
 
-  #restartNow(): void {
-    if (this.#phase.kind === "terminated") {
-      this.#lastState = { terminated: this.#phase.state };
-      this.#phase = { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 };
-    }
+  /** A container that waits for its restart shows as waiting; how it ended is in lastState. */
+  #crashLoop({ state, restartAfterMs }: TerminatedPhase): number {
+    const { podLabel } = this.#parts;
+    const delay = delayText(this.#backOff.delayMs);
+    const message = `back-off ${delay} restarting failed container=${this.name} pod=${podLabel}`;
+    this.#lastState = { terminated: state };
+    this.#phase = { kind: "waiting", reason: "CrashLoopBackOff", message, notBeforeMs: restartAfterMs };
+    this.#event("Warning", "BackOff", `Back-off restarting failed container ${this.name} in pod ${podLabel}`);
     this.#parts.changed();
-  }
-
-  /** A container that waits for its restart shows as waiting; how it ended stays in lastState. */
-  #crashLoop(phase: Extract<Phase, { kind: "terminated" }>): number {
-    const seconds = Math.round(this.#backOff.delayMs / 1_000);
-    const message = `back-off ${seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`} restarting failed container=${this.name} pod=${this.#parts.podLabel}`;
-    this.#lastState = { terminated: phase.state };
-    this.#phase = { kind: "waiting", reason: "CrashLoopBackOff", message, notBeforeMs: phase.restartAfterMs };
-    this.#parts.event(
-      "Warning",
-      "BackOff",
-      `Back-off restarting failed container ${this.name} in pod ${this.#parts.podLabel}`,
-      this.name,
-    );
-    this.#parts.changed();
-    return phase.restartAfterMs;
+    return restartAfterMs;
   }
 
   async #start(): Promise<void> {
-    if (this.#phase.kind === "terminated") this.#lastState = { terminated: this.#phase.state };
-    const before = this.#phase.kind === "waiting" ? this.#phase : undefined;
-    this.#phase = {
-      kind: "starting",
-      reason: before?.reason === "CrashLoopBackOff" ? "CrashLoopBackOff" : "ContainerCreating",
-      ...(before?.message === undefined ? {} : { message: before.message }),
-    };
     const container = this.#container;
-    const image = await this.#pull(container.image ?? "", container.imagePullPolicy ?? "IfNotPresent");
+    this.#showStarting();
+    const image = await this.#puller.pull(container, this.#abort.signal);
     if (image === undefined) return;
+    if ("kind" in image) {
+      this.#phase = image;
+      return this.#parts.changed();
+    }
     this.#imageId = image.id;
     try {
       const attempt = this.#attempt + 1;
       const spec = await this.#parts.describe(container, image, attempt);
       if (this.#abort.signal.aborted) return;
-      this.#parts.event("Normal", "Created", `Container created`, this.name);
+      this.#event("Normal", "Created", "Container created");
       const running = await this.#parts.start(spec);
       if (this.#abort.signal.aborted) return running.destroy();
-      this.#attempt = attempt;
-      if (this.#hasRun()) this.#restartCount++;
-      this.#runs(container, running);
+      this.#countRun();
+      this.#started(container, running);
     } catch (error) {
       this.#startFailed(container, error);
     }
   }
 
-  #hasRun(): boolean {
-    return this.#lastState.terminated !== undefined;
-  }
-
-  /**
-   * `Always` looks the image up anew, as with a registry: what lies in the cache under the same content is not made again.
-   */
-  async #pull(image: string, policy: "Always" | "IfNotPresent" | "Never"): Promise<LocalImage | undefined> {
-    try {
-      const isThere = policy !== "Always" && this.#parts.hasImage(image);
-      if (!isThere && policy === "Never") return this.#neverPull(image);
-      if (!isThere) this.#parts.event("Normal", "Pulling", `Pulling image "${image}"`, this.name);
-      const pulled = await this.#parts.pullImage(image, this.#abort.signal);
-      const how = isThere
-        ? `Container image "${image}" already present on machine`
-        : `Successfully pulled image "${image}"`;
-      this.#parts.event("Normal", "Pulled", how, this.name);
-      this.#imageDelayMs = 0;
-      return pulled;
-    } catch (error) {
-      if (!this.#abort.signal.aborted) this.#pullFailed(image, messageOf(error));
-      return undefined;
-    }
-  }
-
-  #neverPull(image: string): undefined {
-    const message = `Container image "${image}" is not present with pull policy of Never`;
-    const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
-    this.#parts.event("Warning", "ErrImageNeverPull", message, this.name);
-    this.#phase = { kind: "waiting", reason: "ErrImageNeverPull", message, notBeforeMs };
-    this.#parts.changed();
-  }
-
-  /** The first failure shows as ErrImagePull; while it waits for the next attempt it is ImagePullBackOff. */
-  #pullFailed(image: string, message: string): void {
-    const isFirst = this.#imageDelayMs === 0;
-    this.#imageDelayMs = Math.min(isFirst ? imageDelayMsFirst : this.#imageDelayMs * 2, imageDelayMsMax);
-    this.#parts.event("Warning", "Failed", `Failed to pull image "${image}": ${message}`, this.name);
-    const reason = isFirst ? "ErrImagePull" : "ImagePullBackOff";
-    const text = isFirst ? message : `Back-off pulling image "${image}": ErrImagePull: ${message}`;
+  #showStarting(): void {
+    const before = this.#phase;
+    if (before.kind === "terminated") this.#lastState = { terminated: before.state };
+    const isCrashLoop = before.kind === "waiting" && before.reason === "CrashLoopBackOff";
+    const message = before.kind === "waiting" ? before.message : undefined;
     this.#phase = {
-      kind: "waiting",
-      reason,
-      message: text,
-      notBeforeMs: this.#parts.clock.monotonic() + this.#imageDelayMs,
+      kind: "starting",
+      reason: isCrashLoop ? "CrashLoopBackOff" : "ContainerCreating",
+      ...(message === undefined ? {} : { message }),
     };
-    this.#parts.changed();
+  }
+
+  #countRun(): void {
+    this.#attempt++;
+    if (this.#lastState.terminated !== undefined) this.#restartCount++;
   }
 
   #startFailed(container: Container, error: unknown): void {
     if (this.#abort.signal.aborted) return;
     const message = messageOf(error);
-    this.#parts.event("Warning", "Failed", `Error: ${message}`, this.name);
+    this.#event("Warning", "Failed", `Error: ${message}`);
     const reason = waitingReasons.get((error as { code?: unknown }).code);
     if (reason !== undefined) {
       const notBeforeMs = this.#parts.clock.monotonic() + configRetryMs;
       this.#phase = { kind: "waiting", reason, message, notBeforeMs };
       return this.#parts.changed();
     }
-    this.#attempt++;
-    if (this.#hasRun()) this.#restartCount++;
-    this.#terminated(container, { exitCode: 128, reason: "StartError", message }, 0);
+    this.#countRun();
+    this.#terminated(container, { exitCode: 128, reason: "StartError", message }, 0, this.#parts.clock.now());
   }
 
-  #runs(container: Container, running: RunningContainer): void {
+  #started(container: Container, running: RunningContainer): void {
     this.#containerId = running.id;
     this.#follow(container, running, this.#parts.clock.now());
-    this.#parts.event("Normal", "Started", `Container started`, this.name);
-    const { postStart } = container.lifecycle ?? {};
-    if (postStart !== undefined) void this.#postStart(container, running, postStart);
+    this.#event("Normal", "Started", "Container started");
+    void runPostStart(this.#parts, container, running).then((isOk) => (isOk ? undefined : this.stop(defaultGraceMs)));
     this.#parts.changed();
   }
 
-  #follow(
-    container: Container,
-    running: RunningContainer,
-    startedAtMs: number,
-    before?: { readonly started: boolean; readonly ready: boolean },
-  ): void {
-    const { startupProbe, livenessProbe, readinessProbe } = container;
-    const prober = new Prober({
-      clock: this.#parts.clock,
-      probes: {
-        ...(startupProbe === undefined ? {} : { startup: startupProbe }),
-        ...(livenessProbe === undefined ? {} : { liveness: livenessProbe }),
-        ...(readinessProbe === undefined ? {} : { readiness: readinessProbe }),
-      },
-      ...(before === undefined ? {} : { before }),
-      run: (probe) => this.#parts.probe(container, running, probe, (probe.timeoutSeconds ?? 1) * 1_000),
-      onChange: () => this.#parts.changed(),
-      onFailure: (name, message) =>
-        this.#parts.event("Warning", "Unhealthy", `${name} probe failed: ${message}`, this.name),
-      onUnhealthy: (name, probe) => this.#unhealthy(name, probe),
-    });
+  #follow(container: Container, running: RunningContainer, startedAtMs: number, before?: ProbedBefore): void {
+    const onUnhealthy = (name: string, probe: Probe): void => this.#unhealthy(name, probe);
+    const prober = startProber(this.#parts, container, running, before, onUnhealthy);
     const startedAt = timestampAt(startedAtMs);
     this.#phase = { kind: "running", running, prober, startedAt, image: container.image ?? "" };
     void running.exited.then((exit) => {
@@ -371,83 +259,59 @@ export class ContainerWorker {
     });
   }
 
+  #unhealthy(name: string, { terminationGracePeriodSeconds }: Probe): void {
+    const graceMs =
+      terminationGracePeriodSeconds === undefined ? defaultGraceMs : terminationGracePeriodSeconds * 1_000;
+    void this.#stopOnce(graceMs, `Container ${this.name} failed ${name.toLowerCase()} probe, will be restarted`);
+  }
+
   #exited(container: Container, exit: ContainerExit, startedAtMs: number): void {
-    const { exitCode, finishedAtMs = this.#parts.clock.now() } = exit;
-    const signal = exitCode > 128 && exitCode < 160 ? { signal: exitCode - 128 } : {};
-    const how = { exitCode, ...signal, reason: exitReason(exit), startedAt: timestampAt(startedAtMs) };
-    const message = exit.isUnknown === true ? { message: unknownExit } : {};
-    this.#terminated(container, { ...how, ...message }, finishedAtMs - startedAtMs, finishedAtMs);
+    const { finishedAtMs = this.#parts.clock.now() } = exit;
+    this.#terminated(container, containerEnd(exit, startedAtMs), finishedAtMs - startedAtMs, finishedAtMs);
   }
 
-  async #postStart(container: Container, running: RunningContainer, handler: ProbeHandler): Promise<void> {
-    const result = await this.#parts.probe(container, running, handler, hookTimeoutMs);
-    if (result.ok) return;
-    this.#parts.event("Warning", "FailedPostStartHook", `PostStartHook failed: ${result.message}`, this.name);
-    await this.stop(defaultGraceMs);
-  }
-
-  #unhealthy(name: string, probe: Probe): void {
-    const what = `Container ${this.name} failed ${name.toLowerCase()} probe, will be restarted`;
-    this.#parts.event("Normal", "Killing", what, this.name);
-    void this.stop((probe.terminationGracePeriodSeconds ?? defaultGraceMs / 1_000) * 1_000);
-  }
-
-  #terminated(
-    container: Container,
-    how: Omit<ContainerStateTerminated, "containerID" | "finishedAt">,
-    ranMs: number,
-    finishedAtMs: number = this.#parts.clock.now(),
-  ): void {
+  #terminated(container: Container, end: ContainerEnd, ranMs: number, finishedAtMs: number): void {
     this.#backOff = nextBackOff(this.#backOff, ranMs);
-    const containerID = this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` };
-    const said = this.#parts.ended(container, this.attempt, how.exitCode);
-    const message = said === undefined ? {} : { message: said };
-    const state = { ...how, ...message, finishedAt: timestampAt(finishedAtMs), ...containerID };
+    const message = this.#parts.ended(container, this.attempt, end.exitCode);
+    const state = {
+      ...end,
+      ...(message === undefined ? {} : { message }),
+      finishedAt: timestampAt(finishedAtMs),
+      ...(this.#containerId === undefined ? {} : { containerID: `process://${this.#containerId}` }),
+    };
     const restartAfterMs = this.#parts.clock.monotonic() + this.#backOff.delayMs;
     this.#phase = { kind: "terminated", state, restartAfterMs };
     this.#parts.changed();
   }
 
-  async #stop(graceMs: number, why?: string): Promise<void> {
-    while (this.#phase.kind === "starting" && !this.#abort.signal.aborted) await sleep(this.#parts.clock, 10);
+  #stopOnce(graceMs: number, message: string): Promise<void> {
+    this.#stopping ??= this.#stop(graceMs, message).finally(() => (this.#stopping = undefined));
+    return this.#stopping;
+  }
+
+  async #stop(graceMs: number, message: string): Promise<void> {
+    const { clock } = this.#parts;
+    while (this.#phase.kind === "starting" && !this.#abort.signal.aborted) await sleep(clock, 10);
     if (this.#phase.kind !== "running") return;
     const { running, prober } = this.#phase;
-    const { clock } = this.#parts;
-    if (why === undefined) this.#parts.event("Normal", "Killing", `Stopping container ${this.name}`, this.name);
+    this.#event("Normal", "Killing", message);
     prober.stop();
     const deadline = clock.setTimer(() => running.destroy(), graceMs);
-    await this.#preStop(running, graceMs);
+    await runPreStop(this.#parts, this.#container, running, graceMs);
     running.signal("SIGTERM");
     await running.exited;
     deadline.cancel();
-    // Orphans of the main process end with the sandbox's first process.
+    // Processes that the main process left behind end with the first process of the sandbox.
     running.destroy();
   }
 
-  async #preStop(running: RunningContainer, graceMs: number): Promise<void> {
-    const hook = this.#container.lifecycle?.preStop;
-    if (hook === undefined || graceMs <= 0) return;
-    if (hook.sleep !== undefined) await sleep(this.#parts.clock, Math.min(hook.sleep.seconds * 1_000, graceMs));
-    const result = await this.#parts.probe(this.#container, running, hook, graceMs);
-    if (!result.ok)
-      this.#parts.event("Warning", "FailedPreStopHook", `PreStopHook failed: ${result.message}`, this.name);
+  #event(type: "Normal" | "Warning", reason: string, message: string): void {
+    this.#parts.event(type, reason, message, this.name);
   }
 }
 
-const unknownExit = "The container could not be located when the pod was terminated";
-
-function exitReason({ exitCode, oomKilled, isUnknown }: ContainerExit): string {
-  if (isUnknown === true) return "ContainerStatusUnknown";
-  if (oomKilled === true) return "OOMKilled";
-  return exitCode === 0 ? "Completed" : "Error";
+/** As Go writes a duration: `40s`, `5m0s`. */
+function delayText(delayMs: number): string {
+  const seconds = Math.round(delayMs / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
-
-/** Where neither pod nor probe says how long a container may take to end. */
-export const defaultGraceMs = 30_000;
-const configRetryMs = 5_000;
-/** Errors that are not of the container, so that it waits in place of having failed. */
-const waitingReasons: ReadonlyMap<unknown, string> = new Map([
-  ["ERR_CONTAINER_CONFIG", "CreateContainerConfigError"],
-  ["ERR_NETWORK", "ContainerCreating"],
-]);
-const hookTimeoutMs = 60_000;

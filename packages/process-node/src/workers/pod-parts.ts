@@ -1,4 +1,4 @@
-/** What a pod worker is made of; `node-agent.ts` chooses the parts, tests give others. */
+/** What the pod workers of a node share. `node/create-pod-parts.ts` chooses the parts, tests use others. */
 import type { Pod, PodStatus } from "@setpoint/api";
 import type { Clock, Logger } from "@setpoint/host";
 import type { ContainerRuntime } from "../sandbox/container-runtime.ts";

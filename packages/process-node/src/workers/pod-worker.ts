@@ -1,57 +1,53 @@
-import type { Container, ContainerStatus, Pod, PodStatus } from "@setpoint/api";
+import type { ContainerStatus, Container, Pod, PodStatus } from "@setpoint/api";
 import { messageOf } from "@setpoint/apimachinery";
 import { type Timer, timestamp } from "@setpoint/host";
-import { ContainerWorker } from "./container-worker.ts";
-import { describeContainer } from "./container-description.ts";
-import type { AdoptedContainer, PodSandbox } from "../sandbox/container-runtime.ts";
-import { dropOldLogs, logFile } from "../logs/container-log.ts";
+import { podIdentity } from "../cluster/pod.ts";
+import { logFile } from "../logs/container-log.ts";
 import { rotateLog } from "../logs/log-rotation.ts";
-import { terminationMessage } from "../logs/termination-message.ts";
-import type { PodNetwork } from "../network/pod-network.ts";
+import type { PodSandbox } from "../sandbox/container-runtime.ts";
+import { evictedStatus, podStatus } from "../status/pod-status.ts";
 import type { PreparedVolume } from "../volumes/pod-volumes.ts";
+import { planContainers, restartsAfter } from "./container-order.ts";
+import type { ContainerWorker } from "./container-worker.ts";
+import { createContainerWorker } from "./create-container-worker.ts";
 import type { PodParts } from "./pod-parts.ts";
-import { podLimits } from "../pod/container-limits.ts";
-import { podUser } from "../pod/container-security.ts";
-import { isSidecar, podHostname, podIdentity } from "../cluster/pod.ts";
-import { runProbe } from "../probes/probe-runner.ts";
-import { evictedStatus, podStatus, restarts } from "../status/pod-status.ts";
+import { graceMsOf, stopInOrder, stopSidecars, stopTogether } from "./pod-termination.ts";
+import { SandboxWorker } from "./sandbox-worker.ts";
+import { WakeTimer } from "./wake-timer.ts";
 
 const prepareRetryMs = 2_000;
 const sandboxRetryMs = 100;
+const syncRetryMs = 1_000;
 const evictionGraceMs = 1_000;
-const reportRetryMs = 1_000;
-const defaultGraceSeconds = 30;
 
 /**
- * One pod on this node, from the first sight of it until its last process is gone. Every change (of the pod, of a container,
- * of time) leads to the same pass: look at the pod as it is now and do the next thing.
+ * One pod on this node, until its last process has ended. Every change (of the pod, of a container, of time) leads to the same pass:
+ * compare the pod with its containers and do the next step.
  */
 export class PodWorker {
   readonly uid: string;
   readonly #parts: PodParts;
   #pod: Pod;
   readonly #containers = new Map<string, ContainerWorker>();
+  readonly #sandbox: SandboxWorker;
   #volumes: ReadonlyMap<string, PreparedVolume> | undefined;
   #podIP: string | undefined;
-  #sandbox: PodSandbox | undefined;
-  /** The holder whose network namespace has the pod's interface. */
-  /** Containers are made while the pod gets its network; their programs run after that. */
-  #attached: { readonly holderPid: number; readonly done: Promise<void> } | undefined;
   #pass: Promise<void> | undefined;
   #isDirty = false;
-  #timer: Timer | undefined;
-  #timerDueMs = 0;
+  readonly #timer: WakeTimer;
+  /** The status that was written last, as JSON. */
   #written = "";
-  /** running → stopping (agent ends) or removing (pod was deleted) → done */
+  /** running → stopping (the agent stops) or gone (the pod was deleted) → done */
   #life: "running" | "stopping" | "gone" | "done" = "running";
   #graceTimer: Timer | undefined;
-  /** Why the node ends it. */
-  #evicted: string | undefined;
+  #evictionReason: string | undefined;
 
   constructor(pod: Pod, parts: PodParts) {
     this.uid = podIdentity(pod).uid;
     this.#pod = pod;
     this.#parts = parts;
+    this.#timer = new WakeTimer(parts.clock, () => this.wake());
+    this.#sandbox = new SandboxWorker(parts, this.uid, (error) => this.#sandboxFailed(error));
     this.wake();
   }
 
@@ -68,34 +64,33 @@ export class PodWorker {
     return this.#life === "done";
   }
 
-  /** Whether it runs and was not evicted or deleted. */
+  /** Whether it runs, and was neither evicted nor deleted. */
   get isEvictable(): boolean {
-    const isOver = this.#pod.status?.phase === "Succeeded" || this.#pod.status?.phase === "Failed";
-    return this.#life === "running" && this.#evicted === undefined && !isOver && this.#sandbox !== undefined;
-  }
-
-  /** Ends the pod for good, because it uses more of the node than it may. */
-  evict(why: string): void {
-    if (!this.isEvictable) return;
-    this.#evicted = why;
-    this.#parts.reports.event(this.#pod, "Warning", "Evicted", why);
-    this.wake();
+    return this.#life === "running" && this.#evictionReason === undefined && !this.#hasEnded && this.#sandbox.exists;
   }
 
   container(name: string): ContainerWorker | undefined {
     return this.#containers.get(name);
   }
 
-  /** The pod as it is now. */
+  /** The pod has changed. */
   update(pod: Pod): void {
     const graceBefore = this.#pod.metadata.deletionGracePeriodSeconds;
     const grace = pod.metadata.deletionGracePeriodSeconds;
     this.#pod = pod;
-    if (grace !== undefined && graceBefore !== undefined && grace < graceBefore) this.#shortenGrace(grace);
+    if (grace !== undefined && graceBefore !== undefined && grace < graceBefore) this.#killAfter(grace * 1_000);
     this.wake();
   }
 
-  /** The pod is gone from the API: whatever still runs has no owner. */
+  /** Ends the pod for good, because it uses more of the node than it may. */
+  evict(reason: string): void {
+    if (!this.isEvictable) return;
+    this.#evictionReason = reason;
+    this.#event("Warning", "Evicted", reason);
+    this.wake();
+  }
+
+  /** The pod was deleted from the API: what still runs of it is killed. */
   async removed(): Promise<void> {
     if (this.#life !== "done") this.#life = "gone";
     for (const worker of this.#containers.values()) worker.destroy();
@@ -103,50 +98,44 @@ export class PodWorker {
     await this.settled();
   }
 
-  /** The agent ends: containers end with it, within `graceMs`, and nothing more is reported. */
+  /** The agent stops: containers stop within `graceMs`, and nothing more is reported. */
   async stop(graceMs: number): Promise<void> {
     if (this.#life === "running") this.#life = "stopping";
-    this.#timer?.cancel();
-    // A container that is being stopped already may have a longer grace.
-    this.#shortenGrace(graceMs / 1_000);
-    await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, graceMs)));
-    await this.settled();
-    this.#timer?.cancel();
-    this.#graceTimer?.cancel();
-    await this.#removeSandbox();
+    this.#timer.cancel();
+    // A container that is stopping already may have a longer grace period.
+    this.#killAfter(graceMs);
+    await stopTogether(this.#containers, graceMs);
+    await this.#standStill();
+    await this.#sandbox.remove();
   }
 
-  /** The agent ends and another one takes over: containers go on, and nothing more is reported. */
+  /** The agent stops and another one takes over: containers keep running, and nothing more is reported. */
   async leave(): Promise<void> {
     if (this.#life === "running") this.#life = "stopping";
     for (const worker of this.#containers.values()) worker.leave();
-    await this.settled();
-    this.#timer?.cancel();
-    this.#graceTimer?.cancel();
+    await this.#standStill();
   }
 
-  /** Its status is written when it differs from the API's, also when this worker wrote the same before. */
+  /** Writes the status even if this worker has written the same before. */
   reportAgain(): void {
     this.#written = "";
     this.wake();
   }
 
-  /** Keeps the logs of its containers small. */
   rotateLogs(): void {
-    for (const worker of this.#containers.values()) {
-      const { running, name, attempt } = worker;
-      if (running === undefined) continue;
-      rotateLog(logFile(this.#parts.podDirectory(this.uid), name, attempt), () => running.reopenLog());
+    for (const { running, name, attempt } of this.#containers.values()) {
+      if (running !== undefined)
+        rotateLog(logFile(this.#parts.podDirectory(this.uid), name, attempt), () => running.reopenLog());
     }
   }
 
-  /** Looks again soon. */
+  /** Starts a pass, or repeats the one under way. */
   wake(): void {
     this.#isDirty = true;
     this.#pass ??= this.#passes().finally(() => {
       this.#pass = undefined;
-      // Between the last look and here somebody may have woken it.
-      if (this.#isDirty && this.#life !== "done") this.wake();
+      // It may have been woken after the last pass.
+      if (this.#isDirty && !this.isDone) this.wake();
     });
   }
 
@@ -155,241 +144,184 @@ export class PodWorker {
   }
 
   status(): PodStatus {
-    const of = (containers: readonly Container[] | undefined) =>
-      (containers ?? []).flatMap(({ name }) => this.#containers.get(name)?.status() ?? []);
+    const statuses = (containers: readonly Container[] = []) =>
+      containers.flatMap(({ name }) => this.#containers.get(name)?.status() ?? []);
     return podStatus({
       pod: this.#pod,
       now: timestamp(this.#parts.clock),
       hostIP: this.#parts.network.nodeAddress,
       ...(this.#podIP === undefined ? {} : { podIP: this.#podIP }),
-      containers: of(this.#pod.spec.containers),
-      initContainers: of(this.#pod.spec.initContainers),
+      containers: statuses(this.#pod.spec.containers),
+      initContainers: statuses(this.#pod.spec.initContainers),
     });
   }
 
+  get #hasEnded(): boolean {
+    const phase = this.#pod.status?.phase;
+    return phase === "Succeeded" || phase === "Failed";
+  }
+
   async #passes(): Promise<void> {
-    while (this.#isDirty && this.#life !== "done") {
+    while (this.#isDirty && !this.isDone) {
       this.#isDirty = false;
-      // Changes that come together are handled together.
+      // One pass is enough for changes that come in the same turn.
       await new Promise<void>((resolve) => this.#parts.clock.defer(resolve));
       try {
-        await this.#once();
+        await this.#sync();
       } catch (error) {
         const { namespace, name } = podIdentity(this.#pod);
-        this.#parts.log.warn("Pod could not be synced", { pod: `${namespace}/${name}`, error });
-        this.#again(reportRetryMs);
+        this.#parts.log.warn("Cannot sync pod", { pod: `${namespace}/${name}`, error });
+        this.#timer.after(syncRetryMs);
       }
     }
   }
 
-  async #once(): Promise<void> {
+  async #sync(): Promise<void> {
     if (this.#life === "stopping") return;
     await this.#createWorkers();
     if (this.#life === "gone" || this.#pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
-    const phase = this.#pod.status?.phase;
-    if (phase === "Succeeded" || phase === "Failed") return this.#removeSandbox();
-    if (this.#evicted !== undefined) return this.#evict(this.#evicted);
-    if (await this.#prepare()) await this.#drive();
+    if (this.#hasEnded) return this.#sandbox.remove();
+    if (this.#evictionReason !== undefined) return this.#evict(this.#evictionReason);
+    if (await this.#prepare()) await this.#runContainers();
     await this.#report();
   }
 
-  /** Its files go at once, because they are why it ends; its logs stay as long as its object. */
-  async #evict(why: string): Promise<void> {
-    await Promise.all([...this.#containers.values()].map((worker) => this.#stopContainer(worker, evictionGraceMs)));
-    await this.#parts.reports.writeStatus(this.#pod, evictedStatus(this.status(), why, timestamp(this.#parts.clock)));
-    await this.#removeSandbox();
-    await this.#parts.volumes.empty(this.uid);
-  }
-
-  /** What an agent before this one started goes on; what ended meanwhile ended as it did. */
+  /** Adopts what an earlier agent started, and how it ended meanwhile. */
   async #createWorkers(): Promise<void> {
-    const recorded = [
-      ...(this.#pod.status?.initContainerStatuses ?? []),
-      ...(this.#pod.status?.containerStatuses ?? []),
-    ];
-    for (const container of [...(this.#pod.spec.initContainers ?? []), ...this.#pod.spec.containers]) {
-      if (this.#containers.has(container.name)) continue;
-      const record = recorded.find(({ name }) => name === container.name);
-      const adopted = await this.#parts.runtime.adopt(this.uid, container.name);
-      this.#containers.set(container.name, this.#createWorker(container, record, adopted));
+    const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
+    const { initContainers = [], containers } = this.#pod.spec;
+    for (const container of [...initContainers, ...containers]) {
+      const { name } = container;
+      if (this.#containers.has(name)) continue;
+      const recorded = [...initContainerStatuses, ...containerStatuses].find((status) => status.name === name);
+      this.#containers.set(name, await this.#createWorker(container, recorded));
     }
   }
 
-  /** Address, sandbox and volumes; false when something is missing: it is tried again. */
+  async #createWorker(container: Container, recorded: ContainerStatus | undefined): Promise<ContainerWorker> {
+    const adopted = await this.#parts.runtime.adopt(this.uid, container.name);
+    const of = {
+      pod: () => this.#pod,
+      podIP: () => this.#podIP ?? "",
+      volumes: () => this.#volumes ?? new Map<string, PreparedVolume>(),
+      networkReady: () => this.#sandbox.networkReady,
+      changed: () => this.wake(),
+    };
+    return createContainerWorker(this.#parts, of, container, recorded, adopted);
+  }
+
+  /** Address, sandbox and volumes. False when one is missing; it is tried again later. */
   async #prepare(): Promise<boolean> {
-    this.#podIP ??=
-      this.#pod.spec.hostNetwork === true ? this.#parts.network.nodeAddress : this.#parts.network.addressOf(this.uid);
-    const sandbox = await this.#ensureSandbox(this.#podIP);
-    if (sandbox === undefined) return false;
-    if (this.#volumes !== undefined) {
-      await this.#parts.volumes.refresh(this.#pod);
-      const files = this.#parts.hostFiles(this.#pod, this.#podIP);
-      for (const worker of this.#containers.values()) worker.running?.updateFiles(files);
-      return true;
-    }
-    try {
-      this.#volumes = await this.#parts.volumes.prepare(this.#pod, sandbox);
-      return true;
-    } catch (error) {
-      this.#parts.reports.event(this.#pod, "Warning", "FailedMount", messageOf(error));
-      for (const worker of this.#containers.values()) worker.fail("ContainerCreating", messageOf(error));
-      this.#again(prepareRetryMs);
-      return false;
-    }
+    const { network } = this.#parts;
+    this.#podIP ??= this.#pod.spec.hostNetwork === true ? network.nodeAddress : network.addressOf(this.uid);
+    if (await this.#sandbox.isLost()) return this.#replaceSandbox();
+    const sandbox = await this.#ensureSandbox();
+    return sandbox !== undefined && this.#prepareVolumes(sandbox, this.#podIP);
   }
 
-  /** Undefined when it cannot be made now, or its containers must end first because their namespaces are gone. */
-  async #ensureSandbox(podIP: string): Promise<PodSandbox | undefined> {
-    const { network, runtime } = this.#parts;
-    const { hostNetwork } = this.#pod.spec;
-    if (this.#sandbox !== undefined && (await runtime.adoptSandbox(this.uid)) === undefined) return this.#lostSandbox();
+  async #ensureSandbox(): Promise<PodSandbox | undefined> {
     try {
-      this.#sandbox ??= await runtime.createSandbox({
-        podUid: this.uid,
-        hostname: podHostname(this.#pod),
-        networkNamespace: hostNetwork !== true && network.kind === "namespace",
-        ...podUser(this.#pod),
-        limits: podLimits(this.#pod),
-      });
-      if (hostNetwork !== true) this.#attach(this.#sandbox.holderPid, podIP);
-      return this.#sandbox;
+      return await this.#sandbox.ensure(this.#pod);
     } catch (error) {
-      this.#noSandbox(podIP, error);
+      this.#sandboxFailed(error);
       return undefined;
     }
   }
 
-  /** Once for each holder, until it succeeds. */
-  #attach(holderPid: number, podIP: string): void {
-    if (this.#attached?.holderPid === holderPid) return;
-    const done = this.#parts.network.attach(this.uid, holderPid);
-    const attached = { holderPid, done };
-    this.#attached = attached;
-    done.catch((error: unknown) => {
-      if (this.#attached !== attached) return;
-      this.#attached = undefined;
-      this.#noSandbox(podIP, error);
-    });
+  async #prepareVolumes(sandbox: PodSandbox, podIP: string): Promise<boolean> {
+    const { volumes } = this.#parts;
+    if (this.#volumes !== undefined) {
+      await volumes.refresh(this.#pod);
+      const files = this.#parts.hostFiles(this.#pod, podIP);
+      for (const worker of this.#containers.values()) worker.running?.updateFiles(files);
+      return true;
+    }
+    try {
+      this.#volumes = await volumes.prepare(this.#pod, sandbox);
+      return true;
+    } catch (error) {
+      this.#event("Warning", "FailedMount", messageOf(error));
+      this.#waitWith(messageOf(error));
+      return false;
+    }
   }
 
-  #noSandbox(podIP: string, error: unknown): void {
+  #sandboxFailed(error: unknown): void {
     const message = `Failed to create pod sandbox: ${messageOf(error)}`;
-    this.#parts.reports.event(this.#pod, "Warning", "FailedCreatePodSandBox", message);
-    this.#parts.log.warn("Pod sandbox could not be made", { pod: this.uid, podIP, error });
-    for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
-    this.#again(prepareRetryMs);
+    this.#event("Warning", "FailedCreatePodSandBox", message);
+    this.#parts.log.warn("Cannot create pod sandbox", { pod: this.uid, podIP: this.#podIP ?? "", error });
+    this.#waitWith(message);
   }
 
-  #lostSandbox(): undefined {
+  #waitWith(message: string): void {
+    for (const worker of this.#containers.values()) worker.fail("ContainerCreating", message);
+    this.#timer.after(prepareRetryMs);
+  }
+
+  /** Containers in namespaces that are gone end before the next sandbox is created. */
+  #replaceSandbox(): false {
     const running = [...this.#containers.values()].filter((worker) => worker.running !== undefined);
     for (const worker of running) worker.killNow();
     if (running.length === 0) {
-      this.#sandbox = undefined;
-      const message = "Pod sandbox changed, it will be killed and re-created.";
-      this.#parts.reports.event(this.#pod, "Normal", "SandboxChanged", message);
+      this.#sandbox.forget();
+      this.#event("Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
     }
-    this.#again(sandboxRetryMs);
+    this.#timer.after(sandboxRetryMs);
+    return false;
   }
 
-  async #removeSandbox(): Promise<void> {
-    const { log, network, runtime } = this.#parts;
-    // What is being attached would be left behind.
-    await this.#attached?.done.catch(() => {});
-    this.#attached = undefined;
-    // Its interface goes with its namespace in any case.
-    await network
-      .detach(this.uid)
-      .catch((error: unknown) => log.warn("Pod could not be detached", { pod: this.uid, error }));
-    await runtime.removeSandbox(this.uid);
-    this.#sandbox = undefined;
-  }
-
-  async #drive(): Promise<void> {
-    const policy = this.#pod.spec.restartPolicy ?? "Always";
-    const initPolicy = policy === "Never" ? "Never" : "OnFailure";
-    const main = this.#pod.spec.containers;
-    if (this.#isOver(main) || this.#hasFailedInit(initPolicy)) return this.#stopSidecars();
-    for (const container of this.#pod.spec.initContainers ?? []) {
-      const worker = this.#containers.get(container.name);
-      if (worker === undefined) continue;
-      const isDone = isSidecar(container) ? worker.started : worker.exitCode === 0;
-      if (isDone && !isSidecar(container)) continue;
-      this.#ensure(worker, container, (code) => (isSidecar(container) ? true : restarts(initPolicy, code)));
-      if (isDone) continue;
-      for (const { name } of main) this.#containers.get(name)?.hold("PodInitializing");
-      // Once the main containers run, a sidecar that restarts holds nothing back.
-      if (!main.some(({ name }) => this.#containers.get(name)?.running !== undefined)) return;
+  async #runContainers(): Promise<void> {
+    const plan = planContainers(this.#pod, this.#containers);
+    if (plan.kind === "stopSidecars") return stopSidecars(this.#pod, this.#containers);
+    for (const container of plan.containers) {
+      const restart = (exitCode: number): boolean => restartsAfter(this.#pod, container, exitCode);
+      const dueMs = this.#containers.get(container.name)?.ensureRunning(container, restart);
+      if (dueMs !== undefined) this.#timer.after(dueMs - this.#parts.clock.monotonic());
     }
-    for (const container of main) {
-      const worker = this.#containers.get(container.name);
-      if (worker !== undefined) this.#ensure(worker, container, (code) => restarts(policy, code));
-    }
+    if (!plan.isInitializing) return;
+    for (const { name } of this.#pod.spec.containers) this.#containers.get(name)?.hold("PodInitializing");
   }
 
-  #ensure(worker: ContainerWorker, container: Container, restart: (exitCode: number) => boolean): void {
-    const againAtMs = worker.ensureRunning(container, restart);
-    if (againAtMs !== undefined) this.#again(againAtMs - this.#parts.clock.monotonic());
+  /** Its volumes are removed at once, because they are the reason; its logs stay as long as its object. */
+  async #evict(reason: string): Promise<void> {
+    await stopTogether(this.#containers, evictionGraceMs);
+    const status = evictedStatus(this.status(), reason, timestamp(this.#parts.clock));
+    await this.#parts.reports.writeStatus(this.#pod, status);
+    await this.#sandbox.remove();
+    await this.#parts.volumes.empty(this.uid);
   }
 
-  #isOver(main: readonly Container[]): boolean {
-    const policy = this.#pod.spec.restartPolicy ?? "Always";
-    const codes = main.map(({ name }) => this.#containers.get(name)?.exitCode);
-    return codes.every((code) => code !== undefined && !restarts(policy, code));
-  }
-
-  #hasFailedInit(policy: "Never" | "OnFailure"): boolean {
-    return (this.#pod.spec.initContainers ?? []).some((container) => {
-      const code = this.#containers.get(container.name)?.exitCode ?? 0;
-      return !isSidecar(container) && code !== 0 && !restarts(policy, code);
-    });
-  }
-
-  async #stopSidecars(): Promise<void> {
-    const sidecars = (this.#pod.spec.initContainers ?? []).filter(isSidecar).toReversed();
-    for (const { name } of sidecars) await this.#containers.get(name)?.stop(this.#graceMs());
-  }
-
-  /** Main containers end together, then sidecars in reverse order, then the pod's last word. */
+  /** Stops the containers, reports how they ended, and deletes the object and everything on this node. */
   async #terminate(): Promise<void> {
-    const graceMs = this.#life === "gone" ? 0 : this.#graceMs();
-    const inits = new Set((this.#pod.spec.initContainers ?? []).map(({ name }) => name));
-    const main = [...this.#containers.values()].filter(({ name }) => !inits.has(name));
-    await Promise.all(main.map((worker) => this.#stopContainer(worker, graceMs)));
-    for (const name of [...inits].toReversed()) {
-      const worker = this.#containers.get(name);
-      if (worker !== undefined) await this.#stopContainer(worker, graceMs);
-    }
-    await this.#removeSandbox();
+    const { network, reports, runtime, volumes } = this.#parts;
+    await stopInOrder(this.#pod, this.#containers, this.#life === "gone" ? 0 : graceMsOf(this.#pod));
+    await this.#sandbox.remove();
     if (this.#life === "running") {
       await this.#report();
-      await this.#parts.reports.removePod(this.#pod);
+      await reports.removePod(this.#pod);
     }
     this.#graceTimer?.cancel();
-    this.#timer?.cancel();
-    await this.#parts.volumes.remove(this.uid);
-    this.#parts.runtime.releaseIds(this.uid);
-    this.#parts.network.release(this.uid);
+    this.#timer.cancel();
+    await volumes.remove(this.uid);
+    runtime.releaseIds(this.uid);
+    network.release(this.uid);
     this.#life = "done";
   }
 
-  async #stopContainer(worker: ContainerWorker, graceMs: number): Promise<void> {
-    if (worker.isStarting) worker.destroy();
-    await worker.stop(graceMs);
+  async #standStill(): Promise<void> {
+    await this.settled();
+    this.#timer.cancel();
+    this.#graceTimer?.cancel();
   }
 
-  #graceMs(): number {
-    const { deletionGracePeriodSeconds } = this.#pod.metadata;
-    return (deletionGracePeriodSeconds ?? this.#pod.spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
-  }
-
-  #shortenGrace(graceSeconds: number): void {
+  #killAfter(graceMs: number): void {
     this.#graceTimer?.cancel();
     this.#graceTimer = this.#parts.clock.setTimer(() => {
       for (const worker of this.#containers.values()) worker.killNow();
-    }, graceSeconds * 1_000);
+    }, graceMs);
   }
 
-  /** Writes the status when it differs from what was written last. */
+  /** Writes the status when it differs from the API's and from what was written last. */
   async #report(): Promise<void> {
     const status = this.status();
     const text = JSON.stringify(status);
@@ -398,58 +330,7 @@ export class PodWorker {
     this.#written = text;
   }
 
-  /** Looks again after `delayMs`, or before that when somebody else asked for it: each pass asks anew. */
-  #again(delayMs: number): void {
-    const { clock } = this.#parts;
-    const dueMs = clock.monotonic() + Math.max(0, delayMs);
-    if (this.#timer !== undefined && this.#timerDueMs <= dueMs) return;
-    this.#timer?.cancel();
-    this.#timerDueMs = dueMs;
-    this.#timer = clock.setTimer(() => {
-      this.#timer = undefined;
-      this.wake();
-    }, dueMs - clock.monotonic());
-  }
-
-  #createWorker(
-    container: Container,
-    recorded: ContainerStatus | undefined,
-    adopted: AdoptedContainer | undefined,
-  ): ContainerWorker {
-    const { clock, images, network, runtime, reports } = this.#parts;
-    const { namespace, name, uid } = podIdentity(this.#pod);
-    const directory = this.#parts.podDirectory(uid);
-    return new ContainerWorker(
-      container,
-      {
-        clock,
-        podLabel: `${name}_${namespace}(${uid})`,
-        podUid: uid,
-        hasImage: (image) => images.has(image),
-        pullImage: (image, signal) => images.ensure(image, signal),
-        describe: (it, image, attempt) =>
-          describeContainer(this.#parts, {
-            pod: this.#pod,
-            container: it,
-            image,
-            attempt,
-            podIP: this.#podIP ?? "",
-            volumes: this.#volumes ?? new Map(),
-          }),
-        start: (spec) => {
-          dropOldLogs(directory, container.name, Number(spec.id.split("/").at(-1)));
-          return runtime.start(spec, this.#attached?.done);
-        },
-        probe: (it, running, handler, timeoutMs) => {
-          const connect: PodNetwork["connect"] = (...to) => network.connect(...to);
-          return runProbe(clock, handler, { podIP: this.#podIP ?? "", container: it, running, connect }, timeoutMs);
-        },
-        event: (type, reason, message, containerName) => reports.event(this.#pod, type, reason, message, containerName),
-        changed: () => this.wake(),
-        ended: (it, attempt, exitCode) => terminationMessage(directory, it, attempt, exitCode),
-      },
-      recorded,
-      adopted,
-    );
+  #event(type: "Normal" | "Warning", reason: string, message: string): void {
+    this.#parts.reports.event(this.#pod, type, reason, message);
   }
 }

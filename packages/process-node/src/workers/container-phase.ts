@@ -1,0 +1,92 @@
+import type { ContainerState, ContainerStateTerminated, ContainerStatus } from "@setpoint/api";
+import { timestamp, type Clock } from "@setpoint/host";
+import type { Prober } from "../probes/prober.ts";
+import type { RunningContainer } from "../sandbox/container-runtime.ts";
+
+export interface WaitingPhase {
+  readonly kind: "waiting";
+  readonly reason: string;
+  readonly message?: string;
+  /** On the monotonic clock. */
+  readonly notBeforeMs: number;
+}
+
+export interface RunningPhase {
+  readonly kind: "running";
+  readonly running: RunningContainer;
+  readonly prober: Prober;
+  readonly startedAt: string;
+  readonly image: string;
+}
+
+export interface TerminatedPhase {
+  readonly kind: "terminated";
+  readonly state: ContainerStateTerminated;
+  /** On the monotonic clock. */
+  readonly restartAfterMs: number;
+}
+
+export type ContainerPhase =
+  | WaitingPhase
+  | { readonly kind: "starting"; readonly reason: string; readonly message?: string }
+  | RunningPhase
+  | TerminatedPhase;
+
+/** The phase as the status of the container shows it. */
+export function containerState(phase: ContainerPhase): ContainerState {
+  if (phase.kind === "running") return { running: { startedAt: phase.startedAt } };
+  if (phase.kind === "terminated") return { terminated: phase.state };
+  return { waiting: { reason: phase.reason, ...(phase.message === undefined ? {} : { message: phase.message }) } };
+}
+
+/** What is known of a container before its worker starts it. */
+export interface ContainerHistory {
+  readonly phase: ContainerPhase;
+  readonly lastState: ContainerState;
+  readonly restartCount: number;
+  /** Of the last run; -1 before the first. */
+  readonly attempt: number;
+  readonly imageId: string;
+  readonly containerId: string | undefined;
+}
+
+export const noHistory: ContainerHistory = {
+  phase: { kind: "waiting", reason: "ContainerCreating", notBeforeMs: 0 },
+  lastState: {},
+  restartCount: 0,
+  attempt: -1,
+  imageId: "",
+  containerId: undefined,
+};
+
+/** From the status that an earlier agent reported. A container that was running then counts as killed. */
+export function recordedHistory(recorded: ContainerStatus, clock: Clock): ContainerHistory {
+  const { containerID, imageID, lastState = {}, restartCount } = recorded;
+  const { running, terminated } = recorded.state ?? {};
+  const ended =
+    terminated ?? (running === undefined ? undefined : killedWithNode(running.startedAt, containerID, clock));
+  const state = ended ?? lastState.terminated;
+  return {
+    phase: state === undefined ? noHistory.phase : { kind: "terminated", state, restartAfterMs: 0 },
+    lastState,
+    restartCount,
+    attempt: ended === undefined ? restartCount - 1 : restartCount,
+    imageId: imageID,
+    containerId: containerID?.replace("process://", ""),
+  };
+}
+
+function killedWithNode(
+  startedAt: string | undefined,
+  containerID: string | undefined,
+  clock: Clock,
+): ContainerStateTerminated {
+  return {
+    exitCode: 137,
+    reason: "Error",
+    message: "The node stopped, and its containers with it",
+    ...(startedAt === undefined ? {} : { startedAt }),
+    finishedAt: timestamp(clock),
+    ...(containerID === undefined ? {} : { containerID }),
+  };
+}

@@ -118,7 +118,7 @@ run(
 );
 
 run("`up` says what an ordinary user goes without", () => {
-  expect(said).toMatch(/Limits of CPU are not enforced/);
+  expect(said).toMatch(/CPU limits are not enforced/);
   expect(said).toMatch(/Pods share this host's network/);
 });
 

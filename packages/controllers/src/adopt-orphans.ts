@@ -10,7 +10,7 @@ export interface Adopter {
   readonly selector: LabelSelectorObject | undefined;
 }
 
-/** Makes objects that match the selector and that nobody controls the owner's own: what an earlier owner left behind. */
+/** Adopts objects that match the selector and have no controller, for example those of a deleted owner. */
 export async function adoptOrphans<T extends KubeObject>(
   of: KindRef<T>,
   { kind, object, selector }: Adopter,

@@ -85,7 +85,7 @@ test("a Deployment scales down, and a pod deleted by hand comes back under anoth
   expect((await podsOf(world, "web")).length).toBe(2);
 });
 
-test("a ReplicaSet whose pods are refused says so, and no longer when they are taken", async () => {
+test("a ReplicaSet reports that its pods are refused, until they are accepted", async () => {
   await using world = await simulate({ seed: 11 });
   const labels = { app: "web" };
   const containers = [{ name: "web", image: "web:1" }];
@@ -93,7 +93,7 @@ test("a ReplicaSet whose pods are refused says so, and no longer when they are t
   await world.apply(ReplicaSet({ name: "web", spec: { replicas: 1, selector: { matchLabels: labels }, template } }));
   const failure = async (): Promise<string | undefined> =>
     (await world.get(ReplicaSet, "web")).status?.conditions?.find(({ type }) => type === "ReplicaFailure")?.status;
-  await world.until("the refusal is said", async () => (await failure()) === "True");
+  await world.until("the refusal is reported", async () => (await failure()) === "True");
   await world.apply(ServiceAccount({ name: "worker" }));
   await world.until("the refusal is over", async () => (await failure()) === "False");
   expect((await podsOf(world, "web")).length).toBe(1);
@@ -280,7 +280,7 @@ test("a Service of 230 pods has three slices, and one that changes writes one of
       name: `far-${String(n).padStart(3, "0")}`,
       namespace: "default",
       labels: { app: "far" },
-      // On no node of this world, so that nobody else writes its status.
+      // On no node of this world, so that no node writes its status.
       spec: { nodeName: "elsewhere", containers: [{ name: "c", image: "c:1" }] },
     });
   const setReady = (n: number, status: "True" | "False"): Promise<unknown> => {

@@ -108,7 +108,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
   await bootstrap({ storage, host }, cidr);
   const stop = async (): Promise<void> => {
     stopExposing();
-    // First those who may be waiting for somebody else.
+    // Calls to webhooks may wait for other servers, so they are aborted first.
     webhooks[Symbol.dispose]();
     await close(server, customResources, storage);
     caller[Symbol.dispose]();

@@ -24,6 +24,7 @@ import { slicedTransport } from "./sliced-transport.ts";
 import { kubeletClientUser, nodeAgentsGroup, nodeNetworksGroup, prepareForNodes } from "./node-agents.ts";
 import { loadAuthority, loadTokenKey, saveTokenKey } from "./pki.ts";
 
+/** What a control plane stores, where it listens and what it runs. */
 export interface ControlPlaneOptions {
   /** Default: the system's clock, randomness and log. */
   readonly host?: Host;
@@ -44,10 +45,11 @@ export interface ControlPlaneOptions {
     /** A connection to a pod; undefined for an address that this process reaches by itself. */
     readonly connectToPod: ConnectToPod;
   };
-  /** What goes wrong on purpose for those who ask over HTTPS; it can be steered at `/setpoint/faults`. */
+  /** Faults for clients over HTTPS; `/setpoint/faults` controls them. */
   readonly faults?: FaultPlan;
 }
 
+/** The keys and certificates of a node agent, PEM. */
 export interface NodeKeys {
   readonly client: KeyPair;
   readonly serving: KeyPair;
@@ -55,10 +57,11 @@ export interface NodeKeys {
   readonly network: KeyPair;
 }
 
+/** A running control plane. */
 export interface ControlPlane extends AsyncDisposable {
   /** As cluster-admin, without a socket. */
   readonly transport: Transport;
-  /** As anybody, without a socket. */
+  /** As any user, without a socket. */
   transportAs(user: UserInfo): Transport;
   /** Where it listens; undefined when in-process only. */
   readonly url: string | undefined;
@@ -167,7 +170,7 @@ async function listen(
       ...(options.podNetwork?.hosts ?? []),
     ],
   });
-  // Without a group: the agents ask whether this user may, and a binding to system:kubelet-api-admin says so.
+  // Without a group: agents authorize this user by RBAC, and a binding to system:kubelet-api-admin allows it.
   const toNodes = authority.issueClient({ commonName: kubeletClientUser, organizations: [] });
   const authenticate = createAuthenticator({ serviceAccountTokens: tokens, authorizer });
   const proxy = createNodeProxy({

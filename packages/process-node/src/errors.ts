@@ -1,6 +1,7 @@
 /** The errors of this package that a caller may handle, by stable code. */
 import { SetpointError } from "@setpoint/apimachinery";
 
+/** The codes of the errors that a caller may handle. */
 export type NodeErrorCode =
   | "ERR_IMAGE_UNKNOWN"
   | "ERR_IMAGE_BUILD"

@@ -8,10 +8,12 @@ import { requestProblem, signerTerms } from "./signer-rules.ts";
 /** As `--cluster-signing-duration` of upstream: a year. */
 const validityMsMax = 365 * 86_400_000;
 
+/** The certificate authority that signs. */
 export interface CertificateSignerOptions {
   readonly authority: CertificateAuthority;
 }
 
+/** Issues the certificates of approved CertificateSigningRequests, for the signers of kube-controller-manager. */
 export function certificateSigner({ authority }: CertificateSignerOptions): ControllerDefinition {
   return controller(CertificateSigningRequest, {
     name: "csrsigning",

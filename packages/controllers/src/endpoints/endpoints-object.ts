@@ -1,7 +1,7 @@
 import { Endpoints, type Pod, type Service } from "@setpoint/api";
 import { conditionsOf, placeOf, podGroups } from "./pod-endpoints.ts";
 
-/** As upstream: whoever needs all of a larger Service reads its slices. */
+/** As upstream. Clients that need all endpoints of a larger Service read its EndpointSlices. */
 const addressesMax = 1_000;
 
 /** The one object that older clients read, with the ready addresses first when there are too many. */

@@ -17,6 +17,7 @@ const firstListsMsMax = 30_000;
 /** They never own anything, and there are many. */
 const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
 
+/** What the garbage collector needs, and its limits. */
 export interface GarbageCollectorOptions {
   /** Kinds that it looks at; default all. Objects of others are never collected, and never count as owners. */
   readonly looksAt?: (kind: KindRef) => boolean;
@@ -92,7 +93,7 @@ export class GarbageCollector implements AsyncDisposable {
     const areSynced = Promise.all(informers.map(({ synced }) => synced)).then(() => false);
     if (await Promise.race([areSynced, isLate])) {
       const kinds = informers.filter(({ isSynced }) => !isSynced).map(({ kind }) => kind.plural);
-      this.#host.log.warn("Not all kinds could be listed; goes on without them", { kinds });
+      this.#host.log.warn("Could not list some kinds; continuing without them", { kinds });
     }
     waiting.abort();
   }
@@ -116,7 +117,7 @@ export class GarbageCollector implements AsyncDisposable {
     this.#rediscover = this.#host.clock.setTimer(() => {
       this.#discovering = this.#discover().catch((error: unknown) => {
         if (this.#stopper.signal.aborted) return;
-        this.#host.log.warn("Could not look for new kinds, will try again", { error });
+        this.#host.log.warn("Could not discover new kinds; retrying", { error });
         this.#rediscoverSoon();
       });
     }, rediscoverAfterMs);
@@ -189,7 +190,7 @@ export class GarbageCollector implements AsyncDisposable {
       this.#queue.forget(uid);
     } catch (error) {
       if (!this.#stopper.signal.aborted) {
-        this.#host.log.warn("Could not collect an object, will try again", {
+        this.#host.log.warn("Could not collect object; retrying", {
           kind: node?.kind.kind,
           name: node?.object.metadata.name,
           error,

@@ -48,7 +48,7 @@ function silenceOf(node: Stored<Node>, context: ReconcileContext): number {
   return context.clock.now() - last;
 }
 
-/** False when the node says so already. */
+/** False when the Node already has these conditions. */
 async function reportSilence(node: Stored<Node>, context: ReconcileContext): Promise<boolean> {
   const conditions = unknownConditions(node, timestamp(context.clock));
   if (conditions.length === 0) return false;

@@ -17,7 +17,7 @@ import { inDeletionOrder } from "./deletion-order.ts";
 /** Pods created in one pass; the next pass follows at once, so this only bounds what one mistake can do. */
 const burstReplicas = 500;
 
-/** Keeps as many pods as a ReplicaSet asks for, and adopts matching pods that nobody owns. */
+/** Keeps the number of pods that a ReplicaSet asks for, and adopts matching pods without an owner. */
 export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
   name: "replicaset",
   owns: [Pod],

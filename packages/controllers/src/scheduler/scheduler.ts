@@ -14,9 +14,10 @@ import { type AssumedBindings, forgetSeen } from "./assumed-bindings.ts";
 import { misfit } from "./fits-node.ts";
 
 export const schedulerName = "default-scheduler";
-/** An unschedulable pod is looked at again after this even if no node changed. */
+/** An unschedulable pod is tried again after this time, even if no node has changed. */
 const retryMs = 30_000;
 
+/** Options of the scheduler. */
 export interface SchedulerOptions {
   /** `false`: no Events say where a pod went, or why nowhere; its condition does in any case. Default: `true`. */
   readonly events?: boolean;

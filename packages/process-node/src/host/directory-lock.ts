@@ -1,9 +1,9 @@
 /**
- * One agent at a time for one directory. The lock is an abstract Unix socket: the kernel frees it with its process, however
- * that ends, which a file with a process id cannot promise (ids are reused, zombies look alive). Its name comes from a secret
- * in the directory, so that no other user of the machine can take it.
+ * One agent at a time uses a directory. The lock is an abstract Unix socket: the kernel frees it when its process ends, which a
+ * file with a process id cannot promise (ids are reused, zombies look alive). Its name contains a secret of the directory, so
+ * other users of the machine cannot take it.
  *
- * An agent whose parent is gone says so by a file; the next agent asks for the directory by another one.
+ * An agent whose parent has ended offers the directory by a file; the next agent asks for it by another file.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,19 +12,19 @@ import { join } from "node:path";
 import { type Clock, sleep } from "@setpoint/host";
 import { nodeError } from "../errors.ts";
 
-/** An agent whose parent was killed knows it within this time. */
+/** An agent notices within this time that its parent was killed. */
 const orphanMsMax = 2_000;
-/** How long such an agent may take to leave its pods. */
+/** Such an agent hands its pods over within this time. */
 const handOverMsMax = 20_000;
 const pollMs = 50;
 
 export interface DirectoryLock {
   release(): void;
-  /** The parent of this agent is gone. Resolves when another agent asks for the directory; never when the signal is aborted before. */
+  /** Offers the directory. Resolves when another agent asks for it; rejects when the signal is aborted. */
   offer(signal: AbortSignal): Promise<void>;
 }
 
-/** Takes the directory, from an agent whose parent is gone if need be. Throws ERR_DIRECTORY_IN_USE. */
+/** Locks the directory, if necessary by asking the agent that offers it. Throws ERR_DIRECTORY_IN_USE. */
 export async function lockDirectory(directory: string, clock: Clock): Promise<DirectoryLock> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const files = { offered: join(directory, "offered"), wanted: join(directory, "wanted") };

@@ -1,4 +1,4 @@
-/** Small facts on disk that must be whole after a kill at any moment. */
+/** JSON files that are never half written, whenever the process is killed. */
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
 export function writeJson(file: string, value: unknown): void {
@@ -6,7 +6,7 @@ export function writeJson(file: string, value: unknown): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Undefined when there is no such file, or it is damaged. */
+/** Undefined when the file is missing or damaged. */
 export function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));

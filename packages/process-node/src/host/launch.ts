@@ -20,7 +20,7 @@ interface Job {
   pid?: number;
 }
 
-/** Absolute folders: nothing is found by the environment of the caller. */
+/** Fixed, so that the environment of the caller has no effect. */
 const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 const launchMsMax = 30_000;
 /** Shorter than what a pipe takes in one piece, so that answers of several programs do not mix. */
@@ -107,7 +107,7 @@ export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The shell takes nothing in it for its own: the line that ends it is one that the text does not have. */
+/** A here-document whose end line does not occur in the text, so that the shell interprets nothing in it. */
 function hereDocument(text: string): string {
   if (text.includes("\0")) throw new TypeError("Cannot start a program: its input has a zero byte");
   let end = "END";

@@ -1,9 +1,9 @@
-/** Folders that only the node's own user may enter, whatever lies in them and whatever they were before. */
+/** Folders that only the user of the node can enter. */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { nodeError } from "../errors.ts";
 
-/** Makes the folder, or takes the rights of others from the one that is there. Throws when it belongs to another user. */
+/** Creates the folder, or removes the rights of other users from an existing one. Throws ERR_FOLDER_UNSAFE. */
 export function preparePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {

@@ -1,13 +1,13 @@
-/** Names of processes that stay true when ids are used again, for what outlives the agent. */
+/** Identifies processes that outlive the agent, although the kernel reuses process ids. */
 import { readFileSync } from "node:fs";
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks since boot at the process's start; with the id it names one process for ever. */
+  /** Clock ticks from boot to the start of the process; unique together with the id. */
   readonly startTicks: string;
 }
 
-/** Undefined when there is no such process any more, or it is a zombie. */
+/** Undefined when the process has ended, or is a zombie. */
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -24,7 +24,7 @@ export function isAlive({ pid, startTicks }: ProcessIdentity): boolean {
   return identify(pid)?.startTicks === startTicks;
 }
 
-/** Sends a signal to this process and to no other that has its id now. */
+/** Sends a signal to this process, but not to another one that has got its id. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isAlive(identity)) return;
   try {

@@ -1,9 +1,9 @@
-/** Ends a process with all that it started, also what left its group or its session. */
+/** Kills a process and all its descendants, also those in another process group or session. */
 import { readFileSync } from "node:fs";
 
 /**
- * Each process is stopped before its children are listed, so none of them is missed by starting one more. What the tree gave
- * away before (a child whose parent ended) is not in it.
+ * Each process is stopped before its children are listed, so it cannot start another one meanwhile. A child whose parent has
+ * ended is no longer in the tree.
  */
 export function killTree(pid: number): void {
   const tree = stopTree(pid, new Set());

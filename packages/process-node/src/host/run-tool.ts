@@ -1,4 +1,4 @@
-/** Runs a tool of the host to its end: by its absolute folders, without the environment of the agent. */
+/** Runs a tool of the host, without the environment of the agent. */
 import { execFile } from "node:child_process";
 
 export const toolEnvironment: Readonly<Record<string, string>> = {
@@ -7,7 +7,7 @@ export const toolEnvironment: Readonly<Record<string, string>> = {
 };
 const toolMsMax = 30_000;
 
-/** Resolves with its output; rejects with what it said. */
+/** Resolves with its output; rejects with what it wrote to stderr. */
 export function runTool(command: readonly string[]): Promise<string> {
   const [program = "", ...args] = command;
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
  * One builder at a time for one image, over all processes that share the cache. The lock is an abstract Unix socket named
- * after a path, as in `directory-lock.ts`: the kernel frees it with its process. A file could not be taken over safely, for
- * two that find it abandoned may each remove the other's fresh one.
+ * after a path, as in `directory-lock.ts`: the kernel frees it with its process. A file would be unsafe: two
+ * builders that find an abandoned one could each remove the other's.
  */
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:net";
@@ -9,7 +9,7 @@ import { type Clock, sleep } from "@setpoint/host";
 
 const pollMs = 200;
 
-/** Runs `task` while holding the lock that `path` names; waits for whoever holds it. */
+/** Runs `task` while holding the lock that `path` names; waits until it is free. */
 export async function withBuildLock<T>(
   clock: Clock,
   path: string,

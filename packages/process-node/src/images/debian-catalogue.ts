@@ -1,6 +1,7 @@
 /** The images that are known by the names they have on real clusters, pinned to the Debian packages that stand for them. */
 import type { ImageSource } from "./image.ts";
 
+/** The names of one image, with the source of each tag. */
 export interface CatalogueEntry {
   /** Repositories under which the same program is published. */
   readonly repositories: readonly string[];
@@ -32,6 +33,7 @@ const etcd35: ImageSource = {
   command: ["/usr/local/bin/etcd"],
 };
 
+/** Images of real clusters and the Debian closures that replace them. */
 export const debianCatalogue: readonly CatalogueEntry[] = [
   {
     repositories: ["quay.io/coreos/etcd", "gcr.io/etcd-development/etcd"],

@@ -53,7 +53,7 @@ test.each([
   ],
   [
     `Building dependency tree...\nE: Unable to locate package hello\n${aftermath}`,
-    'Cannot fetch packages hello of Debian bookworm: mmdebstrap says "E: Unable to locate package hello"',
+    'Cannot fetch packages hello of Debian bookworm: mmdebstrap reports "E: Unable to locate package hello"',
   ],
   [undefined, "Cannot make images: mmdebstrap is not installed; type: apt-get install mmdebstrap"],
 ])("a closure that cannot be fetched is one sentence (%#)", async (output, expected) => {

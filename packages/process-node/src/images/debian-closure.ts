@@ -119,7 +119,7 @@ function explain(closure: DebianClosure, mirror: string, output: string, tool: s
   // The first error is the cause; those after it say that there was one.
   const lines = output.trim().split("\n");
   const line = lines.find((text) => text.startsWith("E: ")) ?? lines.at(-1) ?? "";
-  return nodeError("ERR_IMAGE_BUILD", `${what}: ${tool} says "${line.trim()}"`);
+  return nodeError("ERR_IMAGE_BUILD", `${what}: ${tool} reports "${line.trim()}"`);
 }
 
 function runTool(tool: string, args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {

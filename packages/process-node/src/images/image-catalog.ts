@@ -3,6 +3,7 @@ import { nodeError } from "../errors.ts";
 import type { CatalogueEntry } from "./debian-catalogue.ts";
 import type { ImageSource } from "./image.ts";
 
+/** Finds the source of an image by its name. */
 export interface ImageCatalog {
   /** Throws ERR_IMAGE_UNKNOWN with what is known. */
   find(image: string): ImageSource;

@@ -35,7 +35,7 @@ function store(directory: string, options: Partial<ImageStoreOptions> = {}): Ima
   return new ImageStore({ clock: systemClock, log: silentLogger, directory, catalog, extract, ...options });
 }
 
-test("an image is made once, and found again by whoever shares the cache", async () => {
+test("an image is built once, and found by every process that shares the cache", async () => {
   const directory = folder();
   let builds = 0;
   const extract: ImageStoreOptions["extract"] = async (_, root) => {
@@ -141,7 +141,7 @@ test("an image of local files that nobody used for days is removed, unless it is
   expect([old, closure, used].map(({ rootDirectory }) => existsSync(rootDirectory))).toEqual([false, true, true]);
 });
 
-test("a full disk is said before anything is fetched", async () => {
+test("a full disk is reported before anything is fetched", async () => {
   const images = store(folder(), { freeBytes: () => 100 * 1024 * 1024 });
   await expect(images.ensure("hello:1")).rejects.toMatchObject({
     code: "ERR_NO_DISK_SPACE",

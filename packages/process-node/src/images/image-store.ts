@@ -30,6 +30,7 @@ export interface ImageProgress {
   readonly seconds?: number;
 }
 
+/** Where images are cached, and how they are built. */
 export interface ImageStoreOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -54,7 +55,7 @@ const localPrefix = "local-";
 /** Part of every hash: raise it when the same inputs make a different root. */
 const layoutVersion = 1;
 
-/** Images by name as root file systems on disk; each is made once, atomically, and shared read-only by all containers. */
+/** Images by name, as root file systems on disk. Each is built once, atomically, and shared read-only by all containers. */
 export class ImageStore {
   readonly #options: ImageStoreOptions;
   readonly #building = new Map<string, Promise<LocalImage>>();
@@ -66,13 +67,13 @@ export class ImageStore {
     this.#options = options;
   }
 
-  /** Whether the image lies ready, so that nothing must be pulled. */
+  /** Whether the image is present, so that no pull is needed. */
   has(name: string): boolean {
     const source = this.#options.catalog.find(name);
     return existsSync(this.#rootOf(imageHash(source)));
   }
 
-  /** The image, made when it is not there yet; concurrent calls share one build. */
+  /** The image, built when it is missing. Concurrent calls share one build. */
   ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
     const building = this.#building.get(name) ?? this.#ensure(name, signal).finally(() => this.#building.delete(name));
     this.#building.set(name, building);
@@ -80,8 +81,8 @@ export class ImageStore {
   }
 
   /**
-   * Marks what is in use, and now and then removes images made of local files that nobody has used for days: each build of
-   * a program makes a new one. Closures stay, because fetching them again needs the network.
+   * Marks images in use, and removes images of local files that were unused for days: each build of a program adds one.
+   * Closures stay, because fetching them again needs the network.
    */
   async keepHouse(): Promise<void> {
     const { clock, directory, log } = this.#options;
@@ -106,7 +107,7 @@ export class ImageStore {
       this.#options.onProgress?.({ kind: "image", image: name, step: "ready", seconds });
     }
     this.#used.add(hash);
-    // Its setuid programs are for containers, not for the host's other users.
+    // Other users of the host must not run its setuid programs.
     chmodSync(this.#rootOf(hash), 0o700);
     touch(this.#rootOf(hash), this.#options.clock.now());
     return {
@@ -153,7 +154,7 @@ export class ImageStore {
     return this.#rootOf(hash);
   }
 
-  /** Makes a root under a temporary name and moves it into place when it is complete. */
+  /** Builds a root under a temporary name and renames it when it is complete. */
   async #atomically(hash: string, make: (directory: string) => Promise<void>, signal?: AbortSignal): Promise<void> {
     const { clock, directory, log } = this.#options;
     await withBuildLock(
@@ -171,7 +172,7 @@ export class ImageStore {
           removeTree(temporary);
           throw error;
         }
-        log.info("Made image", { hash });
+        log.info("Created image", { hash });
       },
       signal,
     );

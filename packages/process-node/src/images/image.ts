@@ -12,6 +12,7 @@ export interface ImageFile {
   readonly to: string;
 }
 
+/** How an image starts. */
 export interface ImageConfig {
   readonly env?: Readonly<Record<string, string>>;
   readonly entrypoint?: readonly string[];

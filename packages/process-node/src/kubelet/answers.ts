@@ -2,7 +2,7 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** A text; the connection ends with it, so that a body that nobody reads is not sent either. */
+/** Answers with a text and closes the connection, so that the client does not send the rest of its body. */
 export function answer(response: ServerResponse, code: number, text: string): void {
   if (response.headersSent) return void response.destroy();
   response.writeHead(code, { "content-type": "text/plain", connection: "close" });

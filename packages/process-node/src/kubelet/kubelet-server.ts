@@ -96,7 +96,7 @@ export class KubeletServer implements AsyncDisposable {
       if ("status" in admitted) return answer(response, admitted.status, admitted.text);
       await this.#route(admitted, response);
     } catch (error) {
-      this.#options.log.warn("Kubelet request could not be served", { path: request.url, error });
+      this.#options.log.warn("Could not serve kubelet request", { path: request.url, error });
       answer(response, 500, messageOf(error));
     }
   }
@@ -151,7 +151,7 @@ export class KubeletServer implements AsyncDisposable {
       if (socket.destroyed) return;
       this.#stream(upgrade, admitted);
     } catch (error) {
-      this.#options.log.warn("Kubelet request could not be served", { path: request.url, error });
+      this.#options.log.warn("Could not serve kubelet request", { path: request.url, error });
       refuse(socket, 500, messageOf(error));
     }
   }

@@ -62,7 +62,7 @@ test("the first frame of each channel says the port", async () => {
   ]);
 });
 
-test("a port where nothing listens is told on its error channel", async () => {
+test("a port where nothing listens is reported on its error channel", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -15,10 +15,10 @@ export interface Refusal {
   readonly text: string;
 }
 
-/** A right or a token that was revoked works no longer than this. */
+/** A revoked right or token still works for this long. */
 const cacheMs = 10_000;
 const cacheEntriesMax = 1_000;
-/** Strangers with tokens of their own making must not keep the API server busy. */
+/** Clients with forged tokens must not keep the API server busy. */
 const tokenReviewsMax = 16;
 const tokenLengthMax = 16_384;
 
@@ -37,7 +37,7 @@ export class RequestAccess {
     this.#decisions = new ExpiringCache({ clock, ttlMs: cacheMs, entriesMax: cacheEntriesMax });
   }
 
-  /** The request's user, or why it has none. Rejects when the API server does not answer. */
+  /** The user of the request, or the reason to refuse it. Rejects when the API server does not answer. */
   async authenticate(request: IncomingMessage): Promise<RequestUser | Refusal> {
     const user = certificateUser(request.socket as TLSSocket);
     if (user !== undefined) return user;
@@ -48,7 +48,7 @@ export class RequestAccess {
     return (await this.#tokens.get(key, () => this.#reviewToken(token))) ?? unauthorized;
   }
 
-  /** Undefined when the user may. Rejects when the API server does not answer. */
+  /** Undefined when the user is allowed. Rejects when the API server does not answer. */
   async authorize(user: RequestUser, method: string, root: string): Promise<Refusal | undefined> {
     const { verb, subresources } = nodeAttributes(method, root);
     for (const subresource of subresources) if (await this.#mayUse(user, verb, subresource)) return undefined;

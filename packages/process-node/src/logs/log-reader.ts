@@ -16,7 +16,7 @@ const followPollMs = 200;
 const pieceBytes = 64 * 1024;
 const lineEnd = 10;
 
-/** Ends when the log does: at once without `follow`, else when `isOver` says so and everything is read. */
+/** Ends with the log: at once without `follow`, else when `isOver` returns true and everything is read. */
 export async function* readLog(
   clock: Clock,
   file: string,
@@ -38,7 +38,7 @@ export async function* readLog(
   }
 }
 
-/** Entries of the log, some at a time, so that a long log neither fills the memory nor holds anybody up. */
+/** Entries of the log, some at a time, so that a long log neither fills the memory nor blocks the agent. */
 async function* linesOf(
   clock: Clock,
   file: string,

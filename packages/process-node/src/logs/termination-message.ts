@@ -14,7 +14,7 @@ function messageFile(podDirectory: string, container: string, attempt: number): 
   return join(podDirectory, "termination", container, String(attempt));
 }
 
-/** An empty file that whoever the container runs as may write. */
+/** An empty file that every user of the container may write. */
 export function createTerminationFile(podDirectory: string, container: string, attempt: number): string {
   const file = messageFile(podDirectory, container, attempt);
   mkdirSync(dirname(file), { recursive: true });

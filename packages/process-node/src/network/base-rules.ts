@@ -10,7 +10,9 @@ export interface ClusterAddresses {
 /** Every pod's default gateway; no traffic is sent to it but ARP. */
 export const gatewayAddress = "169.254.1.1";
 export const serviceRange = "10.96.0.0/12";
+/** The addresses of all pods of a cluster. */
 export const podRange = "10.64.0.0/12";
+/** The port of the API server inside the pod network. */
 export const apiPort = 443;
 export const dnsPort = 53;
 /** The names of pods' interfaces in the cluster's namespace begin with this. */

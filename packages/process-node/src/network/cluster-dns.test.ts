@@ -116,7 +116,7 @@ test("a connection over which nothing is asked for ten seconds is closed", async
 
 const place = { address, port: 15_305 };
 
-test("an address that another node of the same cluster serves is good; that of a stranger is not", async () => {
+test("an address that another node of the same cluster serves is good; that of another program is not", async () => {
   const first = new ClusterDns(table(), systemClock);
   onTestFinished(() => first[Symbol.asyncDispose]());
   expect(await serveDns(first, table(), place)).toEqual({ isServed: true });

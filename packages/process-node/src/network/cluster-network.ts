@@ -5,11 +5,13 @@ import { type HolderOptions, holdNamespace, type NetworkNamespace } from "./name
 import { NamespaceSockets } from "./namespace-sockets.ts";
 import { applyRules, runIn } from "./run-in-namespace.ts";
 
+/** The addresses of the network, and where it is recorded. */
 export interface ClusterNetworkOptions extends HolderOptions {
   readonly clock: Clock;
   readonly addresses: ClusterAddresses;
 }
 
+/** The network of a cluster whose pods have network namespaces. */
 export interface ClusterNetwork extends AsyncDisposable {
   readonly namespace: NetworkNamespace;
   /** Opens sockets of this process inside. */

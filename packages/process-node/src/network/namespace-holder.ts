@@ -16,6 +16,7 @@ export interface NetworkNamespace {
   readonly isRootless: boolean;
 }
 
+/** Where the process that holds a network namespace is recorded. */
 export interface HolderOptions {
   readonly clock: Clock;
   /** Where the holder is remembered. Absent: it ends with this process. */
@@ -90,7 +91,7 @@ async function untilSeparate(clock: Clock, child: ChildProcess): Promise<void> {
     }
     await sleep(clock, pollMs);
   }
-  throw nodeError("ERR_NETWORK", `Cannot make a network namespace: ${problem.trim() || "unshare gives no answer"}`);
+  throw nodeError("ERR_NETWORK", `Cannot create a network namespace: ${problem.trim() || "unshare does not answer"}`);
 }
 
 function isHolding(pid: number, ownNamespace: string): boolean {

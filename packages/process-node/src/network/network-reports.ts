@@ -1,24 +1,25 @@
-/** Tells what of the cluster's network this node cannot serve: in its log, and where users look. */
+/** Reports what this node cannot serve of the cluster's network: in its log, and as Events. */
 import type { Logger } from "@setpoint/host";
 import { type NodeEvents, nodeReference } from "../cluster/node-events.ts";
 import type { ServiceProblem } from "./service-proxy.ts";
 
-/** Said on the Service, where somebody will look who cannot reach it. */
+/** The Event is about the Service, because its users look there. */
 export function reportService(
   log: Logger,
   events: NodeEvents,
   { service, address, code, error }: ServiceProblem,
 ): void {
   const { namespace, name } = service.metadata;
-  // Another node of this machine has it: the ordinary case with more than one node.
-  if (code === "EADDRINUSE") return log.debug("Service address is taken", { address, service: `${namespace}/${name}` });
-  log.warn("Service address could not be listened on", { address, service: `${namespace}/${name}`, error });
-  const message = `This node cannot listen on ${address} (${code}), so connections to it are refused; ports below 1024 need root`;
+  // Usually another node of this machine serves it.
+  if (code === "EADDRINUSE")
+    return log.debug("Service address is in use", { address, service: `${namespace}/${name}` });
+  log.warn("Could not listen on Service address", { address, service: `${namespace}/${name}`, error });
+  const message = `This node cannot listen on ${address} (${code}), so connections to it are refused; run the node as root for ports below 1024`;
   events.record(service, "Warning", "FailedToListen", message);
 }
 
 export function reportDns(log: Logger, events: NodeEvents, nodeName: string, address: string, problem: string): void {
-  log.warn("Cluster DNS cannot listen, so names stand in the hosts files of pods", { address, problem });
-  const message = `Cluster DNS cannot listen on ${address}, so names stand in the hosts files of pods: ${problem}`;
+  log.warn("Could not start cluster DNS; pods resolve Service names from /etc/hosts", { address, problem });
+  const message = `Cluster DNS cannot listen on ${address}, so pods resolve Service names from /etc/hosts: ${problem}`;
   events.record(nodeReference(nodeName), "Warning", "DnsUnavailable", message);
 }

@@ -1,4 +1,4 @@
-/** Whether this node, or another one of this machine for the same cluster, answers the cluster's names. */
+/** Finds out whether this node, or another node of the same cluster on this machine, serves cluster DNS. */
 import { Resolver } from "node:dns/promises";
 import type { ClusterDns } from "./cluster-dns.ts";
 import { clusterDomain } from "./cluster-names.ts";
@@ -7,20 +7,20 @@ import type { ServiceTable } from "./service-table.ts";
 const answerMsMax = 2_000;
 
 export interface NodeDnsState {
-  /** Whether pods can be told to ask at the address. */
+  /** Whether a DNS server of this cluster answers at the address. */
   readonly isServed: boolean;
-  /** Why not. */
+  /** The reason when none does. */
   readonly problem?: string;
 }
 
 export interface DnsPlace {
   readonly address: string;
   readonly port?: number;
-  /** Whether nobody but nodes of this cluster can listen there. */
+  /** Whether only nodes of this cluster can listen there. */
   readonly isOurs?: boolean;
 }
 
-/** Listens, or finds out who does. Ask again from time to time: another node that listened may have ended. */
+/** Listens, or finds out which program does. Repeat it from time to time: another node that listens may end. */
 export async function serveDns(
   dns: ClusterDns,
   table: ServiceTable,

@@ -31,7 +31,7 @@ export class NodeRules implements AsyncDisposable {
     this.#timer ??= this.#options.clock.setTimer(() => {
       this.#timer = undefined;
       this.ensure().catch((error: unknown) => {
-        this.#options.log.error("Network rules could not be applied", { error });
+        this.#options.log.error("Could not apply network rules", { error });
         this.update(retryMs);
       });
     }, delayMs);

@@ -135,16 +135,16 @@ test("a Service that is gone is not listened for any more", async () => {
   await expect(cluster.ask()).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
-test("an address that is taken is told once, and served as soon as it is free", async () => {
-  const stranger = createServer();
-  await new Promise<void>((resolve) => stranger.listen(18_085, clusterIP, resolve));
+test("an address in use is reported once, and served as soon as it is free", async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(18_085, clusterIP, resolve));
   const cluster = new Cluster(18_085).endpoints(await named("a"));
   cluster.proxy.update();
   await expect.poll(() => cluster.problems.length).toBe(1);
   expect(cluster.problems[0]).toMatchObject({ address: `${clusterIP}:18085`, code: "EADDRINUSE" });
   cluster.proxy.update();
   cluster.proxy.retry();
-  await new Promise((resolve) => stranger.close(resolve));
+  await new Promise((resolve) => other.close(resolve));
   await expect
     .poll(async () => {
       cluster.proxy.retry();

@@ -16,11 +16,11 @@ export interface ServiceProxyOptions {
   readonly listenAddress?: (clusterIP: string) => string;
   /** Default: from the host's own network namespace. */
   readonly connect?: PodNetwork["connect"];
-  /** Pods of this range that Services lead to are served by themselves, too: the host has no other way to them. */
+  /** Endpoints in this range also get listeners of their own: the host has no other way to them. */
   readonly mirroredPods?: string;
 }
 
-/** What is listened for at one address and port. */
+/** One address and port with its endpoints. */
 interface Served {
   readonly service: Service;
   readonly address: string;
@@ -32,7 +32,7 @@ export interface ServiceProblem {
   readonly service: Service;
   /** `address:port` */
   readonly address: string;
-  /** EADDRINUSE: another node of this machine serves it, or a stranger. */
+  /** EADDRINUSE: another node of this machine serves it, or another program. */
   readonly code: string;
   readonly error: Error;
 }
@@ -70,17 +70,17 @@ export class ServiceProxy implements AsyncDisposable {
     this.#onProblem = onProblem;
   }
 
-  /** Whether the address and port cannot be listened on by anybody without more rights, so that nobody can connect. */
+  /** Whether this user may not listen on the address and port, so that no connection to them succeeds. */
   isForbidden(address: string, port: number): boolean {
     return forbidden.has(this.#failed.get(`${address}:${port}`) ?? "");
   }
 
-  /** Tries again what could not be listened on: another node of this machine may have ended. */
+  /** Retries addresses that were in use: another node of this machine may have ended. */
   retry(): void {
     this.#update((key) => !this.#listeners.has(key));
   }
 
-  /** Makes listeners for new ports and ends those of ports that are gone. */
+  /** Opens listeners for new ports and closes those of removed ones. */
   update(): void {
     this.#update((key) => !this.#listeners.has(key) && !this.#failed.has(key));
   }

@@ -1,6 +1,6 @@
 /**
- * Nodes whose data folder is gone while their pods run, as after a kill of everything and a removal of the folder. Nothing
- * but their folders in memory knows of their pods, so the pods end before those folders go.
+ * Nodes whose data folder was removed while their pods run, for example after `kill -9` of all agents. Only their folders in memory
+ * still name their pods, so the pods are killed before those folders are removed.
  */
 import { join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";
@@ -20,7 +20,7 @@ export function recordNetwork(memory: string, holder: ProcessIdentity): void {
   writeJson(networkFile(memory), holder);
 }
 
-/** Ends their pods, their networks and what they have in memory. Another agent may do the same at this time. */
+/** Removes their pods, networks and folders in memory. Another agent may do the same at the same time. */
 export async function removeAbandonedNodes(clock: Clock, log: Logger): Promise<void> {
   for (const memory of abandonedMemory()) {
     try {
@@ -28,7 +28,7 @@ export async function removeAbandonedNodes(clock: Clock, log: Logger): Promise<v
       endNetwork(memory);
       removeMemory(memory);
     } catch (error) {
-      log.warn("Cannot remove abandoned node", { memory, error });
+      log.warn("Could not remove abandoned node", { memory, error });
     }
   }
 }
@@ -39,7 +39,7 @@ async function endPods(clock: Clock, memory: string): Promise<void> {
     directory: sandboxesFolder(memory),
     idsFile: join(memory, "id-ranges.json"),
     version: "",
-    // It starts nothing.
+    // This runtime starts no containers.
     logFile: () => "/dev/null",
   });
   for (const uid of runtime.sandboxUids()) await runtime.removeSandbox(uid);

@@ -4,48 +4,49 @@ import type { ImageSource } from "../images/image.ts";
 import type { PodNetworkOptions } from "../network/node-network.ts";
 import type { ImageProgress } from "../images/image-store.ts";
 
+/** What a node needs, and where it keeps its files. */
 export interface NodeOptions {
   readonly name: string;
   /** To the API server, as `system:node:NAME`. */
   readonly transport: Transport;
   readonly host: Host;
-  /** Pods, logs, volumes and addresses lie here; one agent at a time. */
+  /** Holds pods, logs, volumes and addresses; one agent at a time uses it. */
   readonly directory: string;
-  /** Where images lie; may be shared by nodes. Default: `images` in the directory. */
+  /** The image cache; nodes may share it. Default: `images` in the directory. */
   readonly imageCache?: string;
-  /** The authority whose client certificates (the API server's) the kubelet server accepts, PEM. */
+  /** The certificate authority of the clients of the kubelet server, PEM. */
   readonly caPem: string;
   /** The node's serving certificate, PEM. */
   readonly tls: { readonly cert: string; readonly key: string };
-  /** Images made on this host, by the name that manifests use. */
+  /** Images of files of this host, by the name that manifests use. */
   readonly localImages?: Readonly<Record<string, ImageSource>>;
   /** Debian mirror; default: that of the host's apt sources. */
   readonly mirror?: string;
   readonly podCidr?: string;
-  /** Gives pods network namespaces of their own; absent: they share the host's, on loopback addresses. */
+  /** The network namespace of the cluster. Absent: pods share the host's network, on loopback addresses. */
   readonly podNetwork?: PodNetworkOptions;
   /** Where cluster DNS listens; default 127.96.0.10, the tenth address of the service range. */
   readonly clusterDnsAddress?: string;
   readonly kubeletPort?: number;
   readonly kubeletVersion?: string;
   readonly onProgress?: (progress: ImageProgress) => void;
-  /** A sentence about what this host lacks, for the user who starts the node. */
+  /** Receives a sentence about what this host lacks, for the user who starts the node. */
   readonly onNotice?: (sentence: string) => void;
 }
 
-/** A running node. Disposing it ends all its containers, within a bounded time; they outlive a process that is killed. */
+/** A running node. Disposing it stops all its containers within a bounded time. If its process is killed, they keep running. */
 export interface NodeAgent extends AsyncDisposable {
   readonly name: string;
   /** The node's own address; the kubelet server listens there. */
   readonly address: string;
   readonly kubeletPort: number;
-  /** Offers the node to another agent on the same directory; resolves when one wants it, and rejects when the signal is aborted. */
+  /** Offers the node to another agent on the same directory. Resolves when one asks for it; rejects when the signal is aborted. */
   wanted(signal: AbortSignal): Promise<void>;
-  /** Ends the agent instead of disposing it: its pods go on, for another agent on the same directory that adopts them. */
+  /** Stops the agent but not its pods; the next agent on the same directory adopts them. */
   handOver(): Promise<void>;
-  /** Disposes it where nobody else ends the cluster: the last agent to do so ends the cluster's network too. */
+  /** Disposes the node after its cluster ended. The last agent that does so also removes the cluster's network. */
   abandon(): Promise<void>;
-  /** The main process of a container, undefined when it does not run. */
+  /** The main process of a container; undefined when the container is not running. */
   processOf(
     namespace: string,
     pod: string,

@@ -18,17 +18,17 @@ export interface NodeRegistrationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly facts: NodeFacts;
-  /** The cluster had given up this node, and marked its pods: they have to be reported again. */
+  /** The cluster had marked this node as not ready, and its pods with it: their status has to be written again. */
   readonly onReturn?: () => void;
 }
 
 export const readyMessage = "kubelet is posting ready status";
 export const leaseRenewMs = 10_000;
-/** A status that did not change is written this often all the same. */
+/** An unchanged status is written this often. */
 const statusMs = 300_000;
 const retryMs = 1_000;
 
-/** Keeps the Node object and its lease: the cluster's knowledge that this node is there. */
+/** Creates the Node object, renews its Lease and reports its status. */
 export class NodeRegistration implements AsyncDisposable {
   readonly #options: NodeRegistrationOptions;
   #health: NodeHealth = {
@@ -54,7 +54,7 @@ export class NodeRegistration implements AsyncDisposable {
     this.#schedule(leaseRenewMs);
   }
 
-  /** Written at once when it differs; what is not given stays. */
+  /** Writes the status at once when it changes. Fields that are absent keep their value. */
   setHealth(change: Partial<NodeHealth>): void {
     const health = { ...this.#health, ...change };
     const keys = ["ready", "message", "hasDiskPressure"] as const;
@@ -69,7 +69,7 @@ export class NodeRegistration implements AsyncDisposable {
     this.#isHandedOver = true;
   }
 
-  /** Says that the node ends, so that nobody waits for its lease to run out. */
+  /** Reports that the node stops, so that the cluster does not wait for its Lease to expire. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
@@ -86,7 +86,7 @@ export class NodeRegistration implements AsyncDisposable {
       this.#pass = this.#renew().then(
         () => this.#schedule(leaseRenewMs),
         (error: unknown) => {
-          this.#options.log.warn("Node lease could not be renewed", { error });
+          this.#options.log.warn("Could not renew node lease", { error });
           this.#schedule(retryMs);
         },
       );
@@ -107,7 +107,7 @@ export class NodeRegistration implements AsyncDisposable {
     if (!isAsReported) this.#options.onReturn?.();
   }
 
-  /** Whether the Node still says what this agent reported; somebody who missed a heartbeat may have written otherwise. */
+  /** Whether the Node still shows what this agent reported. The node lifecycle controller overwrites it after a missed heartbeat. */
   async #isAsReported(): Promise<boolean> {
     const node: Stored<Node> = await this.#options.client.get(Node, { name: this.#options.facts.name });
     const ready = node.status?.conditions?.find((each) => each.type === "Ready");

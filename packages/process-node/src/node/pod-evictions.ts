@@ -1,4 +1,4 @@
-/** Ends pods that use more of the node's disk than they may, in the words of a kubelet. */
+/** Evicts pods that use more disk than their limits or the node allow. Messages are those of a kubelet. */
 import type { Pod } from "@setpoint/api";
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export interface PodEvictionsOptions {
   setDiskPressure(hasPressure: boolean): void;
 }
 
-/** Less space than both of them is pressure: a share of a large disk is not little. */
+/** Disk pressure starts when less than both is free: 5 % of a large disk is still much. */
 const freeShareMin = 0.05;
 const freeBytesMin = 512 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ export class PodEvictions {
     this.#options = options;
   }
 
-  /** One look at every pod and at the disk. */
+  /** Measures the disk and every pod, and evicts what exceeds a limit. */
   async check(workers: readonly PodWorker[]): Promise<void> {
     const active = workers.filter(({ isEvictable }) => isEvictable);
     const shortage = diskShortage(this.#options.directory);
@@ -69,8 +69,8 @@ export class PodEvictions {
       const logs = await diskUsage(join(podDirectory, "logs"));
       return { volumes, logs, total: total + logs };
     } catch (error) {
-      // Files come and go while they are counted.
-      log.debug("Disk usage of a pod could not be measured", { pod: uid, error: messageOf(error) });
+      // A file was deleted while `du` counted it.
+      log.debug("Could not measure disk usage of pod", { pod: uid, error: messageOf(error) });
       return undefined;
     }
   }
@@ -87,7 +87,7 @@ function hasLimit({ spec }: Pod): boolean {
   );
 }
 
-/** Why the pod must end; undefined when it keeps to its limits. */
+/** The reason to evict the pod; undefined when it is within its limits. */
 function exceeded({ spec }: Pod, { volumes, total }: Usage): string | undefined {
   for (const { name, emptyDir } of spec.volumes ?? []) {
     const limit = emptyDir?.sizeLimit;
@@ -108,7 +108,7 @@ function storageLimit(spec: Pod["spec"]): { readonly bytes: number; readonly tex
   return { bytes, text: known.length === 1 ? (known[0] ?? "") : String(bytes) };
 }
 
-/** What a kubelet says of a node that is low on disk; undefined when there is enough. */
+/** The message of a kubelet on a node that is low on disk; undefined when enough is free. */
 function diskShortage(directory: string): string | undefined {
   const { blocks, bavail, bsize } = statfsSync(directory);
   const [free, enough] = [bavail * bsize, Math.min(blocks * bsize * freeShareMin, freeBytesMin)];

@@ -8,7 +8,7 @@ type DataKind = "ConfigMap" | "Secret";
 export interface ReferencedObjectsOptions {
   readonly client: Client;
   readonly host: Host;
-  /** An object changed that these pods use. */
+  /** An object that these pods use has changed. */
   readonly onChange: (podUids: ReadonlySet<string>) => void;
 }
 
@@ -17,7 +17,7 @@ interface Entry {
   readonly users: Set<string>;
 }
 
-/** ConfigMaps and Secrets that pods of this node use: each is watched alone, as long as a pod uses it. */
+/** ConfigMaps and Secrets that pods of this node use. Each has an informer of its own, as long as a pod uses it. */
 export class ReferencedObjects implements AsyncDisposable {
   readonly #options: ReferencedObjectsOptions;
   readonly #entries = new Map<string, Entry>();
@@ -26,7 +26,7 @@ export class ReferencedObjects implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Undefined when there is no such object. From now on the pod hears of its changes. */
+  /** Undefined when the object does not exist. Later changes of it are reported for this pod. */
   async find(podUid: string, kind: DataKind, namespace: string, name: string): Promise<ConfigMap | Secret | undefined> {
     const entry = this.#entry(kind, namespace, name);
     entry.users.add(podUid);

@@ -106,7 +106,7 @@ test("what is missing is refused by name unless it is optional", () => {
   );
 });
 
-test("Services are told by the variables of Docker links", () => {
+test("Services appear as the variables of Docker links", () => {
   const service = { name: "my-db", clusterIP: "127.96.0.7", ports: [{ name: "sql", port: 5432, protocol: "TCP" }] };
   expect(serviceVariables(service)).toEqual({
     MY_DB_SERVICE_HOST: "127.96.0.7",

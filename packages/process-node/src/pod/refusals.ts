@@ -1,6 +1,6 @@
 /**
- * What this node refuses to run and why, as data. A field that would change what a pod may do is honoured or refused, never
- * ignored: a pod that runs with less protection, or more rights, than its author asked for is worse than none.
+ * The fields that this node refuses, and why. A field about rights or protection is honoured or refused, never ignored: a pod must not
+ * run with more rights, or less protection, than its author asked for.
  */
 import type { Container, Pod, PodSpec } from "@setpoint/api";
 import { allCapabilities } from "../sandbox/capabilities.ts";
@@ -30,7 +30,7 @@ const podRefusals: readonly Refusal<PodSpec>[] = [
   { field: "os.name", reason: "this node runs Linux", isAsked: ({ os }) => os !== undefined && os.name !== "linux" },
   {
     field: "resourceClaims",
-    reason: "this node has no devices to give",
+    reason: "this node has no devices",
     isAsked: ({ resourceClaims = [] }) => resourceClaims.length > 0,
   },
   {
@@ -88,13 +88,13 @@ const containerRefusals: readonly Refusal<Container>[] = [
   },
   {
     field: "securityContext.capabilities SYS_ADMIN",
-    reason: "who holds it mounts its image writable, which other pods run too",
+    reason: "a container with it could change the image, which other pods use",
     isAsked: ({ securityContext }) =>
       (securityContext?.capabilities?.add ?? []).flatMap(capabilityNames).includes("CAP_SYS_ADMIN"),
   },
   {
     field: "volumeDevices",
-    reason: "this node has no block devices to give",
+    reason: "this node has no block devices",
     isAsked: ({ volumeDevices = [] }) => volumeDevices.length > 0,
   },
   {
@@ -110,7 +110,7 @@ const containerRefusals: readonly Refusal<Container>[] = [
   },
 ];
 
-/** The names that one entry of `capabilities` stands for. */
+/** The capabilities that one entry names: `ALL` names every one. */
 export function capabilityNames(name: string): readonly string[] {
   const upper = name.toUpperCase();
   if (upper === "ALL") return allCapabilities;

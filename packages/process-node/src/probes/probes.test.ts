@@ -92,7 +92,7 @@ test("a probe that hangs fails after its timeout", async () => {
   expect(world.events).toContain("main Unhealthy: Readiness probe failed: timed out after 2s");
 });
 
-test("readiness gates hold Ready back until somebody sets their conditions", async () => {
+test("readiness gates hold Ready back until their conditions are set", async () => {
   const world = new PodWorld({ readinessGates: [{ conditionType: "example.com/in" }], containers: [main] });
   await world.run(1);
   expect(world.condition("ContainersReady")).toBe("True");

@@ -38,7 +38,7 @@ export function conmonCommand(options: ConmonOptions): string[] {
 export async function createByConmon(command: readonly string[], bundle: string): Promise<number> {
   const problems = join(bundle, "problems");
   const words = command.map(shellWord).join(" ");
-  // Its answer comes through descriptor 3. It keeps that and its error output open, so nobody may wait for their ends.
+  // Its answer comes through descriptor 3. It keeps that and its error output open, so do not wait until they close.
   const answer = await launchScript(
     `{ cd ${shellWord(bundle)} && export _OCI_SYNCPIPE=3 && exec ${words}; } 3>&1 >/dev/null 2>${shellWord(problems)} | {
   IFS= read -r answer; printf '%s' "$answer"

@@ -1,4 +1,4 @@
-/** What a pod worker needs of whatever runs containers; `sandbox/oci-runtime.ts` is the one that uses crun and conmon. */
+/** Runs the containers of pods, as the CRI does for a kubelet; `sandbox/oci-runtime.ts` does it with crun and conmon. */
 import type { Readable, Writable } from "node:stream";
 import type { PodIds } from "../host/id-range.ts";
 
@@ -10,7 +10,7 @@ export interface Mount {
   readonly readOnly?: boolean;
   /** Beneath `source`; resolved without following a link, because containers may write there. */
   readonly subPath?: string;
-  /** The source keeps its ids on disk for whatever pod comes next, as a persistent volume does; see `sandbox/oci-mounts.ts`. */
+  /** The source keeps its ids on disk for the next pod, as a persistent volume does; see `sandbox/oci-mounts.ts`. */
   readonly ownIds?: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface ContainerExit {
   readonly finishedAtMs?: number;
   /** Whether the kernel ended it because it used more memory than it may. */
   readonly oomKilled?: boolean;
-  /** Whether nothing is known about its end but that it came; the code is then 137. */
+  /** Whether it ended for an unknown reason; the code is then 137. */
   readonly isUnknown?: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface RunningContainer {
   /** New text for `files` of the spec; those that it did not have are left out. */
   updateFiles(files: Readonly<Record<string, string>>): void;
   exec(command: readonly string[], options?: ExecOptions): ExecProcess;
-  /** Its output goes on in a new file of the name of before. */
+  /** Further output goes to a new file of the same name, after a rotation. */
   reopenLog(): void;
 }
 
@@ -120,7 +120,7 @@ export interface ExecProcess {
   kill(): void;
 }
 
-/** What is left of the newest run of a container: it goes on, or it ended while no agent was there. */
+/** The newest run of a container that an earlier agent started: still running, or ended while no agent was running. */
 export interface AdoptedContainer {
   readonly attempt: number;
   readonly startedAtMs: number;
@@ -128,25 +128,25 @@ export interface AdoptedContainer {
   readonly exit?: ContainerExit;
 }
 
-/** Sandboxes and containers outlive the agent that made them. */
+/** Sandboxes and containers outlive the agent that created them. */
 export interface ContainerRuntime {
   readonly name: string;
   readonly version: string;
-  /** The pod's namespaces, those of before when they are still held. Rejects with ERR_CONTAINER_START. */
+  /** Creates the pod's namespaces, or returns those that are still held. Rejects with ERR_CONTAINER_START. */
   createSandbox(spec: PodSandboxSpec): Promise<PodSandbox>;
-  /** Undefined when the pod has none, or they ended. */
+  /** The sandbox of an earlier agent; undefined when its namespaces have ended. */
   adoptSandbox(podUid: string): Promise<PodSandbox | undefined>;
-  /** Ends every process of the pod at once. Its range of ids stays its own, because files that it left have those. */
+  /** Kills every process of the pod. The pod keeps its range of ids, because its files have them. */
   removeSandbox(podUid: string): Promise<void>;
-  /** The pod is gone with all its files. */
+  /** Called when the pod and all its files are removed. */
   releaseIds(podUid: string): void;
-  /** The pods of which something is here. */
+  /** The pods that have a sandbox or a container on this host. */
   sandboxUids(): readonly string[];
   /**
-   * In the pod's sandbox; the container is made meanwhile, but its program runs after `ready`. Resolves when it runs; rejects
+   * Starts a container in the pod's sandbox. It is created at once, but its program starts after `ready`. Resolves when it runs; rejects
    * with ERR_CONTAINER_START when it cannot be started, and with the error of `ready`.
    */
   start(spec: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer>;
-  /** The newest run of a container that an agent before this one started; undefined when there is none. */
+  /** The newest run of a container that an earlier agent started; undefined when there is none. */
   adopt(podUid: string, container: string): Promise<AdoptedContainer | undefined>;
 }

@@ -1,4 +1,4 @@
-/** Waits for the ends of containers: their monitors write each exit code into a file, whether an agent is there or not. */
+/** Waits until containers exit. Their monitors write each exit code into a file, also while no agent is running. */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Timer } from "@setpoint/host";
@@ -39,7 +39,7 @@ export class ExitWatch {
     return this.#directory;
   }
 
-  /** Resolves when the container has ended; also when its monitor was killed and nobody wrote down how. */
+  /** Resolves when the container has ended; also when its monitor was killed and the exit code is unknown. */
   exitOf(container: WatchedContainer): Promise<ContainerExit> {
     const { promise, resolve } = Promise.withResolvers<ContainerExit>();
     this.#waiting.set(container.name, { ...container, resolve, goneAtMs: undefined });
@@ -48,7 +48,7 @@ export class ExitWatch {
     return promise;
   }
 
-  /** How it ended, undefined when that is not written down (yet). */
+  /** The exit; undefined when no code has been written yet. */
   read({ name, oomFile }: Pick<WatchedContainer, "name" | "oomFile">): ContainerExit | undefined {
     const file = join(this.#directory, name);
     try {

@@ -75,7 +75,7 @@ export class PodSandboxes {
   }
 
   #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec): ChildProcess {
-    // Root writes the map from outside; for anybody else it is the one id that needs no right.
+    // Root writes the map from outside; another user may map only its own id.
     const map = this.#privileged ? [] : [`--map-user=${user}`, `--map-group=${group}`];
     const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
     const command = ["/usr/bin/unshare", ...map, ...namespaces, "/bin/sh", "-c", holderScript, "sh", hostname];

@@ -18,7 +18,7 @@ export interface StagedPath {
 }
 
 export interface Stage {
-  /** An empty folder of the node whose path anybody may walk (as root) or that belongs to the node's user. */
+  /** An empty folder of the node whose path every user can traverse (as root) or that belongs to the node's user. */
   readonly directory: string;
   /** Lines of the shell that come first; see `HostCgroups.prepare`. */
   readonly prepare: string;

@@ -58,7 +58,7 @@ test("a claim of a pod gets a folder of this node", async () => {
   expect(existsSync(join(directory, `pvc-${uid}`))).toBe(true);
 });
 
-test("a claim of a class of somebody else is left alone", async () => {
+test("a claim of another class is left alone", async () => {
   const { provisioner, claim, volumes } = world("Delete");
   claim("other");
   await provisioner.provision(pod);
@@ -88,7 +88,7 @@ test("when the claim is gone, Retain keeps both and says Released", async () => 
   expect(existsSync(join(directory, `pvc-${uid}`))).toBe(true);
 });
 
-test("a claim made anew under the same name does not get the old data", async () => {
+test("a new claim of the same name does not get the old data", async () => {
   const { cluster, provisioner, claim, volumes } = world("Delete");
   const old = claim().metadata.uid;
   await provisioner.provision(pod);

@@ -1,6 +1,6 @@
 /**
- * Persistent volumes as folders of this node: binds claims whose class names the provisioner `setpoint.dev/folder` once one of
- * their pods is scheduled here, and removes folder and volume when the claim is gone and the reclaim policy is Delete.
+ * Persistent volumes as folders of this node. A claim whose class has the provisioner `setpoint.dev/folder` is bound when a pod that
+ * uses it is scheduled here. Folder and volume are removed after the claim when the reclaim policy is Delete.
  */
 import {
   PersistentVolume,
@@ -18,6 +18,7 @@ import { podIdentity } from "../cluster/pod.ts";
 import { removeTree } from "./remove-tree.ts";
 import { preparePersistentFolder } from "./persistent-folder.ts";
 
+/** The provisioner of StorageClasses whose volumes are folders of a node. */
 export const folderProvisionerName = "setpoint.dev/folder";
 
 export interface FolderProvisionerOptions {
@@ -29,9 +30,9 @@ export interface FolderProvisionerOptions {
 }
 
 export interface FolderProvisioner {
-  /** Binds what claims of the pod are not bound yet. */
+  /** Binds the unbound claims of the pod. */
   provision(pod: Pod): Promise<void>;
-  /** Removes volumes of this node whose claim is gone. */
+  /** Removes volumes of this node whose claim was deleted. */
   reclaim(): Promise<void>;
 }
 
@@ -129,7 +130,7 @@ async function reclaimVolume(
 ): Promise<void> {
   const { namespace = "default", name = "", uid } = volume.spec.claimRef ?? {};
   const claim = await findObject(client, PersistentVolumeClaim, { namespace, name });
-  // A claim that was made anew under the same name is a stranger.
+  // A new claim of the same name does not own this volume.
   if (claim?.metadata.uid === uid) return;
   const volumeName = volume.metadata.name;
   if (volume.spec.persistentVolumeReclaimPolicy !== "Delete") {
@@ -143,7 +144,7 @@ async function reclaimVolume(
     return;
   }
   await removeTree(join(directory, volumeName));
-  // The protection finalizer has done its work: nobody uses the folder any more.
+  // No pod uses the folder any more, so the protection finalizer is no longer needed.
   await client.patch(PersistentVolume, { name: volumeName }, { metadata: { finalizers: null } });
   await client
     .delete(PersistentVolume, { name: volumeName }, { preconditions: { uid: volume.metadata.uid } })

@@ -127,7 +127,7 @@ test("a Secret's values are decoded, chosen by items and have the mode asked for
   expect(existsSync(join(folder, "other"))).toBe(false);
 });
 
-test("what is missing is said, unless it is optional", async () => {
+test("a missing ConfigMap or key is an error, unless it is optional", async () => {
   await expect(new World({ name: "v", configMap: { name: "app" } }).folder()).rejects.toThrow(
     'configmap "app" not found',
   );
@@ -238,6 +238,6 @@ test("a folder of the host is no volume, as hostPath or as a persistent volume t
     world.cluster.add(PersistentVolumeClaim, { ...claim, status: { phase: "Bound" } });
     const spec = { hostPath: { path } };
     world.cluster.add(PersistentVolume, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec });
-    await expect(world.folder()).rejects.toThrow("it is no folder of this node's own volumes");
+    await expect(world.folder()).rejects.toThrow("it is not a folder of this node's own volumes");
   }
 });

@@ -26,16 +26,16 @@ export interface NodeVolumesOptions {
   podDirectory(podUid: string): string;
   /** As `podDirectory`, in memory: Secrets, tokens and emptyDirs that ask for it never reach a disk. */
   memoryDirectory(podUid: string): string;
-  /** Where this node's persistent volumes lie; nothing else of the host can be one. */
+  /** Holds the persistent volumes of this node; no other folder of the host can be one. */
   readonly persistentDirectory: string;
   sources(pod: Pod): ContentSources;
   forget(podUid: string): void;
 }
 
-/** Volumes as folders of the host, one folder a pod; persistent ones lie elsewhere and stay. */
+/** Volumes of pods as folders of the host. Persistent volumes are kept elsewhere, and stay when the pod is removed. */
 export class NodeVolumes implements PodVolumes {
   readonly #options: NodeVolumesOptions;
-  /** Hash of what was written last, by folder. */
+  /** Hash of the content that was written last, by folder. */
   readonly #written = new Map<string, string>();
   /** By pod. */
   readonly #owners = new Map<string, FolderOwner | undefined>();
@@ -47,7 +47,7 @@ export class NodeVolumes implements PodVolumes {
   async prepare(pod: Pod, ids?: PodIds): Promise<ReadonlyMap<string, PreparedVolume>> {
     this.#owners.set(podIdentity(pod).uid, ids === undefined ? undefined : folderOwner(ids, pod));
     const prepared = new Map<string, PreparedVolume>();
-    // What is refused is refused with its reason when a container is to start, and never mounted.
+    // A refused volume is never mounted; the start of a container then fails with the reason.
     const volumes = (pod.spec.volumes ?? []).filter((volume) => !isRefusedVolume(volume));
     for (const volume of volumes) prepared.set(volume.name, await this.#prepareOne(pod, volume));
     return prepared;
@@ -89,7 +89,10 @@ export class NodeVolumes implements PodVolumes {
     }
     const content = await volumeContent(volume, this.#options.sources(pod));
     if (content === undefined)
-      throw nodeError("ERR_CONTAINER_CONFIG", `Cannot mount volume "${volume.name}": this node does not know its type`);
+      throw nodeError(
+        "ERR_CONTAINER_CONFIG",
+        `Cannot mount volume "${volume.name}": this node does not support its type`,
+      );
     const folder = this.#contentFolder(pod, volume);
     this.#write(pod, folder, content);
     return { source: folder, readOnly: true };
@@ -120,14 +123,14 @@ export class NodeVolumes implements PodVolumes {
     if (path !== join(this.#options.persistentDirectory, volumeName)) {
       throw nodeError(
         "ERR_CONTAINER_CONFIG",
-        `Cannot mount persistent volume "${volumeName}": it is no folder of this node's own volumes`,
+        `Cannot mount persistent volume "${volumeName}": it is not a folder of this node's own volumes`,
       );
     }
     preparePersistentFolder(path);
     return path;
   }
 
-  /** Secrets and tokens lie in memory; the rest may be seen by who can read the disk. */
+  /** Secrets and tokens are kept in memory, other content on disk. */
   #contentFolder(pod: Pod, volume: Volume): string {
     const isSecret = volume.secret !== undefined || volume.projected !== undefined;
     return isSecret ? this.#memoryFolder(pod, volume) : this.#folder(pod, volume);

@@ -12,9 +12,9 @@ export interface PreparedVolume {
 export interface PodVolumes {
   /** Volume name → its folder, owned by the pod's ids when they are given. Throws when something that it needs is missing. */
   prepare(pod: Pod, ids?: PodIds): Promise<ReadonlyMap<string, PreparedVolume>>;
-  /** Brings the content of config, secret and projected volumes up to date. */
+  /** Updates the content of config, secret and projected volumes. */
   refresh(pod: Pod): Promise<void>;
-  /** Removes what lies in the pod's volumes, but persistent ones. */
+  /** Removes the content of the pod's volumes, except persistent ones. */
   empty(podUid: string): Promise<void>;
   /** Removes everything but persistent volumes. */
   remove(podUid: string): Promise<void>;

@@ -4,7 +4,7 @@ import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 import { podIdentity } from "../cluster/pod.ts";
 
-/** The pods of this node: one worker for each UID, from the first sight until it is done. */
+/** The pods of this node: one worker for each UID, from the first time that the informer reports it until it is done. */
 export class PodManager {
   readonly #parts: PodParts;
   readonly #clock: Clock;
@@ -15,9 +15,9 @@ export class PodManager {
     this.#clock = parts.clock;
   }
 
-  /** A pod of this node was seen, or changed, or (`object` absent) is gone from the API. */
+  /** A pod of this node was created or changed; `object` is undefined when it was deleted. */
   changed(object: Pod | undefined, before: Pod | undefined): void {
-    // A namesake with another UID is a stranger: the one before it is gone.
+    // An object with another UID is another pod: the pod of this name before it was deleted.
     if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#gone(before);
     if (object === undefined) return;
     const { uid } = podIdentity(object);
@@ -36,7 +36,7 @@ export class PodManager {
     return new Set(this.#workers.keys());
   }
 
-  /** These pods look again: something that they use has changed. */
+  /** Syncs these pods, because something that they use has changed. */
   wake(uids: Iterable<string> = this.#workers.keys()): void {
     for (const uid of uids) this.#workers.get(uid)?.wake();
   }
@@ -45,7 +45,7 @@ export class PodManager {
     return [...this.#workers.values()].map(({ pod }) => pod);
   }
 
-  /** Each pod's status is written, whatever was written before. */
+  /** Writes the status of every pod, even if it has not changed. */
   reportAgain(): void {
     for (const worker of this.#workers.values()) worker.reportAgain();
   }
@@ -58,12 +58,12 @@ export class PodManager {
     for (const worker of this.#workers.values()) worker.rotateLogs();
   }
 
-  /** All containers end; those that outlive `graceMs` are killed. */
+  /** Stops all containers, and kills those that still run after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop(graceMs)));
   }
 
-  /** Nothing of the pods changes any more: another agent takes over. */
+  /** Stops the workers but not their pods: another agent takes over. */
   async leave(): Promise<void> {
     await Promise.all([...this.#workers.values()].map((worker) => worker.leave()));
   }

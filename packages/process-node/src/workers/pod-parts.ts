@@ -8,16 +8,16 @@ import type { PodNetwork } from "../network/pod-network.ts";
 import type { DataReader, ServiceAddress } from "../pod/environment.ts";
 
 export interface PodObjects {
-  /** A ConfigMap's or Secret's data in the pod's namespace, fresh enough for a start. */
+  /** Data of the ConfigMaps and Secrets in the pod's namespace, as the informers show them. */
   dataReader(pod: Pod): Promise<DataReader>;
-  /** The Services whose addresses a container of the pod gets as variables. */
+  /** The Services whose addresses a container of the pod gets as environment variables. */
   services(pod: Pod): readonly ServiceAddress[];
 }
 
-/** The node's way to the API server about one pod. */
+/** What a node reports to the API server about a pod. */
 export interface PodReports {
   writeStatus(pod: Pod, status: PodStatus): Promise<void>;
-  /** The last word: the pod's processes are gone. */
+  /** Deletes the pod, after its last process has ended. */
   removePod(pod: Pod): Promise<void>;
   event(pod: Pod, type: "Normal" | "Warning", reason: string, message: string, container?: string): void;
 }
@@ -34,8 +34,8 @@ export interface PodParts {
   readonly volumes: PodVolumes;
   readonly objects: PodObjects;
   readonly reports: PodReports;
-  /** Files that the node puts into each container: resolv.conf, hosts, hostname. */
+  /** Files that each container gets from the node: resolv.conf, hosts, hostname. */
   hostFiles(pod: Pod, podIP: string): Readonly<Record<string, string>>;
-  /** Where logs and volumes of a pod lie. */
+  /** Holds logs and volumes of a pod. */
   podDirectory(podUid: string): string;
 }

@@ -170,7 +170,7 @@ export class PodWorker {
         await this.#sync();
       } catch (error) {
         const { namespace, name } = podIdentity(this.#pod);
-        this.#parts.log.warn("Cannot sync pod", { pod: `${namespace}/${name}`, error });
+        this.#parts.log.warn("Could not sync pod", { pod: `${namespace}/${name}`, error });
         this.#timer.after(syncRetryMs);
       }
     }
@@ -249,7 +249,7 @@ export class PodWorker {
   #sandboxFailed(error: unknown): void {
     const message = `Failed to create pod sandbox: ${messageOf(error)}`;
     this.#event("Warning", "FailedCreatePodSandBox", message);
-    this.#parts.log.warn("Cannot create pod sandbox", { pod: this.uid, podIP: this.#podIP ?? "", error });
+    this.#parts.log.warn("Could not create pod sandbox", { pod: this.uid, podIP: this.#podIP ?? "", error });
     this.#waitWith(message);
   }
 

@@ -1,4 +1,4 @@
-/** One pod under virtual time: a runtime of make-believe processes, and an API that gives back what was written. */
+/** One pod under virtual time, with a fake runtime and an API that returns what was written. */
 import type { ContainerStatus, Pod, PodSpec, PodStatus } from "@setpoint/api";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ import { fixedNetwork } from "../network/fixed-network.fixture.ts";
 import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 
-/** A process of a container: runs until it is told to exit, or killed. */
+/** A process of a container: runs until the test ends it, or it is killed. */
 export class FakeProcess implements RunningContainer {
   readonly id: string;
   readonly spec: ContainerSpec;

@@ -66,7 +66,7 @@ export class SandboxWorker {
     // If this fails, the kernel removes the interface with its network namespace.
     await network
       .detach(this.#podUid)
-      .catch((error: unknown) => log.warn("Cannot detach pod from its network", { pod: this.#podUid, error }));
+      .catch((error: unknown) => log.warn("Could not detach pod from its network", { pod: this.#podUid, error }));
     await runtime.removeSandbox(this.#podUid);
     this.#sandbox = undefined;
   }

@@ -16,17 +16,18 @@ export function startHousekeeping(host: Host, tasks: readonly HousekeepingTask[]
   };
 }
 
-function repeat({ clock, log }: Host, { periodMs, run }: HousekeepingTask): () => Promise<void> {
+function repeat({ clock, log }: Host, task: HousekeepingTask): () => Promise<void> {
   let timer: Timer | undefined;
   let isStopped = false;
   let running: Promise<void> = Promise.resolve();
   const schedule = (): void => {
     if (isStopped) return;
     timer = clock.setTimer(() => {
-      running = run()
+      running = task
+        .run()
         .catch((error: unknown) => log.warn("Housekeeping failed", { error }))
         .finally(schedule);
-    }, periodMs);
+    }, task.periodMs);
   };
   schedule();
   return async () => {

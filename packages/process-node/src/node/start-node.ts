@@ -4,7 +4,7 @@ import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { EventRecorder } from "@setpoint/runtime";
 import { createNodeClient } from "../cluster/node-client.ts";
-import { createNodeEvents, type NodeEvents } from "../cluster/node-events.ts";
+import { createNodeEvents } from "../cluster/node-events.ts";
 import { readHostFacts } from "../host/host-facts.ts";
 import { identify } from "../host/process-identity.ts";
 import { debianCatalogue } from "../images/debian-catalogue.ts";

@@ -21,7 +21,7 @@ function isPodWrite({ definition, operation, subresource }: AdmissionRequest): b
 
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: "DefaultTolerationSeconds",
-  admit(request) {
+  async admit(request) {
     if (!isPodWrite(request) || request.object === undefined) return;
     const spec = ensureObject(request.object as unknown as JsonObject, "spec");
     const present = objectsAt(spec, "tolerations");

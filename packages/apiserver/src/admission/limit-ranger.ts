@@ -17,13 +17,13 @@ const annotation = "kubernetes.io/limit-ranger";
 
 export const limitRanger: AdmissionPlugin = {
   name: "LimitRanger",
-  admit(request) {
+  async admit(request) {
     const { object, definition } = request;
     if (object === undefined || definition.resource !== "pods" || request.operation !== "CREATE" || !isLimited(request))
       return;
     for (const range of rangesOf(request)) setDefaults(object as unknown as JsonObject, range);
   },
-  validate(request) {
+  async validate(request) {
     const { object } = request;
     if (object === undefined || !isLimited(request)) return;
     const problems = rangesOf(request).flatMap((range) =>

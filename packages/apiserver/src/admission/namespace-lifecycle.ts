@@ -24,14 +24,14 @@ function needsNamespace({ operation, definition, namespace }: AdmissionRequest):
   return operation === "CREATE" && definition.namespaced && namespace !== "" && !reviews.has(definition.resource);
 }
 
-/** While a webhook was asked, the namespace may have gone, and nobody would ever delete what is created in it then. */
+/** The namespace may go while the write is decided; nobody would ever delete what is created in it then. */
 function isNamespaceOpen(request: AdmissionRequest): boolean {
   if (!needsNamespace(request)) return true;
   const found = request.reader.get("", "namespaces", "", request.namespace);
   return found !== undefined && (found.metadata.deletionTimestamp === undefined || request.subresource !== "");
 }
 
-function checkNamespace(request: AdmissionRequest): void {
+async function checkNamespace(request: AdmissionRequest): Promise<void> {
   const { namespace, definition, reader } = request;
   if (
     request.operation === "DELETE" &&
@@ -66,5 +66,5 @@ function checkNamespace(request: AdmissionRequest): void {
 export const namespaceLifecycle: AdmissionPlugin = {
   name: "NamespaceLifecycle",
   admit: checkNamespace,
-  holds: isNamespaceOpen,
+  stillHolds: isNamespaceOpen,
 };

@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 /** For servers whose pod network does not enforce NetworkPolicies: a policy that is only stored protects nobody. */
 export const networkPolicyWarning: AdmissionPlugin = {
   name: "NetworkPolicyWarning",
-  validate(request) {
+  async validate(request) {
     const { definition, operation, subresource } = request;
     if (definition.resource !== "networkpolicies" || definition.group !== "networking.k8s.io" || subresource !== "")
       return;

@@ -39,7 +39,7 @@ function defaultClass(request: AdmissionRequest): ReturnType<AdmissionRequest["r
   return defaults.toSorted((left, right) => Number(left["value"]) - Number(right["value"]))[0];
 }
 
-function admit(request: AdmissionRequest): void {
+async function admit(request: AdmissionRequest): Promise<void> {
   if (!isPodCreation(request) || request.object === undefined) return;
   const spec = ensureObject(request.object as unknown as JsonObject, "spec");
   const { name, value, preemptionPolicy } = resolve(request, stringAt(spec, "priorityClassName"));

@@ -36,21 +36,26 @@ export function resourceQuota(): AdmissionPlugin {
   const pending = new PendingObjects();
   return {
     name: "ResourceQuota",
-    validate(request) {
-      if (request.operation === "DELETE") return pending.forget(request);
-      const isCharged = charge(request, pending);
-      if (isCharged && request.object !== undefined && !request.dryRun) pending.add(request, request.object);
+    async validate(request) {
+      if (request.operation === "DELETE") pending.forget(request);
+      else chargePending(request, pending);
     },
-    // While a webhook was asked, others may have used up what was left.
-    holds(request) {
+    // What was allowed is forgotten after `pendingMs`, and others may have used it up while a webhook was asked.
+    stillHolds(request) {
       try {
-        if (request.operation === "CREATE") charge(request, pending);
+        chargePending(request, pending);
         return true;
       } catch {
         return false;
       }
     },
   };
+}
+
+/** Throws a 403 when a quota does not allow the object; otherwise counts it until it is stored. */
+function chargePending(request: AdmissionRequest, pending: PendingObjects): void {
+  const isCharged = charge(request, pending);
+  if (isCharged && request.object !== undefined && !request.dryRun) pending.add(request, request.object);
 }
 
 /** Whether there are quotas; throws a 403 when one of them does not allow the object. */

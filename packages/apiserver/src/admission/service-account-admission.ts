@@ -22,7 +22,7 @@ export function isPodCreation(request: AdmissionRequest): boolean {
   );
 }
 
-function admit(request: AdmissionRequest): void {
+async function admit(request: AdmissionRequest): Promise<void> {
   if (!isPodCreation(request) || request.object === undefined) return;
   // Mirror pods stand for what a node runs from its own files; they have no account.
   if (request.object.metadata.annotations?.[mirrorAnnotation] !== undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Gives Services their cluster addresses and node ports. What is taken is read from the stored Services: writes run one after
- * another, so no second book is kept that could disagree with them.
+ * Gives Services their cluster addresses and node ports. What is taken is read from the stored Services, and checked again
+ * when the Service is stored, so no second list is kept that could disagree with them.
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../registry/field-errors.ts";
@@ -46,12 +46,12 @@ export function serviceIpAllocator(cidr: string = defaultServiceCidr): Admission
   const range = parseRange(cidr);
   return {
     name: "ServiceIpAllocator",
-    allot(request) {
+    allocate(request) {
       if (!isServiceWrite(request)) return;
       allocate(request, ensureObject(request.object as unknown as JsonObject, "spec"), range);
     },
-    // While a webhook was asked, another Service may have got the same.
-    holds: (request) => !isServiceWrite(request) || isFree(request),
+    // Another Service may have got the same while the write was decided.
+    stillHolds: (request) => !isServiceWrite(request) || isFree(request),
   };
 }
 

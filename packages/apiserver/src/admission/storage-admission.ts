@@ -20,7 +20,7 @@ function creates(request: AdmissionRequest, resource: string): boolean {
 /** Gives claims without a class the newest of the classes marked as default. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: "DefaultStorageClass",
-  admit(request) {
+  async admit(request) {
     if (!creates(request, "persistentvolumeclaims") || request.object === undefined) return;
     const spec = ensureObject(request.object as unknown as JsonObject, "spec");
     // An empty name is a wish (no class at all), only absence is a gap.
@@ -50,7 +50,7 @@ function addFinalizer(request: AdmissionRequest, finalizer: string): void {
 /** Keeps claims that pods use, and volumes that claims use, until their controllers let them go. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: "StorageObjectInUseProtection",
-  admit(request) {
+  async admit(request) {
     if (request.object === undefined) return;
     if (creates(request, "persistentvolumeclaims")) addFinalizer(request, claimFinalizer);
     if (creates(request, "persistentvolumes")) addFinalizer(request, volumeFinalizer);
@@ -60,7 +60,7 @@ export const storageObjectInUseProtection: AdmissionPlugin = {
 /** A new node takes no pods before it is ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: "TaintNodesByCondition",
-  admit(request) {
+  async admit(request) {
     if (!creates(request, "nodes") || request.object === undefined) return;
     const spec = ensureObject(request.object as unknown as JsonObject, "spec");
     const taints: readonly unknown[] = Array.isArray(spec["taints"]) ? spec["taints"] : [];

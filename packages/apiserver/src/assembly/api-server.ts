@@ -12,14 +12,20 @@ import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import { forbidden } from "../auth/forbidden-message.ts";
 import type { Endpoint, EndpointTable } from "../registry/endpoint.ts";
+import { KeyedMutex } from "../registry/keyed-mutex.ts";
 import { Registry } from "../registry/registry.ts";
 import { type ApiServerFeatures, type RegistryContext, ResourceViews } from "../registry/registry-context.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { serveResource, type ServerParts } from "./serve-resource.ts";
 import { StoredObjectReader } from "../registry/stored-object-reader.ts";
-import { type BodyDecoder, type DecodedBody, type DecodeYaml, decodeBody } from "../request/body-decoder.ts";
-import { parseYaml } from "../request/parse-yaml.ts";
+import {
+  type BodyDecoder,
+  type DecodedBody,
+  type DecodeYaml,
+  decodeBody,
+  decodeYamlHere,
+} from "../request/body-decoder.ts";
 import { parseRequestInfo } from "../request/request-info.ts";
 import { unknownResource } from "../response/api-errors.ts";
 import { errorResponse, pageNotFound } from "../response/responses.ts";
@@ -57,7 +63,7 @@ export class ApiServer implements AsyncDisposable {
   /** Decoders of further media types of bodies: `application/vnd.kubernetes.protobuf`. */
   readonly bodyDecoders: Map<string, BodyDecoder> = new Map();
   /** Decodes YAML; at once unless it is set. */
-  decodeYaml: DecodeYaml = parseYaml;
+  decodeYaml: DecodeYaml = decodeYamlHere;
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
@@ -84,6 +90,7 @@ export class ApiServer implements AsyncDisposable {
       admission: this.#admission,
       features,
       watchBytesMax: options.watchBytesMax ?? Infinity,
+      retries: new KeyedMutex(),
       view: (definition) => views.get(definition),
       authorize: (attributes) => this.#authorize(attributes),
     };
@@ -159,12 +166,11 @@ export class ApiServer implements AsyncDisposable {
       if (!this.registry.hasGroupVersion(group, version)) return pageNotFound();
       throw unknownResource();
     }
-    const decoded = this.#decode(request);
-    const body = decoded instanceof Promise ? await decoded : decoded;
+    const body = await this.#decode(request);
     return serveResource(this.#parts, { request, user, attributes, definition, warnings, signal }, body);
   }
 
-  #decode(request: ApiRequest): DecodedBody | Promise<DecodedBody> {
+  #decode(request: ApiRequest): Promise<DecodedBody> {
     return decodeBody(request, this.bodyDecoders, this.decodeYaml);
   }
 

@@ -75,7 +75,7 @@ export function serveCustomResources(server: ApiServer, options: ServeCustomReso
 }
 
 /**
- * While a webhook was asked, the CRD may have gone with all its objects; one that is created then would be there again when a CRD
+ * The CRD may go with all its objects while a write is decided; an object that is created then would be there again when a CRD
  * of that name comes.
  */
 function createdInTime(custom: CustomResources): AdmissionPlugin {
@@ -84,10 +84,10 @@ function createdInTime(custom: CustomResources): AdmissionPlugin {
   return {
     name: "CustomResourceLifecycle",
     // One that is only going is refused by its kind's own strategy, in upstream's words.
-    admit({ definition }) {
+    async admit({ definition }) {
       if (definition.custom && !custom.serves(definition)) throw unknownResource();
     },
-    holds: (request) => !isLate(request),
+    stillHolds: (request) => !isLate(request),
   };
 }
 

@@ -19,7 +19,7 @@ const nodeSigners: ReadonlySet<string> = new Set([
 export function createCertificateAdmission(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: "CertificateApproval",
-    validate(request) {
+    async validate(request) {
       const { definition, operation, object, old } = request;
       if (definition.group !== group || definition.resource !== "certificatesigningrequests") return;
       if (operation === "CREATE" && object !== undefined) restrictSubject(request, object);

@@ -22,7 +22,7 @@ const quote = (text: string): string => JSON.stringify(text);
 export function createNodeRestriction(provisionersGroup?: string): AdmissionPlugin {
   return {
     name: "NodeRestriction",
-    validate(request) {
+    async validate(request) {
       const node = nodeIdentity(request.user);
       if (node === undefined || request.operation === "CONNECT") return;
       const provisions = provisionersGroup !== undefined && request.user.groups.includes(provisionersGroup);

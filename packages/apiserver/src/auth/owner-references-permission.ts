@@ -11,7 +11,7 @@ import { forbiddenStatus } from "./forbidden-message.ts";
 export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Registry): AdmissionPlugin {
   return {
     name: "OwnerReferencesPermissionEnforcement",
-    validate(request) {
+    async validate(request) {
       const { object, old, operation } = request;
       if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
       // Nearly every update leaves the owners as they are.

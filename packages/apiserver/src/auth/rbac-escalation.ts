@@ -14,7 +14,7 @@ import { grantOf, rbacGroup, readRoleRef, type RoleRef } from "./role-bindings.t
 export function createRbacEscalationPlugin(authorizer: RbacAuthorizer): AdmissionPlugin {
   return {
     name: "RBACEscalation",
-    validate(request) {
+    async validate(request) {
       const { definition, object, old, operation, subresource, user } = request;
       if (definition.group !== rbacGroup || object === undefined || subresource !== "") return;
       if (operation !== "CREATE" && operation !== "UPDATE") return;

@@ -1,26 +1,26 @@
 /**
- * Whose request is handled next: priority and fairness in its simplest useful form. Handling is mostly synchronous, so what users share
- * is the time of one loop. It is spent in slices; when one is used up, requests wait for the next, and the user who has had least time
- * goes first.
+ * Whose request is handled next: priority and fairness in its simplest useful form. Most requests are handled without waiting for
+ * anything but promises that are ready, so what users share is the time of one event loop. It is spent in slices; when one is used up,
+ * requests wait for the next, and the user who has had least time goes first.
  */
 import type { Clock } from "@setpoint/host";
+import { microtasksDone } from "./microtasks.ts";
 
 /** What requests may use of one turn of the loop before the connections get their turn, too. */
 const sliceMs = 8;
 /** Users whose past use is remembered. */
 const flowsMax = 1_000;
 
-interface Waiting {
-  readonly start: () => void;
-}
-
 interface Flow {
   /** The time that it has had, on a clock on which all users advance alike. */
   usedMs: number;
-  readonly waiting: Waiting[];
+  readonly waiting: (() => void)[];
 }
 
-/** Guarantees: requests of one user start in their order; no user waits longer than others need for one request each. */
+/**
+ * Guarantees: requests of one user start in their order; no user waits longer than others need for one request each. A request
+ * starts when the one before it has ended or waits for something outside of the event loop's turn (the disk, a webhook).
+ */
 export class FairQueue {
   readonly #clock: Clock;
   readonly #flows = new Map<string, Flow>();
@@ -29,6 +29,7 @@ export class FairQueue {
   #virtualMs = 0;
   #spentMs = 0;
   #isTurnOpen = false;
+  #isDraining = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,28 +37,22 @@ export class FairQueue {
 
   /** Starts the work in its turn, mostly at once. */
   run<T>(user: string, work: () => Promise<T>): Promise<T> {
-    if (this.#waiting === 0 && this.#spentMs < sliceMs) return this.#measured(this.#flow(user), work);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const flow = this.#flow(user);
-    const start = (): void => void this.#measured(flow, work).then(resolve, reject);
-    // Whoever was idle has no claim to the time that others had meanwhile.
+    // A user who was idle has no claim to the time that others had meanwhile.
     if (flow.waiting.length === 0) flow.usedMs = Math.max(flow.usedMs, this.#virtualMs);
-    flow.waiting.push({ start });
+    flow.waiting.push(() => void work().then(resolve, reject));
     this.#waiting++;
-    this.#openTurn();
+    if (!this.#isDraining && this.#spentMs < sliceMs) void this.#drain();
     return promise;
   }
 
-  #measured<T>(flow: Flow, work: () => Promise<T>): Promise<T> {
-    this.#openTurn();
-    const startMs = this.#clock.monotonic();
-    try {
-      return work();
-    } finally {
-      const ms = this.#clock.monotonic() - startMs;
-      flow.usedMs += ms;
-      this.#spentMs += ms;
-    }
+  /** Starts requests one after the other until the slice is used up; the next turn goes on with the rest. */
+  async #drain(): Promise<void> {
+    this.#isDraining = true;
+    while (this.#waiting > 0 && this.#spentMs < sliceMs) await this.#startNext();
+    this.#isDraining = false;
+    if (this.#waiting > 0) this.#openTurn();
   }
 
   #flow(user: string): Flow {
@@ -82,18 +77,24 @@ export class FairQueue {
   #nextTurn(): void {
     this.#isTurnOpen = false;
     this.#spentMs = 0;
-    while (this.#waiting > 0 && this.#spentMs < sliceMs) this.#startNext();
-    if (this.#waiting > 0) this.#openTurn();
+    if (this.#waiting > 0 && !this.#isDraining) void this.#drain();
   }
 
-  #startNext(): void {
+  /** Measures the request until everything that is ready has run, which is mostly all of it. */
+  async #startNext(): Promise<void> {
     let next: Flow | undefined;
     for (const flow of this.#flows.values())
       if (flow.waiting.length > 0 && (next === undefined || flow.usedMs < next.usedMs)) next = flow;
-    const first = next?.waiting.shift();
-    if (next === undefined || first === undefined) return;
+    const start = next?.waiting.shift();
+    if (next === undefined || start === undefined) return;
     this.#waiting--;
     this.#virtualMs = Math.max(this.#virtualMs, next.usedMs);
-    first.start();
+    this.#openTurn();
+    const startMs = this.#clock.monotonic();
+    start();
+    await microtasksDone();
+    const ms = this.#clock.monotonic() - startMs;
+    next.usedMs += ms;
+    this.#spentMs += ms;
   }
 }

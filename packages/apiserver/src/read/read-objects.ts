@@ -6,8 +6,8 @@ import type { ServedRequest } from "../registry/served-request.ts";
 import { formatContinueToken, parseContinueToken } from "./continue-token.ts";
 import { pathPrefixOf, storageKey } from "../registry/object-key.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
+import type { ResourceView } from "../registry/resource-view.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { showReady } from "../registry/resource-view.ts";
 import { inShard, parseSelection, type Selection } from "./selection.ts";
 import type { StorageSnapshot } from "../storage/storage.ts";
 import { waitForRevision } from "./wait-for-revision.ts";
@@ -20,7 +20,7 @@ export async function getObject(context: RegistryContext, served: ServedRequest)
   }
   const stored = context.storage.get(storageKey(definition, attributes.namespace, attributes.name));
   if (stored === undefined) throw notFound(definition, attributes.name);
-  return showReady(context.view(definition), stored);
+  return context.view(definition).showReady(stored);
 }
 
 export async function listObjects(context: RegistryContext, served: ServedRequest): Promise<KubeList> {
@@ -35,8 +35,7 @@ export async function listObjects(context: RegistryContext, served: ServedReques
   const first = start === "" ? 0 : firstNotBefore(definition, all, start);
   const limit = options.resourceVersion === 0 && options.continue === "" ? 0 : options.limit;
   const needed = limit > 0 && selection.isAll ? all.slice(first, first + limit) : all;
-  const pending = view.ready(needed);
-  if (pending !== undefined) await initialized(pending, definition);
+  await makeReady(view, needed, definition);
   const items: UnstructuredObject[] = [];
   let next = first;
   for (; next < all.length; next++) {
@@ -137,9 +136,13 @@ function firstNotBefore(definition: ResourceDefinition, all: readonly Unstructur
 }
 
 /** A real server answers lists and watches from a cache, which it cannot fill with what it cannot convert. */
-async function initialized(pending: Promise<void>, definition: ResourceDefinition): Promise<void> {
+async function makeReady(
+  view: ResourceView,
+  stored: readonly UnstructuredObject[],
+  definition: ResourceDefinition,
+): Promise<void> {
   try {
-    await pending;
+    await view.ready(stored);
   } catch (error) {
     throw initializing(definition, error);
   }

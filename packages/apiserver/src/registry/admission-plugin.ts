@@ -9,7 +9,7 @@ export interface AdmissionRequest {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Mutable in `admit`; undefined for DELETE. */
+  /** Mutable in `admit` and `allocate`; undefined for DELETE. */
   readonly object: UnstructuredObject | undefined;
   readonly old: UnstructuredObject | undefined;
   readonly user: UserInfo;
@@ -29,17 +29,18 @@ export interface AdmissionPass {
 }
 
 /**
- * Has a say in writes: `admit` may change the object (before validation), `validate` may only refuse (after it). Both throw
- * an ApiError to refuse. They run synchronously inside the write, so that what they read cannot change meanwhile; only one
- * that has to ask somebody else returns a promise. The write then waits outside of the storage and, when its key has moved
- * meanwhile or a plugin says that its decision no longer `holds`, begins again.
+ * Checks and changes writes: `admit` may change the object (before validation), `validate` may only refuse (after it). Both
+ * reject with an ApiError to refuse.
+ *
+ * Caveats: other writes are stored between `validate` and the store. A plugin that decides by other objects repeats its
+ * check in `stillHolds`; when it does not hold any more, the write starts again on the newest object.
  */
 export interface AdmissionPlugin {
   readonly name: string;
-  admit?(request: AdmissionRequest): void | Promise<void>;
-  /** Gives what nobody else may have, once, when all have changed the object: what was given before a wait may be taken after it. */
-  allot?(request: AdmissionRequest): void;
-  validate?(request: AdmissionRequest): void | Promise<void>;
-  /** Asked in the moment of storing after a write has waited: whether what was decided by others' objects still holds. */
-  holds?(request: AdmissionRequest): boolean;
+  admit?(request: AdmissionRequest): Promise<void>;
+  /** Allocates what only one object may have (a cluster IP), once all plugins have changed the object. */
+  allocate?(request: AdmissionRequest): void;
+  validate?(request: AdmissionRequest): Promise<void>;
+  /** Runs synchronously with the store: whether what `allocate` and `validate` decided by other objects still holds. */
+  stillHolds?(request: AdmissionRequest): boolean;
 }

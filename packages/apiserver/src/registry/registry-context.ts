@@ -4,6 +4,7 @@ import type { ObjectReader } from "./object-reader.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { RequestAttributes } from "../request/request-attributes.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
+import type { KeyedMutex } from "./keyed-mutex.ts";
 import { ResourceView } from "./resource-view.ts";
 
 /** What is off unless asked for, as behind the feature gates of upstream. */
@@ -21,6 +22,8 @@ export interface RegistryContext {
   readonly features: ApiServerFeatures;
   /** What one watch may hold for a reader that does not read. */
   readonly watchBytesMax: number;
+  /** By key: a write that lost its key to another one waits here for its turn to try again. */
+  readonly retries: KeyedMutex;
   view(definition: ResourceDefinition): ResourceView;
   /** Throws a 403. */
   authorize(attributes: RequestAttributes): void;

@@ -122,3 +122,7 @@ export interface ResourceDefinition {
   /** Sent as a Warning with every request (CRD versions and built-in kinds that are deprecated). */
   readonly deprecationWarning?: string;
 }
+
+export function hasStatus({ subresources }: ResourceDefinition): boolean {
+  return subresources.some(({ name }) => name === "status");
+}

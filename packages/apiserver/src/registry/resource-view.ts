@@ -1,18 +1,7 @@
 import { apiVersionOf, deepEqual, deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults } from "@setpoint/schema";
 import { pruneObject, refreshObject } from "./object-codec.ts";
-import type { Waits } from "./waits.ts";
 import type { ObjectConverter, ResourceDefinition } from "./resource-definition.ts";
-
-/**
- * On a stored object: the mark of the view whose definition decoded it. It cannot be enumerated, so no copy and no encoding
- * has it. A weak table of these objects would cost the garbage collector more than all the rest of their writes.
- */
-const decodedBy = Symbol("decodedBy");
-
-interface Marked {
-  readonly [decodedBy]?: object;
-}
 
 /** Objects in one call of a conversion webhook: its body stays far below what servers accept. */
 const convertedAtOnceMax = 500;
@@ -26,7 +15,6 @@ export class ResourceView {
   readonly #definition: ResourceDefinition;
   readonly #apiVersion: string;
   readonly #isPlain: boolean;
-  readonly #mark: object = {};
   readonly #shown = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
   constructor(definition: ResourceDefinition) {
@@ -36,43 +24,46 @@ export class ResourceView {
     this.#isPlain = !isConverted && !definition.custom;
   }
 
-  /** Whether somebody may have to be asked before objects can be shown; false for most kinds. */
-  get mayAsk(): boolean {
+  /** Whether a conversion webhook has to convert objects before they can be shown; false for most kinds. */
+  get needsWebhook(): boolean {
     return this.#definition.converter !== undefined;
   }
 
-  /**
-   * Undefined when `show` can show all of them now. Otherwise somebody has to be asked for their conversion, in one call; when
-   * the promise resolves, they can be shown.
-   */
-  ready(stored: readonly UnstructuredObject[]): Promise<void> | undefined {
-    if (this.#definition.converter === undefined) return undefined;
-    const missing = stored.filter((each) => this.#needsAsking(each) && !this.#shown.has(each));
-    return missing.length === 0 ? undefined : this.#ask(missing);
+  /** Converts what `show` cannot show yet, in as few calls of the webhook as possible. */
+  async ready(stored: readonly UnstructuredObject[]): Promise<void> {
+    const { converter } = this.#definition;
+    if (converter === undefined) return;
+    const missing = stored.filter((each) => this.#isForeign(each) && !this.#shown.has(each));
+    for (let start = 0; start < missing.length; start += convertedAtOnceMax)
+      await this.#convertBy(converter, missing.slice(start, start + convertedAtOnceMax));
   }
 
-  #needsAsking(stored: UnstructuredObject): boolean {
+  /** `show` after `ready`. */
+  async showReady(stored: UnstructuredObject): Promise<UnstructuredObject> {
+    await this.ready([stored]);
+    return this.show(stored);
+  }
+
+  /** Whether a conversion webhook has to convert it. */
+  #isForeign(stored: UnstructuredObject): boolean {
     return this.#definition.converter !== undefined && stored.apiVersion !== this.#apiVersion;
   }
 
-  async #ask(missing: readonly UnstructuredObject[]): Promise<void> {
-    for (let start = 0; start < missing.length; start += convertedAtOnceMax) {
-      const asked = missing.slice(start, start + convertedAtOnceMax);
-      const sent = asked.map((each) => this.#completed(each));
-      const converted = (await this.#definition.converter?.convert(sent, this.#apiVersion)) ?? [];
-      for (const [index, object] of converted.entries()) {
-        const stored = asked[index];
-        if (stored !== undefined) this.#shown.set(stored, deepFreeze(pruneObject(this.#definition.schema, object)));
-      }
+  async #convertBy(converter: ObjectConverter, stored: readonly UnstructuredObject[]): Promise<void> {
+    const sent = stored.map((each) => this.#completed(each));
+    const converted = await converter.convert(sent, this.#apiVersion);
+    for (const [index, object] of converted.entries()) {
+      const original = stored[index];
+      if (original !== undefined) this.#shown.set(original, deepFreeze(pruneObject(this.#definition.schema, object)));
     }
   }
 
-  /** What needs asking and was not made `ready` is shown as it is stored, in the version that it names itself. */
+  /** What a webhook has to convert and was not made `ready` is shown as it is stored. */
   show(stored: UnstructuredObject): UnstructuredObject {
-    if (this.#isPlain || (stored as Marked)[decodedBy] === this.#mark) return stored;
+    if (this.#isPlain) return stored;
     let shown = this.#shown.get(stored);
     if (shown === undefined) {
-      if (this.#needsAsking(stored)) return stored;
+      if (this.#isForeign(stored)) return stored;
       shown = this.#convert(stored);
       this.#shown.set(stored, shown);
     }
@@ -83,25 +74,16 @@ export class ResourceView {
    * The form in which an object of this version is stored; takes over the object it is given, which this very definition has
    * decoded. In its storage version showing it again needs no work.
    */
-  toStored(object: UnstructuredObject): UnstructuredObject | Promise<UnstructuredObject> {
+  async toStored(object: UnstructuredObject): Promise<UnstructuredObject> {
     const { convert, converter, group, version, storageVersion, custom } = this.#definition;
     if (convert !== undefined) return convert.toStored(object);
     if (version !== storageVersion) {
       const apiVersion = apiVersionOf({ group, version: storageVersion });
-      if (converter !== undefined) return this.#askForStored(converter, object, apiVersion);
-      return this.#pruned({ ...object, apiVersion });
+      const [converted] = (await converter?.convert([object], apiVersion)) ?? [{ ...object, apiVersion }];
+      return this.#pruned(converted ?? object);
     }
-    if (!custom || Object.isFrozen(object)) return object;
-    return Object.defineProperty(object, decodedBy, { value: this.#mark, configurable: true });
-  }
-
-  async #askForStored(
-    converter: ObjectConverter,
-    object: UnstructuredObject,
-    apiVersion: string,
-  ): Promise<UnstructuredObject> {
-    const [converted] = await converter.convert([object], apiVersion);
-    return this.#pruned(converted ?? object);
+    if (custom) this.#shown.set(object, object);
+    return object;
   }
 
   /** Without what the version that it names does not know. */
@@ -131,31 +113,4 @@ export class ResourceView {
     if (custom) object = refreshObject(this.#definition, object);
     return deepEqual(object, stored) ? stored : deepFreeze(object);
   }
-}
-
-/** `show` after `ready`, in the steps of a write. */
-export function* shownForm(view: ResourceView, stored: UnstructuredObject): Waits<UnstructuredObject> {
-  const pending = view.ready([stored]);
-  if (pending !== undefined) yield pending;
-  return view.show(stored);
-}
-
-/** What a promise resolves to, in the steps of a write. */
-export function* settled<T extends object>(promise: Promise<T>): Waits<T> {
-  let value: T | undefined;
-  while (value === undefined) {
-    yield promise.then((found) => {
-      value = found;
-    });
-  }
-  return value;
-}
-
-/** `show` after `ready`, for readers. */
-export function showReady(
-  view: ResourceView,
-  stored: UnstructuredObject,
-): UnstructuredObject | Promise<UnstructuredObject> {
-  const pending = view.ready([stored]);
-  return pending === undefined ? view.show(stored) : pending.then(() => view.show(stored));
 }

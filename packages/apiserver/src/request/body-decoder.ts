@@ -8,8 +8,8 @@ import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 /** Throws an Error that says what is wrong with the bytes. */
 export type BodyDecoder = (bytes: Uint8Array) => unknown;
 export type BodyDecoders = ReadonlyMap<string, BodyDecoder>;
-/** Throws or rejects with an Error that says what is wrong with the text. */
-export type DecodeYaml = (source: string) => ParsedYaml | Promise<ParsedYaml>;
+/** Rejects with an Error that says what is wrong with the text. */
+export type DecodeYaml = (source: string) => Promise<ParsedYaml>;
 
 export interface DecodedBody {
   readonly mediaType: string;
@@ -21,16 +21,19 @@ export interface DecodedBody {
 
 const none: readonly string[] = [];
 
+/** Decodes on the main thread. */
+export const decodeYamlHere: DecodeYaml = async (source) => parseYaml(source);
+
 /**
- * `decoders` are those of other media types (protobuf); JSON and YAML are known here. A promise only for YAML that is decoded aside.
+ * `decoders` are those of other media types (protobuf); JSON and YAML are known here.
  *
  * Errors: `ApiError` 400 for what cannot be decoded, 413 for what holds too much, 415 for a media type or an encoding that is unknown.
  */
-export function decodeBody(
+export async function decodeBody(
   request: ApiRequest,
   decoders: BodyDecoders,
-  decodeYaml: DecodeYaml = parseYaml,
-): DecodedBody | Promise<DecodedBody> {
+  decodeYaml: DecodeYaml = decodeYamlHere,
+): Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request.headers?.["content-type"]);
   const { body } = request;
   if (!(body instanceof Uint8Array)) return { mediaType, value: body, duplicates: none };
@@ -72,17 +75,16 @@ function textOf(body: Uint8Array): string {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
 }
 
-function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeYaml): DecodedBody | Promise<DecodedBody> {
+async function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeYaml): Promise<DecodedBody> {
   if (!isUtf8(body)) throw badRequest("error decoding YAML: the text is not UTF-8");
   const json = jsonIn(body);
   if (json !== undefined) return { mediaType, value: json.value, duplicates: none };
   try {
-    const parsed = decodeYaml(textOf(body));
-    return parsed instanceof Promise
-      ? parsed.then((each) => checkedYaml(mediaType, each), rethrowYaml)
-      : checkedYaml(mediaType, parsed);
+    const { value, duplicates } = await decodeYaml(textOf(body));
+    checkValueBounds(value);
+    return { mediaType, value, duplicates };
   } catch (error) {
-    return rethrowYaml(error);
+    throw refused("error decoding YAML", error);
   }
 }
 
@@ -97,15 +99,6 @@ function jsonIn(body: Uint8Array): { readonly value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-function checkedYaml(mediaType: string, { value, duplicates }: ParsedYaml): DecodedBody {
-  checkValueBounds(value);
-  return { mediaType, value, duplicates };
-}
-
-function rethrowYaml(error: unknown): never {
-  throw refused("error decoding YAML", error);
 }
 
 function refused(what: string, error: unknown): ApiError {

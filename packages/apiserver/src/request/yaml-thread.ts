@@ -23,7 +23,7 @@ export class YamlThread implements AsyncDisposable {
     this.#clock = clock;
   }
 
-  readonly decode: DecodeYaml = (source) => {
+  readonly decode: DecodeYaml = async (source) => {
     if (source.length <= charactersAtOnceMax) return parseYaml(source);
     const decoded = this.#last.then(() => this.#decodeAside(source));
     this.#last = decoded.catch(() => undefined);

@@ -126,6 +126,10 @@ export class MvccStorage implements Storage {
     return this.#prefixes.get(key.prefix)?.get(key.path);
   }
 
+  head(key: StorageKey): UnstructuredObject | undefined {
+    return this.#prefixes.get(key.prefix)?.atHead(key.path);
+  }
+
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot {
     const revision = options?.revision ?? this.#revision;
     this.#refuseCompacted(revision);

@@ -69,6 +69,8 @@ export interface Storage extends AsyncDisposable {
   /** How much it holds. */
   use(): StorageUse;
   get(key: StorageKey): UnstructuredObject | undefined;
+  /** The state that the next write of the key will find: like `get`, with the writes that are not durable yet. */
+  head(key: StorageKey): UnstructuredObject | undefined;
   /** All objects of a prefix whose path starts with `pathPrefix`, as of `revision` (newest when absent). Throws `ERR_COMPACTED`. */
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot;
   write(key: StorageKey, decide: StorageDecision): Promise<StorageResult>;

@@ -65,7 +65,8 @@ class ResourceWatch {
   readonly #open: WatchSet;
   readonly #timers = new Set<Timer>();
   readonly #onAbort = (): void => this.#queue.fail(this.#served.signal.reason);
-  #tail: Promise<unknown> | undefined;
+  /** The push that the next one waits for. */
+  #last: Promise<void> = Promise.resolve();
   #storageWatch: { cancel(): void } | undefined;
 
   constructor(
@@ -137,24 +138,22 @@ class ResourceWatch {
     this.#queue.pushAll(frames);
   }
 
-  /** Conversions that have to be asked for must not change the order of frames: what comes later waits. */
+  /** Pushes at once, or, when a webhook has to convert the objects, after it has and in the order of the calls. */
   #inOrder(stored: readonly UnstructuredObject[], push: () => void): void {
-    const pending = this.#view.ready(stored);
-    if (pending === undefined && this.#tail === undefined) {
-      push();
-      return;
-    }
-    const tail = Promise.all([this.#tail, pending]).then(
-      () => {
-        if (this.#tail === tail) this.#tail = undefined;
-        if (!this.#queue.isEnded) push();
-      },
-      (error: unknown) => this.#fail(error),
-    );
-    this.#tail = tail;
+    if (!this.#view.needsWebhook) return push();
+    this.#last = this.#pushAfter(this.#last, this.#view.ready(stored), push);
   }
 
-  /** What cannot be converted cannot be watched: the client is told why and lists again. */
+  async #pushAfter(last: Promise<void>, ready: Promise<void>, push: () => void): Promise<void> {
+    try {
+      await Promise.all([last, ready]);
+      if (!this.#queue.isEnded) push();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** What cannot be converted cannot be watched: the client gets an error and relists. */
   #fail(error: unknown): void {
     if (this.#queue.isEnded) return;
     this.#queue.push({ type: "ERROR", object: initializing(this.#definition, error).status });
@@ -170,7 +169,7 @@ class ResourceWatch {
 
   #onEvent(event: StorageEvent): void {
     if (!event.path.startsWith(this.#pathPrefix)) return;
-    if (!this.#view.mayAsk) return this.#pushEvent(event);
+    if (!this.#view.needsWebhook) return this.#pushEvent(event);
     const { object, previous } = event;
     this.#inOrder(previous === undefined ? [object] : [object, previous], () => this.#pushEvent(event));
   }

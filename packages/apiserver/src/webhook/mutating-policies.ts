@@ -28,7 +28,7 @@ import { replaceContent, versionConverter } from "./version-converter.ts";
 export function mutatingPolicies(list: PolicyList, parts: PolicyAdmissionParts): AdmissionPlugin {
   return {
     name: "MutatingAdmissionPolicy",
-    admit(request) {
+    async admit(request) {
       const { object, definition } = request;
       if (list.bound.length === 0 || object === undefined || isExempt(request)) return;
       for (const bound of list.bound) {

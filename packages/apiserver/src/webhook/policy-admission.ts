@@ -1,4 +1,4 @@
-/** Admission by ValidatingAdmissionPolicies. Nobody has to be asked, so most is decided at once. */
+/** Admission by ValidatingAdmissionPolicies. */
 import {
   lookupTable,
   ApiError,
@@ -25,31 +25,22 @@ import { versionConverter } from "./version-converter.ts";
 export function validatingPolicies(list: PolicyList, parts: PolicyAdmissionParts): AdmissionPlugin {
   return {
     name: "ValidatingAdmissionPolicy",
-    validate(request) {
-      if (list.bound.length === 0 || isExempt(request)) return undefined;
-      const waiting: Promise<void>[] = [];
+    async validate(request) {
+      if (isExempt(request)) return;
       for (const bound of list.bound) {
         const definition = wantedDefinition(bound, request, parts.equivalents);
-        if (definition === undefined) continue;
-        if (definition === request.definition) decide(bound, request, parts);
-        else waiting.push(decideIn(definition, bound, request, parts));
+        if (definition !== undefined) decide(bound, await inVersion(definition, request), parts);
       }
-      return waiting.length === 0 ? undefined : all(waiting);
     },
   };
 }
 
-async function all(waiting: readonly Promise<void>[]): Promise<void> {
-  await Promise.all(waiting);
-}
-
-/** A policy that speaks another version sees the objects in it. */
-async function decideIn(
+/** A policy that names another version sees the objects in it. */
+async function inVersion(
   definition: AdmissionRequest["definition"],
-  bound: BoundPolicy,
   request: AdmissionRequest,
-  parts: PolicyAdmissionParts,
-): Promise<void> {
+): Promise<AdmissionRequest> {
+  if (definition === request.definition) return request;
   const convert = (object: UnstructuredObject | undefined): Promise<UnstructuredObject | undefined> =>
     versionConverter.convert(
       subjectDefinition(request, request.definition),
@@ -57,7 +48,7 @@ async function decideIn(
       object,
     );
   const [object, old] = await Promise.all([convert(request.object), convert(request.old)]);
-  decide(bound, { ...request, object, old }, parts);
+  return { ...request, object, old };
 }
 
 interface Problem {

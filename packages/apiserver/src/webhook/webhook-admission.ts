@@ -166,15 +166,14 @@ export function mutatingWebhooks(list: WebhookList, parts: WebhookAdmissionParts
   const rounds = new WeakMap<object, Reinvocation>();
   return {
     name: "MutatingAdmissionWebhook",
-    admit(request) {
+    async admit(request) {
       const { pass } = request;
       const again = rounds.get(pass)?.again;
-      if (pass.isRepeated && again === undefined) return undefined;
+      if (pass.isRepeated && again === undefined) return;
       const selected = admission.select(request).filter(({ compiled }) => again?.has(compiled) ?? true);
-      if (selected.length === 0) return undefined;
       const round = new Reinvocation();
       if (!pass.isRepeated) rounds.set(pass, round);
-      return askInTurn(admission, request, selected, round);
+      await askInTurn(admission, request, selected, round);
     },
   };
 }
@@ -210,9 +209,8 @@ export function validatingWebhooks(list: WebhookList, parts: WebhookAdmissionPar
   const admission = new WebhookAdmission(list, parts);
   return {
     name: "ValidatingAdmissionWebhook",
-    validate(request) {
-      const selected = admission.select(request);
-      return selected.length === 0 ? undefined : askTogether(admission, request, selected);
+    async validate(request) {
+      await askTogether(admission, request, admission.select(request));
     },
   };
 }

@@ -19,7 +19,7 @@ import { checkName, nameMissing } from "./put-object.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import { resetFieldsOf } from "./reset-fields.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { type Change, type UpdateAnswer, updateObject } from "./update-object.ts";
+import { type Change, type WriteAnswer, writeObject } from "./write.ts";
 import type { WriteOptions } from "../request/write-options.ts";
 
 const statusAlone: readonly string[] = ["status"];
@@ -30,7 +30,7 @@ export function applyObject(
   options: WriteOptions,
   body: unknown,
   duplicates: readonly string[],
-): Promise<UpdateAnswer> {
+): Promise<WriteAnswer> {
   const { definition, attributes, request } = served;
   reportDuplicates(served, options, duplicates);
   const patch = parseApplied(definition, body, attributes);
@@ -69,7 +69,12 @@ export function applyObject(
     return made;
   };
   const mayCreate = subresource === "" ? { create } : {};
-  return updateObject(context, served, options, { needsResourceVersion: false, change: apply, ...mayCreate });
+  return writeObject(context, served, options, {
+    name: attributes.name,
+    needsResourceVersion: false,
+    update: apply,
+    ...mayCreate,
+  });
 }
 
 function reportDuplicates(

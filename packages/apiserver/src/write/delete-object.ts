@@ -4,15 +4,13 @@ import { type DeleteOptions, parseDeleteOptions } from "../request/delete-option
 import type { ServedRequest } from "../registry/served-request.ts";
 import type { StorageKey } from "../storage/storage.ts";
 import { conflict, notFound } from "../response/api-errors.ts";
-import { decideWrite, type Outcome } from "./decide-write.ts";
-import type { Waits } from "../registry/waits.ts";
+import { compareAndSwap, type Decision } from "./compare-and-swap.ts";
 import { goesAtOnce, markDeleted } from "./mark-deleted.ts";
 import { storageKey } from "../registry/object-key.ts";
 import { listObjects } from "../read/read-objects.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { settled, showReady, shownForm } from "../registry/resource-view.ts";
-import { admissionRequest, admitting, validating } from "./write-kit.ts";
+import { admissionRequest, admit, validate } from "./admission-chain.ts";
 
 export interface DeleteAnswer {
   readonly code: 200 | 202;
@@ -33,7 +31,7 @@ export async function deleteObject(
   return { code: 200, object: answer };
 }
 
-/** Deletes everything that the selectors choose and tells what it was; what is gone in the meantime does not matter. */
+/** Deletes everything that the selectors choose and returns it; what is already gone is no error. */
 export async function deleteCollection(
   context: RegistryContext,
   served: ServedRequest,
@@ -41,7 +39,7 @@ export async function deleteCollection(
 ): Promise<KubeList> {
   const options = parseDeleteOptions(body, served.request.query);
   const list = await listObjects(context, served);
-  // Neither a store in memory nor a dry run waits for anything, and a collection may be large.
+  // A store in memory and a dry run never leave the turn of the event loop, and a collection may be large.
   const slices = new TimeSlices(context.host.clock);
   for (const { metadata } of list.items) {
     if (slices.isOver()) await slices.pause();
@@ -75,15 +73,14 @@ async function deleteNamed(
   name: string,
 ): Promise<Deletion> {
   const { definition } = served;
-  const view = context.view(definition);
   const key = storageKey(definition, namespace, name);
-  const made: Made = { isGone: false, isMarkedFirst: false };
-  const { object: decided } = await decideWrite(context, { definition, key, name, dryRun: options.dryRun }, (current) =>
-    decideDelete(context, served, options, { namespace, name, made }, current),
+  const target = { definition, key, name, dryRun: options.dryRun };
+  const { decision, object: decided } = await compareAndSwap(context, target, (current) =>
+    decideDelete(context, served, options, { namespace, name }, current),
   );
   if (decided === undefined) throw notFound(definition, name);
-  const object = made.isMarkedFirst && !options.dryRun ? await deleteMarked(context, key, decided) : decided;
-  return { object: await showReady(view, object), isGone: made.isGone };
+  const object = decision.isMarkedFirst && !options.dryRun ? await deleteMarked(context, key, decided) : decided;
+  return { object: await context.view(definition).showReady(object), isGone: decision.isGone };
 }
 
 /** The second half of a graceful deletion that waits for nobody. */
@@ -95,51 +92,38 @@ export async function deleteMarked(
   const { object, changed } = await storage.write(key, (current) =>
     current !== undefined && current.metadata.uid === marked.metadata.uid && goesAtOnce(current) ? "delete" : "keep",
   );
-  // Somebody else may have been faster; then the mark is the last that is known.
+  // When another client was faster, the mark is the last known state.
   return changed ? (object ?? marked) : marked;
 }
 
-/** What the last decision was, beside its outcome. */
-interface Made {
-  isGone: boolean;
-  /** It goes in a second write, after one that marks it. */
-  isMarkedFirst: boolean;
+interface DeleteDecision extends Decision {
+  readonly isGone: boolean;
+  /** A second write deletes it, after one that marks it. */
+  readonly isMarkedFirst: boolean;
 }
 
-interface Subject {
-  readonly namespace: string;
-  readonly name: string;
-  readonly made: Made;
-}
-
-function* decideDelete(
+async function decideDelete(
   context: RegistryContext,
   served: ServedRequest,
   options: DeleteOptions,
-  { namespace, name, made }: Subject,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
   current: UnstructuredObject | undefined,
-): Waits<Outcome> {
+): Promise<DeleteDecision> {
   const { definition } = served;
   const view = context.view(definition);
-  made.isGone = false;
-  made.isMarkedFirst = false;
   if (current === undefined) throw notFound(definition, name);
-  const old = view.mayAsk ? yield* shownForm(view, current) : view.show(current);
+  const old = await view.showReady(current);
   checkPreconditions(definition, old, options);
   const subject = { operation: "DELETE", name, object: undefined, old, dryRun: options.dryRun } as const;
   const admission = { ...admissionRequest(context, served, subject), namespace };
-  const admit = admitting(context, admission);
-  for (let wait = admit(); wait !== undefined; wait = admit()) yield wait;
-  const validate = validating(context, admission);
-  for (let wait = validate(); wait !== undefined; wait = validate()) yield wait;
+  await admit(context, admission);
+  await validate(context, admission);
   const marked = markDeleted(context.host.clock, definition.strategy, old, options);
-  made.isMarkedFirst = typeof marked === "object" && goesAtOnce(marked);
-  made.isGone = marked === "delete" || made.isMarkedFirst;
-  if (typeof marked === "string") return marked;
-  const stored = view.toStored(marked);
-  const next = stored instanceof Promise ? yield* settled(stored) : stored;
-  // Whoever deletes again and again would otherwise be told of it, and others' preconditions would fail.
-  return deepEqual(next, current) ? "keep" : next;
+  if (typeof marked === "string") return { outcome: marked, isGone: marked === "delete", isMarkedFirst: false };
+  const next = await view.toStored(marked);
+  const isMarkedFirst = goesAtOnce(marked);
+  // A repeated delete changes nothing: a new revision would wake watchers and fail the preconditions of others.
+  return { outcome: deepEqual(next, current) ? "keep" : next, isGone: isMarkedFirst, isMarkedFirst };
 }
 
 /** Refuses to delete another state of an object, or another object of the same name, than the caller means. */

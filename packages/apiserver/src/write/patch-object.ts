@@ -21,7 +21,7 @@ import { decodeObject } from "../registry/object-codec.ts";
 import { checkName } from "./put-object.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
-import { type UpdateAnswer, updateObject } from "./update-object.ts";
+import { type WriteAnswer, writeObject } from "./write.ts";
 import { parseWriteOptions, type WriteOptions } from "../request/write-options.ts";
 
 const jsonPatchType = "application/json-patch+json";
@@ -36,16 +36,17 @@ export function patchObject(
   mediaType: string,
   body: unknown,
   duplicates: readonly string[],
-): Promise<UpdateAnswer> {
+): Promise<WriteAnswer> {
   checkPatchType(served.definition, mediaType);
   const { query, headers } = served.request;
   const options = parseWriteOptions(query, headers?.["user-agent"] ?? "", "PatchOptions");
   checkPatchOptions(served, options, mediaType);
   if (mediaType === applyPatchType) return applyObject(context, served, options, body, duplicates);
   const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, duplicates };
-  return updateObject(context, served, options, {
+  return writeObject(context, served, options, {
+    name: served.attributes.name,
     needsResourceVersion: false,
-    change(old) {
+    update(old) {
       const { definition } = served;
       const { part, others } = patchedPart(old, served, mediaType, body);
       const patched = patchValue(definition, mediaType, part, body);

@@ -4,7 +4,7 @@ import { badRequest } from "../response/api-errors.ts";
 import { checkNamespace } from "./create-object.ts";
 import { decodeObjects } from "../registry/object-codec.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
-import { type Change, type UpdateAnswer, updateObject } from "./update-object.ts";
+import { type Change, type WriteAnswer, writeObject } from "./write.ts";
 import { parseWriteOptions } from "../request/write-options.ts";
 
 /** PUT of an object or of its status. */
@@ -13,7 +13,7 @@ export function putObject(
   served: ServedRequest,
   body: unknown,
   duplicates: readonly string[],
-): Promise<UpdateAnswer> {
+): Promise<WriteAnswer> {
   const { definition, attributes, request, warnings } = served;
   const options = parseWriteOptions(request.query, request.headers?.["user-agent"] ?? "", "UpdateOptions");
   const settings = { fieldValidation: options.fieldValidation, warnings, duplicates };
@@ -26,9 +26,10 @@ export function putObject(
     context.authorize({ ...attributes, verb: "create" });
     return change();
   };
-  return updateObject(context, served, options, {
+  return writeObject(context, served, options, {
+    name: attributes.name,
     needsResourceVersion: true,
-    change,
+    update: change,
     ...(mayCreate ? { create } : {}),
   });
 }

@@ -24,7 +24,7 @@ import { checkName } from "./put-object.ts";
 import { getObject } from "../read/read-objects.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
 import type { ResourceDefinition, ScalePaths } from "../registry/resource-definition.ts";
-import { type AdmittedForm, updateObject } from "./update-object.ts";
+import { type AdmittedForm, writeObject } from "./write.ts";
 import { parseWriteOptions } from "../request/write-options.ts";
 
 interface Scale extends UnstructuredObject {
@@ -49,9 +49,10 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
   const owners = { specReplicasPath: paths.specReplicasPath, manager: options.fieldManager };
   const isApply = isPatch && body.mediaType === applyPatchType;
   const force = booleanParameter(request.query, "force");
-  const { object } = await updateObject(context, served, options, {
+  const { object } = await writeObject(context, served, options, {
+    name: attributes.name,
     needsResourceVersion: false,
-    change(old) {
+    update(old) {
       // Whoever writes the replicas may be the first to do so.
       const live = scaleOf(paths, old, 0);
       const write = { ...owners, parent: old, live, time: timestamp(context.host.clock) };

@@ -40,7 +40,7 @@ const podsCheckedMax = 3_000;
 export function podSecurity(exemptions: PodSecurityExemptions = {}): AdmissionPlugin {
   return {
     name: "PodSecurity",
-    validate(request) {
+    async validate(request) {
       const { operation, definition, object } = request;
       if (object === undefined || (operation !== "CREATE" && operation !== "UPDATE")) return;
       const resource = `${definition.group}/${definition.resource}`;

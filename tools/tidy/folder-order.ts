@@ -3,6 +3,10 @@ import type { SourceFile } from "./source-files.ts";
 
 /** The folders below `src` of a package, first to last. Every folder of the package is listed. */
 const orders: Readonly<Record<string, readonly string[]>> = {
+  "packages/apiserver": [
+    ...["storage", "response", "request", "registry", "patch", "apply", "validation", "read", "write", "watch"],
+    ...["admission", "webhook", "auth", "assembly", "faults", "http"],
+  ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
     ...["status", "probes", "logs", "workers", "kubelet", "node"],

@@ -4,7 +4,21 @@ import { allMutants } from "./all-mutants.ts";
 import { findMutant, runTwin } from "./campaign.ts";
 
 /** One for each way in which operators go wrong, of those that are found quickly. */
-const sample = ["M1", "M3", "M9", "M13", "M19", "M24", "casskop-370 (I)", "K8SPSMDB-430 (S)", "K8SPSMDB-585 (U)"];
+const sample = [
+  "M1",
+  "M3",
+  "M9",
+  "M13",
+  "M19",
+  "M24",
+  "M25",
+  "M26",
+  "M27",
+  "M28",
+  "casskop-370 (I)",
+  "K8SPSMDB-430 (S)",
+  "K8SPSMDB-585 (U)",
+];
 /** Virtual schedules of each twin, besides all single faults. */
 const twinSchedules = 1;
 
@@ -13,7 +27,7 @@ const chosen = allMutants.filter(({ id }) => sample.includes(id));
 test("the sample names mutants that exist, among all templates and all of Sieve's patterns", () => {
   expect(chosen.map(({ id }) => id).toSorted()).toEqual(sample.toSorted());
   expect(allMutants.filter(({ id, template }) => id === template).map(({ id }) => id)).toEqual(
-    Array.from({ length: 24 }, (_, index) => `M${index + 1}`),
+    Array.from({ length: 28 }, (_, index) => `M${index + 1}`),
   );
   expect(allMutants.filter(({ id, template }) => id !== template).length).toBe(37);
 });
@@ -25,7 +39,10 @@ test.each(chosen)("$id is found: $bug", async (mutant) => {
   expect(traceLines).toBeLessThanOrEqual(30);
 });
 
-test.each(chosen.filter(({ id }) => id === "M1" || id === "M19"))("the twin of $id raises no alarm", async (mutant) => {
-  const { alarms } = await runTwin(mutant, { schedules: twinSchedules, seconds: 50 });
-  expect(alarms).toEqual([]);
-});
+test.each(chosen.filter(({ id }) => ["M1", "M19", "M25", "M26", "M27", "M28"].includes(id)))(
+  "the twin of $id raises no alarm",
+  async (mutant) => {
+    const { alarms } = await runTwin(mutant, { schedules: twinSchedules, seconds: 50 });
+    expect(alarms).toEqual([]);
+  },
+);

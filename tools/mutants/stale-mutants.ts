@@ -13,7 +13,7 @@ import type { Store } from "./store.ts";
 const nextStepMs = 100;
 
 /** A deletion that names nothing but a name. */
-async function deleteByName(context: ReconcileContext, kind: KindRef, name: string): Promise<void> {
+export async function deleteByName(context: ReconcileContext, kind: KindRef, name: string): Promise<void> {
   await context.client.delete(kind, { name, namespace: "default" }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });

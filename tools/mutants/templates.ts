@@ -1,6 +1,6 @@
 /** The templates M1–M24 to which the bugs of Sieve and Acto reduce, and those that nobody tested before. */
 import { ConfigMap } from "@setpoint/api";
-import { apply, happens, patch, type Story, story, type World } from "@setpoint/testing";
+import { apply, happens, patch, remove, type Story, story, type World } from "@setpoint/testing";
 import type { Stored } from "setpoint";
 import { oldLeader, ownWebhook } from "./coordination-mutants.ts";
 import { secret, volume, configuration } from "./children.ts";
@@ -12,6 +12,7 @@ import {
   shrinkBeforeMove,
   unresumedTeardown,
 } from "./crash-mutants.ts";
+import { cleanupThrows, throwsAfterWork } from "./failing-mutants.ts";
 import { previousReplicas } from "./memory-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import {
@@ -23,6 +24,7 @@ import {
   waitsForBad,
 } from "./spec-mutants.ts";
 import { wallClockSchedule } from "./time-mutants.ts";
+import { missingIsDeleted, surplusByName, withCredentials } from "./read-mutants.ts";
 import { deletionByLabel, deletionByName, staleSwitch, surplusByStatus } from "./stale-mutants.ts";
 import { Store } from "./store.ts";
 import { changing, changingAnd, deleting, replacing, type Spec, storeName } from "./stories.ts";
@@ -121,6 +123,9 @@ function ending(name: string, wanted: Readonly<Record<string, string>>, ...specs
   );
 }
 
+/** The store is deleted; that it goes is for the laws to see. */
+const removed = story("a store is deleted", apply(Store({ name: storeName, spec: {} })), remove(Store, storeName));
+
 /** A merge patch that takes a label out. */
 const withoutLabel: Spec = { labels: { a: null as unknown as string } };
 
@@ -215,4 +220,16 @@ export const templates: readonly Mutant[] = [
   { ...template("M22", "the wall clock says when the next backup is due", wallClockSchedule, backedUp), isBusy: true },
   template("M23", "one page is taken for the whole list", partialList, three),
   ownWebhook,
+  {
+    ...template("M25", "the work is done, and every run ends with an error", throwsAfterWork, changing({})),
+    isFailing: true,
+  },
+  { ...template("M26", "a cleanup that fails for ever", cleanupThrows, removed), isFailing: true },
+  template(
+    "M27",
+    "ConfigMaps of a cached list are deleted by name",
+    surplusByName,
+    changing({ replicas: 2 }, { replicas: 1 }),
+  ),
+  template("M28", "a Secret missing from the cache is taken for deleted", missingIsDeleted, withCredentials),
 ];

@@ -147,6 +147,7 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   const controllers = described.flatMap(({ operator }) => operator.controllers);
   const striker = new WorldStriker({
     client: clientOf(ground, "somebody"),
+    storage: ground.server.storage,
     host,
     nodes,
     nodeNames,

@@ -26,7 +26,7 @@ import type { Host } from "@setpoint/host";
 export interface SimulatedApiServer extends AsyncDisposable {
   transportAs(user: UserInfo): Transport;
   /** For those who look at what is stored without asking. */
-  readonly storage: Pick<Storage, "get" | "list" | "watch" | "revision">;
+  readonly storage: Pick<Storage, "get" | "list" | "watch" | "revision" | "write">;
   /** Everything that is stored now. */
   contents(): StorageContents;
 }

@@ -153,6 +153,11 @@ export class SimulatedOperator {
     this.#options.participant.slowLeases(delayMs, forMs);
   }
 
+  /** After the next deletion of a resource its watches show nothing of it for so long. */
+  holdWatchesAfterDeletion(resource: string, forMs: number): void {
+    this.#options.participant.views?.holdAfterDeletion(resource, forMs);
+  }
+
   /** As `kill -9`; it stays away until it is started. */
   kill(): void {
     this.#life?.link.end();

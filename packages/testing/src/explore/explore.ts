@@ -121,6 +121,7 @@ class Explorer {
     const menu: MenuOptions = {
       ...(kinds === undefined ? {} : { kinds }),
       owned: first.owned,
+      read: first.read,
       hasPods: first.owned.some(({ plural }) => plural === "pods"),
       flips,
       nodes,

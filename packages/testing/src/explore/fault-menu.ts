@@ -12,6 +12,8 @@ export interface MenuOptions {
   readonly kinds?: readonly FaultKind[];
   /** What the operators own: that which may be deleted and edited by hand. */
   readonly owned: readonly KindRef[];
+  /** The kinds of objects that the operators read and that others have made. */
+  readonly read: readonly KindRef[];
   /** Whether there are processes in pods. */
   readonly hasPods: boolean;
   /** Changes of the spec that are made and taken back. */
@@ -32,7 +34,7 @@ export function faultMenu(
     isThorough ? faults : oneOfEach(faults, index);
   const all = [
     ...writes.flatMap((write, index) => chosen(writeFaults(write), index)),
-    ...events.flatMap((event, index) => chosen(observationFaults(event), index)),
+    ...events.flatMap((event, index) => chosen(observationFaults(event, options), index)),
     ...writes.flatMap(({ site }, index) => chosen(stepFaults(site, index, options), index)),
   ];
   return all.filter(({ kind }) => (kinds === undefined ? kind !== "C13" : kinds.includes(kind)));
@@ -66,7 +68,7 @@ function writeFaults({ site: at, isCall, verb }: RecordedWrite): readonly WriteF
   return [...always, ...first, ...refused, ...conflict, ...quota];
 }
 
-function observationFaults({ site: at, type }: RecordedEvent): readonly ObservationFault[] {
+function observationFaults({ site: at, type }: RecordedEvent, { read }: MenuOptions): readonly ObservationFault[] {
   const always: readonly ObservationFault[] = [
     { kind: "C1", at, forMs: 5 * seconds },
     // Longer than a process takes to come back.
@@ -79,13 +81,15 @@ function observationFaults({ site: at, type }: RecordedEvent): readonly Observat
     { kind: "C10", at },
     { kind: "C13", at },
   ];
-  const first: readonly ObservationFault[] = at.nth === 1 ? [{ kind: "C7", at, forMs: 160 * seconds }] : [];
+  // Of what is only read nothing else shows that a cache lags behind the server.
+  const isLong = at.nth === 1 || read.some(({ plural }) => plural === at.event);
+  const silence: readonly ObservationFault[] = isLong ? [{ kind: "C7", at, forMs: 160 * seconds }] : [];
   const deletion: readonly ObservationFault[] = type === "DELETED" ? [{ kind: "C11", at, forMs: 10 * seconds }] : [];
-  return [...always, ...first, ...deletion];
+  return [...always, ...silence, ...deletion];
 }
 
 /** Ranks go round, so that over all steps each child is struck. */
-function stepFaults(at: StepSite, rank: number, { owned, hasPods, flips, nodes }: MenuOptions): readonly Fault[] {
+function stepFaults(at: StepSite, rank: number, { owned, read, hasPods, flips, nodes }: MenuOptions): readonly Fault[] {
   const children = owned.flatMap(({ plural: resource }): readonly Fault[] => [
     { kind: "E1", at, child: { resource, rank } },
     { kind: "E2", at, child: { resource, rank }, own: false },
@@ -106,6 +110,7 @@ function stepFaults(at: StepSite, rank: number, { owned, hasPods, flips, nodes }
     { kind: "D4", at, byMs: hours },
     { kind: "D4", at, byMs: -hours },
     ...children,
+    ...read.map(({ plural: resource }): Fault => ({ kind: "E11", at, child: { resource, rank }, forMs: 5 * seconds })),
     ...pods,
     ...flips.map((patch): Fault => ({ kind: "E6", at, patch, backMs: 3 * seconds })),
   ];

@@ -14,7 +14,8 @@ import type { Passage, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts";
 import { simulateWatched } from "../simulate.ts";
 import { lineOf } from "../trace.ts";
-import { childKindsOf } from "./child-kinds.ts";
+import { prefixOf } from "../storage-prefix.ts";
+import { childKindsOf, isChild, managersOf, readKindsOf } from "./child-kinds.ts";
 import { endState, hashOf } from "./end-state.ts";
 import { Recorder } from "./recorder.ts";
 import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
@@ -48,6 +49,8 @@ export interface RunReport {
   readonly end: Ending;
   /** What the operators make or look after. */
   readonly owned: readonly KindRef[];
+  /** The kinds of objects that they read and that others have made. */
+  readonly read: readonly KindRef[];
   readonly traceHash: string;
   /** When each step of the story began. */
   readonly stepsMs: readonly number[];
@@ -109,11 +112,19 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     sightings: recorder.sightings,
     end,
     owned: childKindsOf(watched.controllers),
+    read: readBy(watched),
     traceHash: world.traceHash(),
     stepsMs,
     startedMs,
     endedMs: world.host.clock.monotonic(),
   };
+}
+
+function readBy({ controllers, storage }: Watched): readonly KindRef[] {
+  const managers = managersOf(controllers);
+  return readKindsOf(controllers).filter((kind) =>
+    storage.list(prefixOf(kind)).objects.some((object) => !isChild(object, managers)),
+  );
 }
 
 /** How much longer a world may take because of a fault: one may begin when another ends. */

@@ -123,7 +123,12 @@ export type WorldFault =
   /** A node loses power; it comes back after so long, or never. */
   | { readonly kind: "E9"; readonly at: StepSite; readonly rank: number; readonly backMs?: number }
   /** A claim and what is on it are lost, with the pod that uses it. */
-  | { readonly kind: "E10"; readonly at: StepSite; readonly rank: number };
+  | { readonly kind: "E10"; readonly at: StepSite; readonly rank: number }
+  /**
+   * A user replaces an object that the operator only reads by an equal one. The caches show the deletion at once, and the new object
+   * after so long.
+   */
+  | { readonly kind: "E11"; readonly at: StepSite; readonly child: ChildChoice; readonly forMs: number };
 
 export type Fault = WriteFault | ObservationFault | ProcessFault | WorldFault;
 
@@ -163,6 +168,7 @@ export const faultNames: Readonly<Record<FaultKind, string>> = {
   E8: "processes of a pod die",
   E9: "node lost",
   E10: "volume lost",
+  E11: "object that is only read replaced",
 };
 
 /** What no conforming API server does: an alarm after it is not a bug of the operator, and is reported apart. */

@@ -32,6 +32,8 @@ interface ResourceView {
   isCompacted: boolean;
   /** Lists that ask for any version get this one, while held. */
   oldVersion: string | undefined;
+  /** How long streams are held after the next deletion that they show. */
+  heldAfterDeletionMs: number;
 }
 
 /** What a crash is to the process that a fault of observation ends. */
@@ -43,6 +45,11 @@ export class Views {
 
   constructor(options: ViewOptions) {
     this.#options = options;
+  }
+
+  /** After the next deletion of the resource nothing of it is shown for so long. */
+  holdAfterDeletion(resource: string, forMs: number): void {
+    this.#view(resource).heldAfterDeletionMs = forMs;
   }
 
   /** The answer that a fault gives instead of the server. */
@@ -101,6 +108,11 @@ export class Views {
   #tell(resource: string, frame: WatchFrame): WatchFrame {
     const { name, onlooker } = this.#options;
     const { metadata } = frame.object as EventObject;
+    const view = this.#views.get(resource);
+    if (frame.type === "DELETED" && view !== undefined && view.heldAfterDeletionMs > 0) {
+      view.heldUntilMs = this.#now + view.heldAfterDeletionMs;
+      view.heldAfterDeletionMs = 0;
+    }
     onlooker?.saw({
       atMs: this.#now,
       who: name,
@@ -180,6 +192,7 @@ export class Views {
       tooLarge: 0,
       isCompacted: false,
       oldVersion: undefined,
+      heldAfterDeletionMs: 0,
     };
     this.#views.set(resource, view);
     return view;

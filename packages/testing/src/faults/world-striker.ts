@@ -1,10 +1,12 @@
 /** Does what strikes between two steps: the lease, the process, and what people and machines do to the cluster. */
 import { Lease, Namespace, PersistentVolumeClaim } from "@setpoint/api";
 import { isInvalid, isNotFound, type KubeObject } from "@setpoint/apimachinery";
+import type { Storage } from "@setpoint/apiserver";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { type Host, microTimestamp, sleep } from "@setpoint/host";
-import type { ControllerDefinition } from "@setpoint/runtime";
-import { childKindsOf } from "../explore/child-kinds.ts";
+import { type ControllerDefinition, storeKey } from "@setpoint/runtime";
+import { prefixOf } from "../storage-prefix.ts";
+import { childKindsOf, isChild, managersOf } from "../explore/child-kinds.ts";
 import type { NodeModel } from "../node-model.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { SimulatedOperator } from "../simulated-operator.ts";
@@ -16,6 +18,7 @@ import { specEdit } from "./spec-edit.ts";
 
 export interface StrikerOptions {
   readonly client: Client;
+  readonly storage: Pick<Storage, "write">;
   readonly host: Host;
   readonly nodes: NodeModel;
   readonly models: readonly ProgramModel[];
@@ -45,7 +48,7 @@ export class WorldStriker implements Striker {
     this.#options = options;
     this.#kinds = [...new Set(options.controllers.map(({ kind }) => kind))];
     this.#owned = childKindsOf(options.controllers);
-    this.#managers = new Set(options.controllers.map(({ fieldManager }) => fieldManager));
+    this.#managers = managersOf(options.controllers);
   }
 
   /** Whether something that was begun is still being done. */
@@ -96,6 +99,8 @@ export class WorldStriker implements Striker {
         return this.#loseNode(fault);
       case "E10":
         return this.#loseClaim(fault.rank);
+      case "E11":
+        return this.#replaceRead(fault);
     }
   }
 
@@ -206,19 +211,43 @@ export class WorldStriker implements Striker {
     await client.delete(PersistentVolumeClaim, keyOf(claim)).catch(unlessNotFound);
   }
 
+  async #replaceRead({ child: { resource, rank }, forMs }: FaultOf<"E11">): Promise<void> {
+    const { host, operators, storage } = this.#options;
+    const kind = this.#kindOf(resource);
+    const isReplaceable = (each: KubeObject): boolean => !this.#isChild(each) && each.metadata.finalizers === undefined;
+    const found = kind === undefined ? [] : await this.#objects(kind, isReplaceable);
+    const object = found[rank % found.length];
+    if (kind === undefined || object === undefined) return;
+    const key = { prefix: prefixOf(kind), path: storeKey(object.metadata) };
+    for (const operator of operators) operator.holdWatchesAfterDeletion(resource, forMs);
+    // Both at one moment, so that no request finds the server without the object: only the caches are.
+    const uid = host.random.uuid();
+    const writes = [
+      storage.write(key, () => "delete"),
+      storage.write(key, () => ({ ...object, metadata: { ...object.metadata, uid } })),
+    ];
+    await Promise.all(writes);
+    await sleep(host.clock, forMs);
+  }
+
   /** The child of this rank among those that have a controller, or were written by one. */
   async #child(resource: string, rank: number): Promise<Stored<KubeObject> | undefined> {
     const kind = this.#kindOf(resource);
     if (kind === undefined) return undefined;
+    const children = await this.#objects(kind, (each) => this.#isChild(each));
+    return children[rank % children.length];
+  }
+
+  async #objects(
+    kind: KindRef<KubeObject>,
+    isMeant: (object: Stored<KubeObject>) => boolean,
+  ): Promise<readonly Stored<KubeObject>[]> {
     const { items } = await this.#options.client.listAll<KubeObject>(kind);
-    const children = items
-      .filter(
-        ({ metadata }) =>
-          metadata.ownerReferences?.some(({ controller }) => controller === true) === true ||
-          metadata.managedFields?.some(({ manager = "" }) => this.#managers.has(manager)) === true,
-      )
-      .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    return children.length === 0 ? undefined : children[rank % children.length];
+    return items.filter(isMeant).sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  }
+
+  #isChild(object: KubeObject): boolean {
+    return isChild(object, this.#managers);
   }
 
   async #parents(): Promise<readonly { readonly kind: KindRef<KubeObject>; readonly object: Stored<KubeObject> }[]> {

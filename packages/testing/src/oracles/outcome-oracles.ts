@@ -45,8 +45,13 @@ export const sameWork: Oracle = {
     ended(end) {
       const { reference, faults, unsettled } = end;
       if (reference === undefined || unsettled !== undefined || faults.some(changesTheWorld)) return undefined;
+      // What is made from a replaced object may have to be made again, but nothing is to be taken away.
+      const mayCreate = faults.some(({ kind }) => kind === "E11");
       const more = [...end.end.summary].filter(
-        ([key, count]) => !key.includes("/events/") && count > (reference.summary.get(key) ?? 0),
+        ([key, count]) =>
+          !key.includes("/events/") &&
+          !(mayCreate && key.startsWith("create ")) &&
+          count > (reference.summary.get(key) ?? 0),
       );
       if (more.length === 0) return undefined;
       return more
@@ -85,7 +90,7 @@ function destroysData(fault: Fault): boolean {
 
 /** Whether people or machines have changed something that an operator need not, or cannot, restore as it was. */
 function changesTheWorld({ kind }: Fault): boolean {
-  return kind.startsWith("E");
+  return kind.startsWith("E") && kind !== "E11";
 }
 
 /** A claim that is in use stays, and says for ever that it is to be deleted. */

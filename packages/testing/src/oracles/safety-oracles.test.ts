@@ -52,7 +52,17 @@ test("a claim that is deleted by its name alone is an alarm", async () => {
     if (spec.value === "two")
       await client.delete(PersistentVolumeClaim, { name: "data", namespace: "default" }).catch(() => {});
   });
-  expect(rule).toMatch(/^deletes data only by UID: DELETE default\/persistentvolumeclaims\/data names no UID/);
+  expect(rule).toMatch(/^deletes only by UID: DELETE default\/persistentvolumeclaims\/data names no UID/);
+});
+
+test("a ConfigMap of a cached list that is deleted by its name alone is an alarm", async () => {
+  const [rule] = await broken(async ({ spec }, { apply, client, list }) => {
+    if (spec.value === "one") await apply(ConfigMap({ name: "part", data: {} }));
+    else
+      for (const { metadata } of list(ConfigMap))
+        await client.delete(ConfigMap, { name: metadata.name, namespace: "default" }).catch(() => {});
+  });
+  expect(rule).toMatch(/^deletes only by UID: DELETE default\/configmaps\/.* names no UID/);
 });
 
 test("a secret in another object is an alarm", async () => {
@@ -73,7 +83,8 @@ test("a secret in the log is an alarm", async () => {
 
 test("a request that the operator's own rules do not allow is an alarm", async () => {
   const rules = await broken(async (_, { client }) => {
-    await client.delete(Thing, { name: "other", namespace: "default" }).catch(() => {});
+    const preconditions = { uid: "0b6f2b0e-7d7c-4f0e-9d2f-0c3c1e9a7a11" };
+    await client.delete(Thing, { name: "other", namespace: "default" }, { preconditions }).catch(() => {});
   });
   expect(rules.join()).toContain("declared rights: DELETE default/things/other");
 });

@@ -1,12 +1,8 @@
 /** Rules about every single request and change of an operator. */
 import type { KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
 import { foreignKey } from "../faults/foreign-key.ts";
-import { resourceOf } from "../request-path.ts";
 import type { Passage } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
-
-/** Objects whose deletion may delete data that nobody can make again. */
-const dataBearing = new Set(["persistentvolumeclaims", "persistentvolumes", "secrets", "statefulsets"]);
 
 function isOperators({ who, kind }: Passage, view: WorldView): boolean {
   return kind === "write" && view.operators.includes(who);
@@ -23,14 +19,13 @@ function bodyOf(value: unknown): Body {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** What may hold data is deleted with the UID of the object that was looked at, never by name or by selector. */
+/** Every object is deleted with the UID that was read, never by name or by selector: a namesake may have its name by now. */
 export const deletesByUid: Oracle = {
-  name: "deletes data only by UID",
+  name: "deletes only by UID",
   judge: (view) => ({
     passed(passage) {
       const { request, what } = passage;
       if (request?.method !== "DELETE" || !isOperators(passage, view)) return undefined;
-      if (!dataBearing.has(resourceOf(request.path))) return undefined;
       return bodyOf(request.body).preconditions?.uid === undefined
         ? `${what} names no UID: what has this name now may be another object`
         : undefined;

@@ -1,7 +1,6 @@
 /** Takes secrets out of what is recorded, so that equal secrets stay equal and nothing of them is left. */
 import { isPlainSecretField, isReference, isSecretField, isSecretFlag, isSecretVariable } from "./secret-fields.ts";
 import { isSecretText } from "./secret-text.ts";
-import { sha256 } from "./sha256.ts";
 
 /** What stands for a secret: a number, in the order of first appearance, says nothing about it. */
 const redactedPattern = /^redacted-(\d+)$/;
@@ -171,4 +170,9 @@ function decoded(base64: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The recorder remembers the digest of a secret, not the secret. */
+function sha256(text: string): string {
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
 }

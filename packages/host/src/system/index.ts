@@ -1,8 +1,8 @@
 /** The real host. */
 export { systemClock } from "./system-clock.ts";
 export { systemRandom } from "./system-random.ts";
-export type { JsonLoggerOptions } from "./json-logger.ts";
-export { systemLogger } from "./json-logger.ts";
+export type { SystemLoggerOptions } from "./system-logger.ts";
+export { systemLogger } from "./system-logger.ts";
 export type { StallWatchdogOptions } from "./stall-watchdog.ts";
 export { startStallWatchdog } from "./stall-watchdog.ts";
 export { systemHost } from "./system-host.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemLogger } from "./json-logger.ts";
+import { systemLogger } from "./system-logger.ts";
 
 /** A sink with room or without. */
 function sink() {
@@ -39,4 +39,11 @@ test("fields that JSON cannot print do not take the line along", () => {
   log.info("A field that throws", { field: { toJSON } });
   expect(lines.map(({ message }) => message)).toEqual(["A circle", "A chain without an end", "A field that throws"]);
   expect(lines[0]?.unprintable).toContain("circular");
+});
+
+test("lines for a terminal are readable", () => {
+  const lines: string[] = [];
+  const log = systemLogger({ write: (line) => void lines.push(line), now: () => 0, format: "terminal" });
+  log.info("Scaled down", { replicas: 2 });
+  expect(lines).toEqual(["00:00:00.000 INFO  Scaled down replicas=2\n"]);
 });

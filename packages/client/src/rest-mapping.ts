@@ -6,15 +6,15 @@ import type { DiscoveredResource, RestMapper } from "./rest-mapper.ts";
 
 export interface RestMappingOptions {
   readonly clock: Clock;
-  /** What is not found is looked for again at most this often; default 10 s. */
+  /** A missing kind triggers a new discovery at most this often; default 10 s. */
   readonly rediscoverMsMin?: number;
 }
 
 const rediscoverMsMinDefault = 10_000;
 
 /**
- * A `RestMapper` that is kept and asked anew when something is not in it: a kind that was installed a moment ago is found.
- * A kind that is gone stays in it until the next miss; its requests then answer 404.
+ * A cached `RestMapper` that is discovered again when a kind is missing, so a kind that was installed a moment ago is found.
+ * A kind that was removed stays until the next miss; its requests then answer 404.
  */
 export class RestMapping {
   readonly #client: Client;
@@ -29,29 +29,29 @@ export class RestMapping {
     this.#rediscoverMsMin = options.rediscoverMsMin ?? rediscoverMsMinDefault;
   }
 
-  /** The resource of a kind; undefined when the server does not serve it, also now. */
+  /** The resource of a kind; undefined when the server does not serve it. */
   ofKind(gvk: GroupVersionKind): Promise<DiscoveredResource | undefined> {
-    return this.#look((mapper) => mapper.ofKind(gvk));
+    return this.#lookup((mapper) => mapper.ofKind(gvk));
   }
 
   /** The resource of an object. Errors: `ERR_UNKNOWN_RESOURCE`. */
   async ofObject(object: Pick<KubeObject, "apiVersion" | "kind">): Promise<DiscoveredResource> {
-    const found = await this.#look((mapper) => known(() => mapper.ofObject(object)));
+    const found = await this.#lookup((mapper) => known(() => mapper.ofObject(object)));
     return found ?? (await this.#mapperNow()).ofObject(object);
   }
 
   /** By any of the names that kubectl accepts. Errors: `ERR_UNKNOWN_RESOURCE`. */
   async find(name: string): Promise<DiscoveredResource> {
-    const found = await this.#look((mapper) => known(() => mapper.find(name)));
+    const found = await this.#lookup((mapper) => known(() => mapper.find(name)));
     return found ?? (await this.#mapperNow()).find(name);
   }
 
-  /** The next question asks the server. */
+  /** The next lookup discovers again. */
   invalidate(): void {
     this.#mapper = undefined;
   }
 
-  async #look(find: (mapper: RestMapper) => DiscoveredResource | undefined): Promise<DiscoveredResource | undefined> {
+  async #lookup(find: (mapper: RestMapper) => DiscoveredResource | undefined): Promise<DiscoveredResource | undefined> {
     const isKept = this.#mapper !== undefined;
     const found = find(await this.#mapperNow());
     const isDue = this.#clock.monotonic() - this.#discoveredMs >= this.#rediscoverMsMin;
@@ -65,7 +65,7 @@ export class RestMapping {
     const asked = this.#client.discover();
     this.#mapper = asked;
     this.#discoveredMs = this.#clock.monotonic();
-    // A failed attempt must not be kept.
+    // A failed discovery must not be cached.
     asked.catch(() => {
       if (this.#mapper === asked) this.#mapper = undefined;
     });

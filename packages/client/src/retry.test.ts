@@ -162,7 +162,7 @@ test("a connection that was never made is found wherever it stands in the causes
 test("the error of a request without an answer names it", async () => {
   const { error } = await fate(read, [new Error("silence")], { attemptsMax: 1 });
   expect(error).toMatchObject({
-    message: "Cannot GET /api/v1/pods: the server gave no answer",
+    message: "Cannot GET /api/v1/pods: the server did not answer",
     cause: { message: "silence" },
   });
   expect((await fate(write, [new Error("silence")])).error).toMatchObject({

@@ -19,7 +19,7 @@ import type { ClientOptions } from "./request-options.ts";
 
 const attemptsMaxDefault = 5;
 const retryDelayMsMaxDefault = 30_000;
-/** What a server means that says 429 without a time. */
+/** The wait after 429 without Retry-After. */
 const retryAfterMsDefault = 1_000;
 const backoffMsFirst = 100;
 
@@ -35,7 +35,7 @@ const notSentCodes: ReadonlySet<string> = new Set([
   "ERR_KUBECONFIG",
 ]);
 
-/** Refusals of a write on this side, before it was sent: they stay what they are, and asking again would not help. */
+/** Refusals on the client side, before a write was sent: they are final. */
 const refusedHereCodes: readonly string[] = [
   "ERR_BAD_HEADER",
   "ERR_NOT_LEADER",
@@ -44,16 +44,16 @@ const refusedHereCodes: readonly string[] = [
   "ERR_TRANSPORT_CLOSED",
 ];
 
-/** What a webhook refuses is not done, whichever code it gives to it. */
+/** A write that a webhook refuses did not happen, whatever its code. */
 const webhookRefusal = /^admission webhook "[^"]*" denied the request/;
 /**
- * A store that has not answered the API server in time; it may have taken the write. Other troubles of the store (no leader, no
- * space) come before the write, and an error in the middle of a text is somebody else's (a webhook that was not reached).
+ * The store has not answered the API server in time, so the write may have happened. Other errors of the store (no leader, no
+ * space) come before the write, and an error in the middle of a text has another source (a webhook that was not reached).
  */
 const storeSilence =
   /^(?:Internal error occurred: )?(?:etcdserver: (?:request timed out|request cancelled|server stopped)|rpc error: code = (?:Unavailable|DeadlineExceeded|Canceled|Unknown)\b|context (?:deadline exceeded|canceled)$)/;
 
-/** Sends requests until they have an answer that counts. */
+/** Sends requests, and retries them while that is safe and may help. */
 export class RetryingSender {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
@@ -101,7 +101,7 @@ export class RetryingSender {
         failed = judgeAnswer(request, response, await statusOf(response));
       } catch (error) {
         if (response === undefined) this.#metrics.ended(request, "<error>", startedMs);
-        failed = judgeSilence(request, error, signal);
+        failed = judgeNoAnswer(request, error, signal);
       }
       if (!failed.mayRepeat || attempt >= attemptsMax) throw failed.error;
       await sleep(this.#options.clock, this.#delayMs(failed.retryAfterMs, attempt), signal);
@@ -111,7 +111,7 @@ export class RetryingSender {
 
   #delayMs(retryAfterMs: number | undefined, attempt: number): number {
     const baseMs = retryAfterMs ?? backoffMsFirst * 2 ** (attempt - 1);
-    // Jitter goes upwards only: a server's Retry-After is the earliest time that it allows.
+    // Jitter only adds: a server's Retry-After is the earliest time that it allows.
     const delayMs = baseMs * (1 + this.#options.random.next() / 4);
     return Math.min(delayMs, this.#options.retryDelayMsMax ?? retryDelayMsMaxDefault);
   }
@@ -131,7 +131,7 @@ function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status)
   const error = new ApiError(status);
   const retryAfterMs = retryAfterOf(response, status);
   if (response.status === 429) {
-    // An eviction that a disruption budget refuses is a 429 too, an answer for the caller.
+    // An eviction that a disruption budget refuses is a 429 too, and final.
     const isBudget = status.details?.causes?.some((cause) => cause.reason === "DisruptionBudget") ?? false;
     return { error, mayRepeat: !isBudget, retryAfterMs: retryAfterMs ?? retryAfterMsDefault };
   }
@@ -144,14 +144,14 @@ function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status)
   return { error, mayRepeat: false };
 }
 
-/** Whether a write may have been done that was answered so: by a proxy that lost the server, or by a server that lost its store. */
+/** Whether a write with this answer may have happened: a proxy lost the server, or the server lost its store. */
 function mayHaveHappened(code: number, { message = "" }: Status): boolean {
   if (webhookRefusal.test(message)) return false;
   return code === 502 || code === 503 || code === 504 || (code === 500 && storeSilence.test(message));
 }
 
-function judgeSilence(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Failed {
-  // The reason of an abort says nothing of how far the request had come.
+function judgeNoAnswer(request: ApiRequest, error: unknown, signal: AbortSignal | undefined): Failed {
+  // The reason of an abort does not show how far the request got.
   const isReason = signal?.aborted === true && error === signal.reason;
   if (!isReason && wasNotSent(error)) return { error: noAnswer(request, error), mayRepeat: true };
   if (!isReason && !isRead(request) && wasRefusedHere(error)) return { error, mayRepeat: false };
@@ -169,7 +169,7 @@ function nameOf(request: ApiRequest): string {
 }
 
 function noAnswer(request: ApiRequest, cause: unknown): SetpointError {
-  return new SetpointError(errNoAnswer, `Cannot ${nameOf(request)}: the server gave no answer`, { cause });
+  return new SetpointError(errNoAnswer, `Cannot ${nameOf(request)}: the server did not answer`, { cause });
 }
 
 function wasNotSent(error: unknown): boolean {
@@ -188,7 +188,7 @@ function retryAfterOf(response: RawResponse, status: Status): number | undefined
   return seconds === undefined || seconds <= 0 ? undefined : seconds * 1_000;
 }
 
-/** The Status of an error answer; one is made up for answers that have none (a proxy's page). */
+/** The Status of an error answer, or one built from an answer without (a proxy's page). */
 async function statusOf(response: RawResponse): Promise<Status> {
   if (response.kind === "object" && isStatus(response.object))
     return { ...response.object, code: response.object.code ?? response.status };

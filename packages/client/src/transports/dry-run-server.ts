@@ -5,7 +5,7 @@ import {
   type Transport,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import { asObjectOf, isRefusal, type Write } from "./worked-out.ts";
+import { asObjectOf, isRefusal, type Write } from "./predicted-write.ts";
 import type { WorldRevisions } from "./world-revision.ts";
 
 /** The server as a plan uses it: asked, and never told. */

@@ -34,12 +34,12 @@ import {
   isFinished,
   isRefusal,
   keepIdentity,
-  mustWorkOut,
+  mustPredict,
   pathOf,
   placeOf,
-  workOut,
+  predictWrite,
   type Write,
-} from "./worked-out.ts";
+} from "./predicted-write.ts";
 import type { WorldRevisions } from "./world-revision.ts";
 
 export interface OverlayWriterOptions {
@@ -142,10 +142,10 @@ export class OverlayWriter {
   /** An object of the server, as the server would change it. */
   async #changeFirst(write: Write, base: UnstructuredObject): Promise<ApiResponse> {
     const response = await this.#server.dryRun(write);
-    if (isRefusal(response) && !mustWorkOut(response))
+    if (isRefusal(response) && !mustPredict(response))
       return this.#refused(write, placeOf(write.asked), this.#own(base), response);
     const answered = isRefusal(response) ? undefined : asObjectOf(response);
-    const after = answered ?? workOut(write, base);
+    const after = answered ?? predictWrite(write, base);
     if (after === undefined) return response;
     const place = placeOf(write.asked);
     const deltas = new Map([[this.#creatorOf(write), deltaOf(base, after)]]);
@@ -171,7 +171,7 @@ export class OverlayWriter {
     if (fresh !== undefined && known.base !== undefined) deltas.set(creator, deltaOf(known.base, fresh));
     else if (fresh !== undefined) start = keepIdentity(present, fresh);
     else {
-      const after = workOut(write, present);
+      const after = predictWrite(write, present);
       if (after === undefined) return refuse(415, "this form of a patch cannot be pretended");
       deltas.set(creator, isApply ? appliedDelta(write) : deltaOf(present, after));
     }
@@ -229,7 +229,7 @@ export class OverlayWriter {
     if (conflict !== undefined) return this.#refused(write, placeOf(asked), shown, conflict);
     const isOnServer = known === undefined || known.base !== undefined;
     const response = isOnServer ? await this.#server.dryRun(write) : undefined;
-    if (response !== undefined && isRefusal(response) && !mustWorkOut(response))
+    if (response !== undefined && isRefusal(response) && !mustPredict(response))
       return this.#refused(write, placeOf(asked), shown, response);
     const base = known?.base ?? (known === undefined ? present : undefined);
     const after = this.#deleted(present, response);
@@ -287,7 +287,7 @@ export class OverlayWriter {
 
   /** Whether the server cannot know: the kind itself is only pretended, or it was not asked in a way that it answers. */
   #mustPretend(response: ApiResponse, asked: ResourceRequest): boolean {
-    return mustWorkOut(response) || (response.status === 404 && this.#isOnlyHere(asked));
+    return mustPredict(response) || (response.status === 404 && this.#isOnlyHere(asked));
   }
 
   /** The kind, or the namespace that it would be in. */

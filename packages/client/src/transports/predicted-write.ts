@@ -1,4 +1,4 @@
-/** What a write makes of an object, worked out without the server. */
+/** Predicts what a write makes of an object, without the server. */
 import {
   failure,
   isJsonObject,
@@ -17,22 +17,22 @@ import type { ResourceRequest } from "./resource-request.ts";
 export const applyType = "application/apply-patch+yaml";
 const jsonPatchType = "application/json-patch+json";
 
-/** One request under way. */
+/** One request in flight. */
 export interface Write {
   readonly request: ApiRequest;
   readonly asked: ResourceRequest;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The change as far as it can be worked out without the server's schema. */
-export function workOut({ request, asked }: Write, present: UnstructuredObject): UnstructuredObject | undefined {
+/** The changed object, as far as it can be predicted without the server's schema. */
+export function predictWrite({ request, asked }: Write, present: UnstructuredObject): UnstructuredObject | undefined {
   const { body, headers } = request;
   const type = headers?.["content-type"] ?? "application/json";
   if (!isJsonObject(body) && !Array.isArray(body)) return undefined;
   const whole = request.method === "PUT" ? body : patched(type, present, body);
   const after = asObject(whole);
   if (after === undefined) return undefined;
-  // Preconditions are no change.
+  // UID and resourceVersion of the request are preconditions, not changes.
   const metadata = {
     ...after.metadata,
     uid: present.metadata.uid,
@@ -52,8 +52,8 @@ function patched(type: string, present: UnstructuredObject, body: unknown): unkn
   return type === applyType ? mergeApplied(present, body) : mergePatch(present, body);
 }
 
-/** The account may only read, or a webhook has effects: nobody can say what the server would do. */
-export function mustWorkOut(response: ApiResponse): boolean {
+/** Whether the server cannot answer a dry run: the account may only read, or a webhook has side effects. */
+export function mustPredict(response: ApiResponse): boolean {
   if (response.status === 403) return true;
   const message = response.kind === "object" && isJsonObject(response.object) ? String(response.object["message"]) : "";
   return response.status === 400 && message.includes("does not support dry run");
@@ -72,7 +72,7 @@ export function pathOf({ group, version, resource, namespace }: ResourceRequest)
   return namespace === "" ? `${base}/${resource}` : `${base}/namespaces/${namespace}/${resource}`;
 }
 
-/** The fields of an apply as a change on top of what others have made. */
+/** The fields of an apply, to be merged into the fields of other managers. */
 export function appliedDelta({ request, asked }: Write): JsonObject {
   const { apiVersion: _version, kind: _kind, ...fields } = isJsonObject(request.body) ? request.body : {};
   if (asked.subresource === "status") return { status: fields["status"] };
@@ -84,7 +84,7 @@ export function appliedDelta({ request, asked }: Write): JsonObject {
   return { ...fields, metadata };
 }
 
-/** The server makes a new object each time it is asked; here it is the one that was created first. */
+/** Each dry run of a create returns a new identity; the pretended object keeps its first one. */
 export function keepIdentity(present: UnstructuredObject, fresh: UnstructuredObject): UnstructuredObject {
   const { uid, creationTimestamp, generation } = present.metadata;
   const identity = {
@@ -95,13 +95,13 @@ export function keepIdentity(present: UnstructuredObject, fresh: UnstructuredObj
   return { ...fresh, metadata: { ...fresh.metadata, ...identity } };
 }
 
-/** Whether a marked object has nothing more that holds it. */
+/** Whether an object that is being deleted has no finalizer and no grace period left. */
 export function isFinished({ metadata }: UnstructuredObject): boolean {
   const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = metadata;
   return deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
 }
 
-/** A precondition that does not hold. */
+/** The conflict for a precondition that does not hold. */
 export function conflictOf({ body }: ApiRequest, present: UnstructuredObject): ApiResponse | undefined {
   if (!isJsonObject(body)) return undefined;
   const wanted = isJsonObject(body["preconditions"]) ? body["preconditions"] : body["metadata"];
@@ -109,7 +109,7 @@ export function conflictOf({ body }: ApiRequest, present: UnstructuredObject): A
   for (const field of ["uid", "resourceVersion"] as const) {
     const value = wanted[field];
     if (typeof value !== "string" || value === "" || value === present.metadata[field]) continue;
-    const message = `Precondition failed: ${field} is ${present.metadata[field]}, wanted ${value}`;
+    const message = `Precondition failed: ${field} is ${present.metadata[field]}, expected ${value}`;
     return answer(409, failure(409, "Conflict", message));
   }
   return undefined;

@@ -2,7 +2,6 @@
 import { documentedExportProblems } from "./documented-exports.ts";
 import { folderOrderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
-import { lifetimeProblems } from "./function-lifetimes.ts";
 import { fileNameProblems, openWorkProblems } from "./file-names.ts";
 import { inheritingTableProblems } from "./inheriting-tables.ts";
 import { packageLevelProblems } from "./package-levels.ts";
@@ -22,7 +21,6 @@ const problems = [
   ...folderOrderProblems(sources),
   ...importCycleProblems(sources),
   ...inheritingTableProblems(sources),
-  ...lifetimeProblems(sources),
   ...functionLengthProblems(sources),
   ...documentedExportProblems(sources),
 ];

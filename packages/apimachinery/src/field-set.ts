@@ -74,27 +74,15 @@ function intersectionNodes(a: FieldsTree, b: FieldsTree): FieldsTree | undefined
 
 /** The children of `a` without the members of `b`; `a` itself when nothing was removed. */
 function differenceChildren(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTree {
-  // Sets are stored, so they are built key by key: an object that lost keys would be slow and large for as long as it lives.
-  let children: MutableTree | undefined;
-  for (const element in a) {
-    const left = a[element];
-    const right = b[element];
-    const isShared = element !== "." && left !== undefined && right !== undefined;
-    const node = isShared ? differenceNodes(left, right, deep) : left;
-    if (node !== left) children ??= childrenBefore(a, element);
-    if (children !== undefined && node !== undefined) children[element] = node;
-  }
-  return children ?? a;
-}
-
-function childrenBefore(tree: FieldsTree, end: string): MutableTree {
   const children: MutableTree = {};
-  for (const element in tree) {
-    if (element === end) break;
-    const node = tree[element];
+  let isChanged = false;
+  for (const [element, left] of Object.entries(a)) {
+    const right = element === "." ? undefined : b[element];
+    const node = right === undefined ? left : differenceNodes(left, right, deep);
     if (node !== undefined) children[element] = node;
+    if (node !== left) isChanged = true;
   }
-  return children;
+  return isChanged ? children : a;
 }
 
 function differenceNodes(a: FieldsTree, b: FieldsTree, deep: boolean): FieldsTree | undefined {

@@ -1,7 +1,4 @@
-/**
- * Plain JSON values: compare, copy, freeze. These run on every write of the API server, so they are written for speed:
- * no closures, no iterators, `for in` over objects (JSON objects have no inherited enumerable keys).
- */
+/** Plain JSON values: compare, copy, freeze. */
 
 export type JsonObject = { readonly [key: string]: unknown };
 
@@ -10,60 +7,39 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function equalArrays(a: readonly unknown[], b: readonly unknown[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index++) if (!deepEqual(a[index], b[index])) return false;
-  return true;
-}
-
 /** Equality of JSON values; the order of keys does not count, a key whose value is undefined counts as absent. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) return Array.isArray(b) && equalArrays(a, b);
-  if (Array.isArray(b)) return false;
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  let surplus = 0;
-  for (const key in left) {
-    const value = left[key];
-    if (value === undefined) continue;
-    if (!deepEqual(value, right[key])) return false;
-    surplus++;
-  }
-  for (const key in right) if (right[key] !== undefined) surplus--;
-  return surplus === 0;
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((value, index) => deepEqual(value, b[index]));
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const keys = definedKeys(a);
+  return (
+    keys.length === definedKeys(b).length && keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]))
+  );
+}
+
+function definedKeys(object: JsonObject): readonly string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined);
 }
 
 /** A mutable copy of a JSON value; keys whose value is undefined are left out. */
 export function cloneJson<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
   // The copy has the shape of the original by construction.
-  return (Array.isArray(value) ? cloneArray(value) : cloneObject(value as JsonObject)) as T;
+  return cloned(value) as T;
 }
 
-function cloneArray(array: readonly unknown[]): unknown[] {
-  const copy: unknown[] = [];
-  for (let index = 0; index < array.length; index++) copy.push(cloneJson(array[index]));
-  return copy;
-}
-
-function cloneObject(object: JsonObject): JsonObject {
+function cloned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cloned);
+  if (!isJsonObject(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const key in object) {
-    const value = object[key];
-    if (value !== undefined) setOwn(copy, key, typeof value === "object" ? cloneJson(value) : value);
-  }
+  for (const [key, child] of Object.entries(value)) if (child !== undefined) setOwn(copy, key, cloned(child));
   return copy;
 }
 
-/**
- * A mutable copy of one level of an object. Objects of the API come in more shapes than an engine keeps in mind for a spread, and
- * then a spread defines field after field; this takes the shape over as a whole.
- */
+/** A mutable copy of one level of an object. */
 export function copyObject<T extends object>(object: T): { -readonly [K in keyof T]: T[K] } {
-  // Assigned, `__proto__` would be taken for the prototype.
-  return Object.hasOwn(object, "__proto__") ? { ...object } : Object.assign({}, object);
+  return { ...object };
 }
 
 /** Sets a key that comes from outside: plain assignment would take `__proto__` for the prototype. */
@@ -79,14 +55,6 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) deepFreeze(value[index]);
-  } else {
-    const object = value as JsonObject;
-    for (const key in object) {
-      const child = object[key];
-      if (typeof child === "object" && child !== null) deepFreeze(child);
-    }
-  }
+  for (const child of Object.values(value)) deepFreeze(child);
   return Object.freeze(value);
 }

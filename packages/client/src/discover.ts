@@ -48,21 +48,11 @@ async function discoverRoot(
   options?: RequestOptions,
 ): Promise<readonly DiscoveredResource[]> {
   const answer = await read(send, path, options, aggregatedHeaders);
-  if (answer["kind"] === "APIGroupDiscoveryList") return ofDocument(answer);
+  if (answer["kind"] === "APIGroupDiscoveryList")
+    return (answer["items"] as readonly AggregatedGroup[]).flatMap(ofAggregated);
   const versions = path === "/api" ? coreVersions(answer) : groupVersions(answer);
   const lists = await Promise.all(versions.map((each) => discoverVersion(send, each, options)));
   return lists.flat();
-}
-
-const ofDocuments = new WeakMap<object, readonly DiscoveredResource[]>();
-
-/** Documents of a server in the same process are shared, and frozen; what they say is worked out once. */
-function ofDocument(document: Fields): readonly DiscoveredResource[] {
-  const known = ofDocuments.get(document);
-  if (known !== undefined) return known;
-  const found = (document["items"] as readonly AggregatedGroup[]).flatMap(ofAggregated);
-  if (Object.isFrozen(document)) ofDocuments.set(document, found);
-  return found;
 }
 
 function ofAggregated(group: AggregatedGroup): readonly DiscoveredResource[] {

@@ -1,10 +1,8 @@
 import type { ApiRequest } from "@setpoint/apimachinery";
-import { noMetrics, type Clock, type Counter, type Histogram, type MetricLabels, type Metrics } from "@setpoint/host";
+import { noMetrics, type Clock, type Counter, type Histogram, type Metrics } from "@setpoint/host";
 
 /** As client-go's, in seconds. */
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
-
-type Method = ApiRequest["method"];
 
 /**
  * Counts and times requests under the names that client-go uses: `rest_client_requests_total{code,method}`,
@@ -34,39 +32,14 @@ export class RequestMetrics {
     );
   }
 
-  /** A request of which the answer, or that there is none, has just been heard. */
+  /** A request that has just been answered, or has failed without an answer. */
   ended({ method }: ApiRequest, code: number | "<error>", startedMs: number): void {
-    this.#requests.add(1, labelsOf(method, code));
-    this.#durations.observe((this.#clock.monotonic() - startedMs) / 1_000, verbs[method]);
+    this.#requests.add(1, { code: String(code), method });
+    this.#durations.observe((this.#clock.monotonic() - startedMs) / 1_000, { verb: method });
   }
 
   /** A request that is sent again. */
   repeated({ method }: ApiRequest, code: string): void {
     this.#retries.add(1, { code, verb: method });
   }
-}
-
-/** The same objects again and again, so that a registry finds their series at once. */
-const verbs: Readonly<Record<Method, { readonly verb: string }>> = {
-  GET: { verb: "GET" },
-  HEAD: { verb: "HEAD" },
-  POST: { verb: "POST" },
-  PUT: { verb: "PUT" },
-  PATCH: { verb: "PATCH" },
-  DELETE: { verb: "DELETE" },
-};
-
-const answers: Readonly<Record<Method, Map<number | "<error>", MetricLabels>>> = {
-  GET: new Map(),
-  HEAD: new Map(),
-  POST: new Map(),
-  PUT: new Map(),
-  PATCH: new Map(),
-  DELETE: new Map(),
-};
-
-function labelsOf(method: Method, code: number | "<error>"): MetricLabels {
-  let labels = answers[method].get(code);
-  if (labels === undefined) answers[method].set(code, (labels = { code: String(code), method }));
-  return labels;
 }

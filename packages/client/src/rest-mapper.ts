@@ -22,18 +22,13 @@ export interface DiscoveredResource extends KindRef<UnstructuredObject> {
 /** Finds resources by kind or by any of the names that kubectl accepts. */
 export class RestMapper {
   readonly resources: readonly DiscoveredResource[];
-  /** Made when it is first asked for: many only go through the resources. */
-  #byKind: ReadonlyMap<string, readonly DiscoveredResource[]> | undefined;
-
   constructor(resources: readonly DiscoveredResource[]) {
     this.resources = resources;
   }
 
   /** The resource of a kind, undefined when the server does not serve it. */
   ofKind({ group, version, kind }: GroupVersionKind): DiscoveredResource | undefined {
-    // By the kind alone: a text of all three would have to be made for each resource and each question.
-    this.#byKind ??= Map.groupBy(this.resources, (each) => each.kind);
-    return this.#byKind.get(kind)?.findLast((each) => each.group === group && each.version === version);
+    return this.resources.findLast((each) => each.kind === kind && each.group === group && each.version === version);
   }
 
   /** The resource of an object. */

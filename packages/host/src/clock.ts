@@ -1,4 +1,4 @@
-/** Time as a program may see it. Nothing outside this package touches timers or the system's clock. */
+/** The time of the host. Nothing outside this package touches timers or the system's clock. */
 
 /** A timer that has not fired yet can be cancelled; afterwards cancelling does nothing. */
 export interface Timer {
@@ -38,17 +38,9 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** The texts of some seconds, each in the place that its number gives: a write asks for the present one, which others have asked for. */
-const texts: { second: number; text: string }[] = Array.from({ length: 32 }, () => ({ second: Number.NaN, text: "" }));
-
 /** A time in milliseconds since 1970 as RFC 3339 with seconds, the format of metav1.Time. */
 export function timestampAt(epochMs: number): string {
-  const second = Math.floor(epochMs / 1_000);
-  const kept = texts[second & 31];
-  if (kept?.second === second) return kept.text;
-  const text = `${new Date(second * 1_000).toISOString().slice(0, 19)}Z`;
-  if (kept !== undefined) [kept.second, kept.text] = [second, text];
-  return text;
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
 /** Now, as `timestampAt`. */
@@ -58,7 +50,5 @@ export function timestamp(clock: Clock): string {
 
 /** RFC 3339 with microseconds, the format of metav1.MicroTime. */
 export function microTimestamp(clock: Clock): string {
-  const nowMs = Math.floor(clock.now());
-  const ms = nowMs - Math.floor(nowMs / 1_000) * 1_000;
-  return `${timestampAt(nowMs).slice(0, -1)}.${String(ms).padStart(3, "0")}000Z`;
+  return `${new Date(clock.now()).toISOString().slice(0, -1)}000Z`;
 }

@@ -8,23 +8,22 @@ interface Metric extends Counter, Gauge, Histogram {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram";
   lines(): readonly string[];
-  /** Drops the series whose labels, as text, are to be forgotten. */
+  /** Drops the series for whose labels, as text, `isGone` returns true. */
   forget(isGone: (labels: string) => boolean): void;
 }
 
 export function createMetrics(): Metrics {
   const metrics = new Map<string, { readonly help: string; readonly metric: Metric }>();
   const collectors = new Set<() => void>();
-  const texts = new LabelTexts();
   const register = (metric: Metric, help: string): Metric => {
     metrics.set(metric.name, { help, metric });
     return metric;
   };
   return {
-    counter: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "counter", texts), help),
-    gauge: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "gauge", texts), help),
+    counter: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "counter"), help),
+    gauge: (name, help) => metrics.get(name)?.metric ?? register(new NumberMetric(name, "gauge"), help),
     histogram: (name, help, buckets) =>
-      metrics.get(name)?.metric ?? register(new DistributionMetric(name, buckets, texts), help),
+      metrics.get(name)?.metric ?? register(new DistributionMetric(name, buckets), help),
     onExpose(collect) {
       collectors.add(collect);
       return () => void collectors.delete(collect);
@@ -50,13 +49,11 @@ function page(metric: Metric, help: string): string {
 class NumberMetric implements Metric {
   readonly name: string;
   readonly type: "counter" | "gauge";
-  readonly #texts: LabelTexts;
   readonly #series = new Map<string, { value: number }>();
 
-  constructor(name: string, type: "counter" | "gauge", texts: LabelTexts) {
+  constructor(name: string, type: "counter" | "gauge") {
     this.name = name;
     this.type = type;
-    this.#texts = texts;
   }
 
   add(value = 1, labels?: MetricLabels): void {
@@ -69,7 +66,7 @@ class NumberMetric implements Metric {
     if (found !== undefined) found.value = value;
   }
 
-  /** Of a histogram with the same name, which comes too late. */
+  /** The name belongs to a counter or gauge: a histogram of the same name is ignored. */
   observe(): void {}
 
   lines(): readonly string[] {
@@ -81,11 +78,11 @@ class NumberMetric implements Metric {
   }
 
   #seriesOf(labels: MetricLabels | undefined): { value: number } | undefined {
-    return findOrAdd(this.#series, this.#texts.of(labels), () => ({ value: 0 }));
+    return findOrAdd(this.#series, writeLabels(labels), () => ({ value: 0 }));
   }
 }
 
-/** Undefined for a series that is not there when there are too many already. */
+/** Undefined when the metric has too many series for another one. */
 function findOrAdd<T>(series: Map<string, T>, key: string, create: () => T): T | undefined {
   const found = series.get(key);
   if (found !== undefined || series.size >= seriesMax) return found;
@@ -104,19 +101,17 @@ class DistributionMetric implements Metric {
   readonly name: string;
   readonly type = "histogram";
   readonly #buckets: readonly number[];
-  readonly #texts: LabelTexts;
   readonly #series = new Map<string, Distribution>();
 
-  constructor(name: string, buckets: readonly number[], texts: LabelTexts) {
+  constructor(name: string, buckets: readonly number[]) {
     this.name = name;
     this.#buckets = buckets;
-    this.#texts = texts;
   }
 
   observe(value: number, labels?: MetricLabels): void {
     const buckets = this.#buckets;
     const create = (): Distribution => ({ counts: buckets.map(() => 0), sum: 0, count: 0 });
-    const found = findOrAdd(this.#series, this.#texts.of(labels), create);
+    const found = findOrAdd(this.#series, writeLabels(labels), create);
     if (found === undefined) return;
     const bucket = buckets.findIndex((bound) => value <= bound);
     if (bucket >= 0) found.counts[bucket] = (found.counts[bucket] ?? 0) + 1;
@@ -124,7 +119,7 @@ class DistributionMetric implements Metric {
     found.count++;
   }
 
-  /** Of a counter or a gauge with the same name, which comes too late. */
+  /** The name belongs to a histogram: a counter or gauge of the same name is ignored. */
   add(): void {}
   set(): void {}
 
@@ -164,28 +159,13 @@ function braces(key: string): string {
   return key === "" ? "" : `{${key}}`;
 }
 
-const noLabels: MetricLabels = {};
-
-/** Texts of label objects that were seen before: whoever counts often passes the same object again. */
-class LabelTexts {
-  readonly #known = new WeakMap<MetricLabels, string>();
-
-  of(labels: MetricLabels = noLabels): string {
-    let text = this.#known.get(labels);
-    if (text === undefined) this.#known.set(labels, (text = writeLabels(labels)));
-    return text;
-  }
-}
-
 /** Labels in the order of their names, so that equal sets are equal texts. */
-function writeLabels(labels: MetricLabels): string {
-  const names = Object.keys(labels);
-  if (names.length > 1) names.sort();
+function writeLabels(labels: MetricLabels = {}): string {
+  const names = Object.keys(labels).toSorted();
   return names.map((name) => `${name}="${escaped(labels[name] ?? "")}"`).join(",");
 }
 
 function escaped(value: string): string {
-  if (!/[\\\n"]/.test(value)) return value;
   return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 }
 

@@ -1,4 +1,4 @@
-/** What the heap orders: by time, then by what the seed gave. */
+/** Ordered by time, then by a random number of the seed. */
 export interface HeapTimer {
   readonly dueMs: number;
   readonly order: number;
@@ -44,7 +44,7 @@ export class TimerHeap<T extends HeapTimer> {
     return undefined;
   }
 
-  /** Takes out what `first` gave. */
+  /** Removes what `first` returned. */
   shift(): void {
     const timer = this.#timers[0];
     if (timer === undefined) return;

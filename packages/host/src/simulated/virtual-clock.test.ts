@@ -29,7 +29,7 @@ test("VirtualClock.wait() lets time pass until a promise is settled, and no long
   const broken = sleep(clock, 1_000).then(() => Promise.reject(new Error("the bank is closed")));
   await expect(clock.wait(broken)).rejects.toThrow("the bank is closed");
   await expect(clock.wait(Promise.withResolvers<never>().promise, 3_000)).rejects.toThrow(
-    "Cannot wait any longer: the promise is still pending after 3 s of virtual time",
+    "Cannot wait for the promise: it is still pending after 3 s of virtual time",
   );
   expect(clock.monotonic()).toBe(9_000);
 });

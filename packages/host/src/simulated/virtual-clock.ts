@@ -1,39 +1,30 @@
 import type { Clock, Timer } from "../clock.ts";
 import type { Random } from "../random.ts";
-import { nextTurn } from "./next-turn.ts";
-import { TimerHeap } from "./timer-heap.ts";
+import { type HeapTimer, TimerHeap } from "./timer-heap.ts";
 
-class PendingTimer implements Timer {
-  readonly dueMs: number;
-  /** Decides among timers that are due at the same moment. */
-  readonly order: number;
+interface PendingTimer extends HeapTimer {
   readonly callback: () => void;
-  readonly #timers: TimerHeap<PendingTimer>;
-  isCancelled = false;
+}
 
-  constructor(timers: TimerHeap<PendingTimer>, dueMs: number, order: number, callback: () => void) {
-    this.#timers = timers;
-    this.dueMs = dueMs;
-    this.order = order;
-    this.callback = callback;
-  }
+/** Taken when the module is loaded: a world may forbid real time to everything else. */
+const immediate = setImmediate;
 
-  cancel(): void {
-    this.#timers.cancel(this);
-  }
+/** Resolves in a turn of the event loop of its own: all promise reactions that are ready have run then. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void immediate(resolve));
 }
 
 /** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
 const stepsAtOnceMax = 100_000;
-/** Who waits for something longer than this has most likely waited for nothing. */
+/** A promise that is pending for longer than this most likely never settles. */
 const waitMsMax = 600_000;
 
 /** 2026-01-01T00:00:00Z: an arbitrary but fixed start, so that timestamps repeat. */
 const epochMs = 1_767_225_600_000;
 
 /**
- * A clock that stands still until it is told to go on. Time passes only in `run`, from one timer to the next, after
- * everything that is ready has been done; so a run needs no real time and depends on nothing but its seed.
+ * A clock that stands still outside of `run`. There time passes from one timer to the next, after everything that is ready
+ * has run; so a run needs no real time and depends on nothing but its seed.
  *
  * Caveat: a program under this clock must not wait for anything real (sockets, files, child processes): `run` cannot see it.
  */
@@ -62,9 +53,9 @@ export class VirtualClock implements Clock {
 
   setTimer(callback: () => void, delayMs: number): Timer {
     const dueMs = this.#nowMs + Math.max(0, delayMs);
-    const timer = new PendingTimer(this.#timers, dueMs, this.#random.next(), callback);
+    const timer = { dueMs, order: this.#random.next(), callback, isCancelled: false };
     this.#timers.push(timer);
-    return timer;
+    return { cancel: () => this.#timers.cancel(timer) };
   }
 
   defer(callback: () => void): void {
@@ -72,19 +63,14 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Runs until `done` says so or virtual time has advanced by `limitMs`; says whether it was `done`. `done` is asked
+   * Runs until `done` returns true or virtual time has advanced by `limitMs`; returns whether it was `done`. `done` is called
    * whenever nothing is ready to run, before time moves on.
    */
   async run(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
     const deadlineMs = this.#nowMs + limitMs;
     let steps = 0;
     for (;;) {
-      // As `settle`, without a promise more for each step.
-      await nextTurn();
-      if (this.#callDeferred()) {
-        this.#assertGoesOn(++steps);
-        continue;
-      }
+      await this.settle();
       if (done()) return true;
       const next = this.#timers.first();
       if (next === undefined || next.dueMs > deadlineMs) {
@@ -93,7 +79,7 @@ export class VirtualClock implements Clock {
       }
       this.#timers.shift();
       steps = next.dueMs > this.#nowMs ? 0 : steps + 1;
-      this.#assertGoesOn(steps);
+      this.#assertProgress(steps);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.callback();
     }
@@ -106,15 +92,14 @@ export class VirtualClock implements Clock {
     // Its rejection is the caller's as soon as time has passed.
     watched.catch(() => {});
     if (await this.run(limitMs, () => isDone)) return watched;
-    throw new Error(`Cannot wait any longer: the promise is still pending after ${limitMs / 1_000} s of virtual time`);
+    throw new Error(`Cannot wait for the promise: it is still pending after ${limitMs / 1_000} s of virtual time`);
   }
 
   /** Does everything that is ready now, without moving time. */
   async settle(): Promise<void> {
     let steps = 0;
-    // A macrotask boundary: all promise reactions that are ready have run after it.
     do {
-      this.#assertGoesOn(steps++);
+      this.#assertProgress(steps++);
       await nextTurn();
     } while (this.#callDeferred());
   }
@@ -128,10 +113,10 @@ export class VirtualClock implements Clock {
     return true;
   }
 
-  #assertGoesOn(steps: number): void {
+  #assertProgress(steps: number): void {
     if (steps <= stepsAtOnceMax) return;
     throw new Error(
-      `Cannot go on: ${stepsAtOnceMax} steps at ${this.#nowMs / 1_000} s of virtual time, and it does not pass; something waits for 0 ms again and again`,
+      `Cannot advance virtual time: ${stepsAtOnceMax} steps at ${this.#nowMs / 1_000} s; find the code that waits for 0 ms in a loop`,
     );
   }
 }

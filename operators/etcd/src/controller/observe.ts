@@ -13,7 +13,7 @@ import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./s
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** How an observation looks beyond the API server. */
-export interface Senses {
+export interface ObservationPorts {
   readonly gateway: EtcdGateway;
   readonly silence: SilenceWatch;
   readonly accepts: AcceptanceOptions;
@@ -22,7 +22,7 @@ export interface Senses {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { gateway, silence, accepts }: Senses,
+  { gateway, silence, accepts }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster, refusals } = acceptSpec(wanted, services, accepts);
@@ -90,13 +90,13 @@ function withSilence(
   silence: SilenceWatch,
   { clock }: ReconcileContext,
 ): readonly SeenMember[] {
-  const matters = members.map(matterOf);
-  const said = matters.filter((matter) => matter !== undefined);
+  const problems = members.map(problemOf);
+  const said = problems.filter((matter) => matter !== undefined);
   const nowMs = clock.monotonic();
   const since = silence.note(uid, said, nowMs);
   if (since.size === 0) return members;
   return members.map((member, at) => {
-    const sinceMs = since.get(matters[at] ?? "");
+    const sinceMs = since.get(problems[at] ?? "");
     if (sinceMs === undefined) return member;
     const forMs = nowMs - sinceMs;
     return podState(member.pod) === "failed" ? { ...member, failedForMs: forMs } : { ...member, silentForMs: forMs };
@@ -104,7 +104,7 @@ function withSilence(
 }
 
 /** What is the matter with the pod of a member, in a word with its UID. */
-function matterOf(member: SeenMember): string | undefined {
+function problemOf(member: SeenMember): string | undefined {
   const state = podState(member.pod);
   const uid = member.pod?.metadata.uid ?? "";
   if (state === "failed") return `failed ${uid}`;

@@ -44,8 +44,8 @@ export { runText } from "./explore/run-text.ts";
 export { runPage } from "./explore/run-page.ts";
 
 // laws
-export type { LawOptions } from "./laws/reconciler-laws.ts";
-export { reconcilerLaws, replaySchedule } from "./laws/reconciler-laws.ts";
+export type { LawOptions, TestFunction } from "./laws/reconciler-laws.ts";
+export { reconcilerLaws, replaySchedule, testLaws } from "./laws/reconciler-laws.ts";
 export type { KindWithSchema, SpecLawOptions, SpecReport } from "./laws/spec-laws.ts";
 export { exploreSpec, specLaws } from "./laws/spec-laws.ts";
 export { reproLine } from "./laws/failure-text.ts";

@@ -10,7 +10,7 @@ import { allOracles } from "../oracles/all-oracles.ts";
 import { invariant } from "../oracles/oracle.ts";
 import { explore } from "../explore/explore.ts";
 import { patch, remove, type Setting, story } from "../explore/story.ts";
-import { type LawOptions, reconcilerLaws } from "./reconciler-laws.ts";
+import { type LawOptions, reconcilerLaws, testLaws } from "./reconciler-laws.ts";
 
 const Pair = defineKind({
   group: "examples.setpoint.dev",
@@ -171,4 +171,16 @@ test("an invariant of the author is asked after every write", async () => {
   expect(message).toContain(
     'breaks "one map at most" in the story "Pair "a" is applied", without any fault: there are two maps',
   );
+});
+
+testLaws(test, "a test of the laws has a time limit that fits its own", pairs(true), {
+  ...quick,
+  worlds: [pair],
+  faults: ["A2"],
+});
+
+test("the time limit of a test of the laws follows from its seconds", () => {
+  const limits: number[] = [];
+  testLaws((_name, { timeout }) => limits.push(timeout), "pairs", pairs(true), { worlds: [pair], seconds: 300 });
+  expect(limits).toEqual([360_000]);
 });

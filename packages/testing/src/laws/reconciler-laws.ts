@@ -38,6 +38,20 @@ export async function reconcilerLaws(subject: Subject, options: LawOptions): Pro
   throw new SetpointError("ERR_LAW_BROKEN", `${counts}\n\n${texts.join("\n\n")}\n\n${coverageTable(found.coverage)}`);
 }
 
+/** A test runner's function with options: `test` of vitest and of `node:test`. */
+export type TestFunction = (name: string, options: { readonly timeout: number }, run: () => Promise<void>) => unknown;
+
+/** Shrinking and the runs that others are compared to, after the time for exploring. */
+const restMs = 60_000;
+
+/** Declares a test of all laws, with a time limit that fits `seconds`: `testLaws(test, "candies keep the laws", candies, { worlds })`. */
+export function testLaws(test: TestFunction, name: string, subject: Subject, options: LawOptions): void {
+  const timeout = (options.seconds ?? secondsDefault) * 1_000 + restMs;
+  test(name, { timeout }, async () => {
+    await reconcilerLaws(subject, options);
+  });
+}
+
 /** Runs the one schedule that a failure has printed, with the same rules. */
 export async function replaySchedule(
   subject: Subject,

@@ -104,6 +104,14 @@ describe.skipIf(reason !== "")("a pod", () => {
     await cluster.delete("Pod", "late");
   });
 
+  test("does not become cluster DNS by a Service with its address", async () => {
+    const resolvConf = await sh("attacker", "cat /etc/resolv.conf");
+    const [, dns = ""] = /^nameserver (\S+)$/m.exec(resolvConf) ?? [];
+    const service = `{apiVersion: v1, kind: Service, metadata: {name: dns}, spec: {clusterIP: ${dns}, selector: {app: friend}, ports: [{port: 80, targetPort: 8080}]}}`;
+    await expect(cluster.apply(service)).rejects.toThrow(`failed to allocate IP ${dns}`);
+    expect(await page("attacker", dns)).toBe("");
+  });
+
   test("does not see the host's sockets", async () => {
     const name = `setpoint-attack-${process.pid}`;
     const abstract = createTcpServer();

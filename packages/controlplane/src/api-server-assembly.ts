@@ -47,6 +47,8 @@ export interface AssemblyOptions {
   /** Absent: in memory. */
   readonly directory?: string;
   readonly serviceCidr?: string;
+  /** Where cluster DNS answers, outside of any Service: no Service gets it. */
+  readonly dnsAddress?: string;
   /** A connection to a pod; undefined for an address that this process reaches by itself. */
   readonly connectToPod?: ConnectToPod;
   /** PEM of the key that signs service-account tokens; absent: a new one. */
@@ -66,7 +68,7 @@ export interface AssembledServer extends AsyncDisposable {
 const protobuf = "application/vnd.kubernetes.protobuf";
 
 export async function assembleApiServer(options: AssemblyOptions): Promise<AssembledServer> {
-  const { host, directory, serviceCidr } = options;
+  const { host, directory, serviceCidr, dnsAddress } = options;
   const budgets = memoryBudgets();
   const limits = storageLimits(budgets);
   const storage =
@@ -76,7 +78,7 @@ export async function assembleApiServer(options: AssemblyOptions): Promise<Assem
     host,
     storage,
     builtin: withCrdStrategy(builtinResources()),
-    admission: defaultAdmission(cidr),
+    admission: defaultAdmission({ ...cidr, ...(dnsAddress === undefined ? {} : { dnsAddress }) }),
     watchBytesMax: budgets.watch,
   });
   const stopExposing = exposeMemory(host.metrics, budgets, () => storage.use());

@@ -36,6 +36,8 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean;
   /** The range of the Services' addresses; default 127.96.0.0/12. */
   readonly serviceCidr?: string;
+  /** Where cluster DNS answers, outside of any Service: no Service gets it. */
+  readonly dnsAddress?: string;
   /** The network of the pods, where it is not that of this process. */
   readonly podNetwork?: {
     /** Where pods reach the API server: its connections are given to `accept`. */
@@ -111,7 +113,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
 
 async function assemble(
   host: Host,
-  { directory, serviceCidr, podNetwork }: ControlPlaneOptions,
+  { directory, serviceCidr, dnsAddress, podNetwork }: ControlPlaneOptions,
 ): Promise<{ assembled: AssembledServer; authority: CertificateAuthority }> {
   const pki = directory === undefined ? undefined : join(directory, "pki");
   const tokenKey = loadTokenKey(pki);
@@ -120,6 +122,7 @@ async function assemble(
     host,
     ...(directory === undefined ? {} : { directory: join(directory, "store") }),
     ...(serviceCidr === undefined ? {} : { serviceCidr }),
+    ...(dnsAddress === undefined ? {} : { dnsAddress }),
     ...(podNetwork === undefined ? {} : { connectToPod: podNetwork.connectToPod }),
     ...(tokenKey === undefined ? {} : { tokenKey }),
     // The agents of such a network enforce them; loopback addresses are reached by every process.

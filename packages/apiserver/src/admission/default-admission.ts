@@ -13,6 +13,8 @@ import { defaultStorageClass, storageObjectInUseProtection, taintNodesByConditio
 export interface DefaultAdmissionOptions {
   /** Where cluster addresses of Services come from; default `127.96.0.0/12`. */
   readonly serviceCidr?: string;
+  /** Where cluster DNS answers, outside of any Service: no Service gets it. */
+  readonly dnsAddress?: string;
   /** Whether pods need a service account that exists and get its token; default true. Off, there is no other way to run pods without controllers. */
   readonly serviceAccounts?: boolean;
   /** Who and what the Pod Security Standards never concern; default nothing. */
@@ -30,7 +32,7 @@ export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonl
     defaultTolerationSeconds,
     defaultStorageClass,
     storageObjectInUseProtection,
-    serviceIpAllocator(options.serviceCidr),
+    serviceIpAllocator(options.serviceCidr, options.dnsAddress === undefined ? [] : [options.dnsAddress]),
     // Last: only what all others let pass is charged.
     resourceQuota(),
   ];

@@ -19,11 +19,13 @@ interface AddressRange {
   /** The network address as a number; usable addresses are `base + 1` … `base + size - 2`. */
   readonly base: number;
   readonly size: number;
+  /** Addresses in it that something else answers: no Service gets them, not even by name. */
+  readonly reserved: ReadonlySet<string>;
 }
 
-function parseRange(cidr: string): AddressRange {
+function parseRange(cidr: string, reserved: readonly string[] = []): AddressRange {
   const [address = "", bits = "32"] = cidr.split("/");
-  return { cidr, base: toNumber(address) ?? 0, size: 2 ** (32 - Number(bits)) };
+  return { cidr, base: toNumber(address) ?? 0, size: 2 ** (32 - Number(bits)), reserved: new Set(reserved) };
 }
 
 function toNumber(address: string): number | undefined {
@@ -41,9 +43,12 @@ export function firstServiceAddress(cidr: string): string {
   return toAddress(parseRange(cidr).base + 1);
 }
 
-/** The plugin for one address range. */
-export function serviceIpAllocator(cidr: string = defaultServiceCidr): AdmissionPlugin {
-  const range = parseRange(cidr);
+/** The plugin for one address range, without the addresses of it that are reserved. */
+export function serviceIpAllocator(
+  cidr: string = defaultServiceCidr,
+  reserved: readonly string[] = [],
+): AdmissionPlugin {
+  const range = parseRange(cidr, reserved);
   return {
     name: "ServiceIpAllocator",
     allocate(request) {
@@ -118,7 +123,7 @@ function lazyOthers(request: AdmissionRequest): () => Services {
 }
 
 function freeAddress(request: AdmissionRequest, others: Services, range: AddressRange): string {
-  const taken = new Set(others.map((service) => stringAt(service, "spec", "clusterIP")));
+  const taken = new Set([...range.reserved, ...others.map((service) => stringAt(service, "spec", "clusterIP"))]);
   const usable = range.size - 3;
   // The first address is reserved for the Service `kubernetes`.
   for (let probe = 0; probe < maxProbes; probe++) {
@@ -147,6 +152,7 @@ function checkAddress(request: AdmissionRequest, wanted: string, others: Service
     );
   if (value <= range.base || value >= range.base + range.size - 1)
     throw refused(request, detail(`the provided network does not match the current range: ${range.cidr}`));
+  if (range.reserved.has(toAddress(value))) throw refused(request, detail("provided IP is reserved for cluster DNS"));
   if (others.some((service) => stringAt(service, "spec", "clusterIP") === wanted))
     throw refused(request, detail("provided IP is already allocated"));
 }

@@ -65,6 +65,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ...(options.directory === undefined ? {} : { directory }),
       https: { port: options.port },
       serviceCidr: network.serviceCidr,
+      dnsAddress: network.dnsAddress,
       ...network.forControlPlane,
       ...(options.faults === undefined ? {} : { faults: options.faults }),
     }),

@@ -99,9 +99,11 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
         service("self", "10.96.240.23"),
         service("udp", "10.96.240.24", { ports: [{ port: 80, protocol: "UDP" }] }),
         service("stolen", "10.96.240.25"),
+        service("dns", "10.96.240.10"),
       ],
       () => [
         slice("both", both),
+        slice("dns", both),
         slice("sticky", both),
         slice("self", [pod("web")]),
         slice("udp", [pod("other")], "UDP"),
@@ -115,7 +117,9 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
       ports: new Map(),
     }));
     const nothing = { policies: [], namespaces: [], pods: own };
-    world.rules = policyRules(nothing, own, apiAddress) + serviceRules(table, world.network.podCidr, "10.64.0.1");
+    world.rules =
+      policyRules(nothing, own, apiAddress) +
+      serviceRules(table, { podCidr: world.network.podCidr, nodeAddress: "10.64.0.1", dnsAddress: "10.96.240.10" });
     await world.update();
     const names = new Set<string>();
     for (let i = 0; i < 20; i++) names.add((await pod("web").ask("10.96.240.20", 80)).split(" ")[0] ?? "");
@@ -126,6 +130,8 @@ describe.skipIf(missing !== "")(`pods with network namespaces of their own${miss
     expect(await pod("web").ask("10.96.240.22", 80)).toBe("ECONNREFUSED");
     expect(await pod("web").ask("10.96.240.23", 80)).toBe("web 10.64.0.1");
     expect(await pod("web").ask("10.96.240.25", 80)).toBe("ECONNREFUSED");
+    // Cluster DNS, whatever a Service says.
+    expect(await pod("web").ask("10.96.240.10", 80)).toBe("ECONNREFUSED");
     const echo = await pod("other").sockets.bind("0.0.0.0", 8080);
     onTestFinished(() => void echo.close());
     echo.on("message", (message, { port, address }) => echo.send(`heard ${message.toString()}`, port, address));

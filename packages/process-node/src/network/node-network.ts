@@ -37,6 +37,7 @@ export interface NodeNetworkOptions {
   readonly podNetwork?: PodNetworkOptions | undefined;
   readonly addresses: AddressBlockOptions;
   readonly services: () => ServiceTable;
+  readonly dnsAddress: string;
   /** The pods of this node. */
   readonly pods: () => readonly Pod[];
 }
@@ -67,7 +68,7 @@ export async function createNodeNetwork(options: NodeNetworkOptions): Promise<No
 }
 
 async function createSeparateNetwork(
-  { host, nodeName, addresses, services, pods }: NodeNetworkOptions,
+  { host, nodeName, addresses, services, dnsAddress, pods }: NodeNetworkOptions,
   { namespace, apiAddress, transport }: PodNetworkOptions,
 ): Promise<NodeNetwork> {
   await using stack = new AsyncDisposableStack();
@@ -89,7 +90,8 @@ async function createSeparateNetwork(
         const own = pods().flatMap((pod) => podAddress(pod, network.addressOf(podIdentity(pod).uid)) ?? []);
         const sources = { policies: informers.policies.values(), namespaces: informers.namespaces.values() };
         const policies = policyRules({ ...sources, pods: allPods(informers.pods.values(), own) }, own, apiAddress);
-        const translation = serviceRules(services(), network.podCidr, nodeAddressInside(network.podCidr));
+        const nodeAddress = nodeAddressInside(network.podCidr);
+        const translation = serviceRules(services(), { podCidr: network.podCidr, nodeAddress, dnsAddress });
         return nodeTable(nodeName, policies + translation);
       },
       apply: (text) => applyRules(namespace, text),

@@ -20,9 +20,18 @@ interface ServedPort {
 
 const protocols: ReadonlySet<string> = new Set(["TCP", "UDP"]);
 
+export interface ServiceRulesOptions {
+  readonly podCidr: string;
+  readonly nodeAddress: string;
+  /** Cluster DNS answers here itself: whoever writes a Service with this address gets no packet of it. */
+  readonly dnsAddress: string;
+}
+
 /** Chains and the map that leads to them, for the pods of one node. */
-export function serviceRules(table: ServiceTable, podCidr: string, nodeAddress: string): string {
-  const served = [...table.services()].filter(hasClusterIp).flatMap((service) => servedPorts(table, service));
+export function serviceRules(table: ServiceTable, { podCidr, nodeAddress, dnsAddress }: ServiceRulesOptions): string {
+  const served = [...table.services()]
+    .filter((service) => hasClusterIp(service) && service.spec.clusterIP !== dnsAddress)
+    .flatMap((service) => servedPorts(table, service));
   const elements = served.map(
     ({ address, protocol, port, chain }) => `${address} . ${protocol} . ${port} : goto ${chain}`,
   );

@@ -67,6 +67,7 @@ export async function startNode(options: NodeOptions): Promise<NodeAgent> {
         claim: (address) => kubelet.listen(address, port),
       },
       services: () => services.table,
+      dnsAddress,
       pods: () => pods.pods(),
     }),
   );

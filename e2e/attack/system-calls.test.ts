@@ -103,6 +103,12 @@ test.skipIf(reason)(`an unfiltered pod cannot change its image, which other pods
   expect(stdout).toBe("");
 });
 
+test.skipIf(reason)(`an unfiltered pod has no keys of the node's session ${reason}`, async () => {
+  const names = ["add_key", "keyctl", "request_key"];
+  const answers = await errnos("unfiltered", names);
+  for (const name of names) expect(answers[name], name).toBe(notPermitted);
+});
+
 test.skipIf(reason)(`leaving a second root leads nowhere else ${reason}`, async () => {
   const script =
     'mkdir "/tmp/in"; chroot("/tmp/in") or die; chdir("..") for 1..64; chroot("."); print join " ", sort glob "/*";';

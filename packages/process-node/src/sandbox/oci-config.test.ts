@@ -58,7 +58,19 @@ test("a container is in the namespaces of its pod, with processes and mounts of 
   });
   expect(linux.readonlyPaths).toContain("/proc/sys");
   expect(linux.maskedPaths).toContain("/proc/kcore");
-  expect(linux.seccomp?.defaultAction).toBe("SCMP_ACT_ERRNO");
+  expect(linux.seccomp.defaultAction).toBe("SCMP_ACT_ERRNO");
+});
+
+test("a container without a filter does not get the keys of the node's session", () => {
+  const security: ContainerSpec["security"] = {
+    capabilities: [],
+    noNewPrivileges: false,
+    seccomp: "unconfined",
+    supplementalGroups: [],
+  };
+  const { seccomp } = world().bundle({ security }).config.linux;
+  expect(seccomp.defaultAction).toBe("SCMP_ACT_ALLOW");
+  expect(seccomp.syscalls.map(({ names }) => names)).toEqual([["add_key", "keyctl", "request_key"]]);
 });
 
 test("mount points lie in the skeleton before anything is mounted, and links of the image stay links", () => {

@@ -10,7 +10,7 @@ import { type OciProcess, ociProcess } from "./oci-process.ts";
 import { type OciResources, ociResources } from "./oci-resources.ts";
 import { type RootLayout, rootLayout } from "./root-layout.ts";
 import { resolveInRoot } from "../images/root-path.ts";
-import { defaultSeccompProfile, type SeccompProfile } from "./seccomp/default-profile.ts";
+import { defaultSeccompProfile, type SeccompProfile, unconfinedSeccompProfile } from "./seccomp/default-profile.ts";
 import { stagedPath, type StagedPath, stagedRoot } from "./stage.ts";
 
 export interface OciConfig {
@@ -24,7 +24,7 @@ export interface OciConfig {
     readonly gidMappings: readonly OciIdMapping[];
     readonly maskedPaths: readonly string[];
     readonly readonlyPaths: readonly string[];
-    readonly seccomp?: SeccompProfile;
+    readonly seccomp: SeccompProfile;
     readonly resources?: OciResources;
     readonly cgroupsPath?: string;
   };
@@ -117,7 +117,10 @@ function ociConfig(spec: ContainerSpec, place: OciPlace, mounts: readonly OciMou
       gidMappings: [mapping(sandbox.gids)],
       maskedPaths,
       readonlyPaths,
-      ...(seccomp === "default" ? { seccomp: defaultSeccompProfile(capabilities, place.architecture) } : {}),
+      seccomp:
+        seccomp === "default"
+          ? defaultSeccompProfile(capabilities, place.architecture)
+          : unconfinedSeccompProfile(place.architecture),
       ...(spec.limits === undefined ? {} : { resources: ociResources(spec.limits) }),
     },
   };

@@ -1,6 +1,6 @@
 /** From the lists of system calls to the profile that the runtime loads. */
 import { lookupTable } from "@setpoint/apimachinery";
-import { allowedCalls, callsByCapability, deniedCalls } from "./system-calls.ts";
+import { allowedCalls, callsByCapability, deniedCalls, keyCalls } from "./system-calls.ts";
 
 export interface SeccompRule {
   readonly names: readonly string[];
@@ -17,8 +17,8 @@ interface SeccompArgument {
 }
 
 export interface SeccompProfile {
-  readonly defaultAction: "SCMP_ACT_ERRNO";
-  readonly defaultErrnoRet: number;
+  readonly defaultAction: "SCMP_ACT_ALLOW" | "SCMP_ACT_ERRNO";
+  readonly defaultErrnoRet?: number;
   readonly architectures: readonly string[];
   readonly syscalls: readonly SeccompRule[];
 }
@@ -62,6 +62,22 @@ export function defaultSeccompProfile(capabilities: readonly string[], architect
       allow("socket", { index: 0, value: refusedFamilies.vsock, op: "SCMP_CMP_GT" }),
       ...personalities.map((value) => allow("personality", { index: 0, value, op: "SCMP_CMP_EQ" })),
     ],
+  };
+}
+
+/** Architectures whose programs a machine runs; what is not named, the filter ends. */
+const foreignArchitectures: Readonly<Record<string, readonly string[]>> = lookupTable({
+  x64: ["SCMP_ARCH_X86", "SCMP_ARCH_X32"],
+  arm64: ["SCMP_ARCH_ARM"],
+});
+
+/** For a container without a filter: all but the keys of the node's session, which each of its processes would inherit. */
+export function unconfinedSeccompProfile(architecture: string): SeccompProfile {
+  const known = architectures[architecture];
+  return {
+    defaultAction: "SCMP_ACT_ALLOW",
+    architectures: known === undefined ? [] : [known, ...(foreignArchitectures[architecture] ?? [])],
+    syscalls: [{ names: keyCalls, action: "SCMP_ACT_ERRNO", errnoRet: notPermitted }],
   };
 }
 

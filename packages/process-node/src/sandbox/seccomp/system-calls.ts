@@ -44,6 +44,9 @@ export const allowedCalls: readonly string[] = words(`
   writev
 `);
 
+/** Keys of the kernel: a process has those of the session that it was started in, which is the node's. */
+export const keyCalls: readonly string[] = ["add_key", "keyctl", "request_key"];
+
 /** Keys of the kernel, new kernel code, other kernels, raw hardware, and interfaces with a history of escapes. */
 export const deniedCalls: readonly string[] = words(`
   _sysctl add_key afs_syscall create_module delete_module epoll_ctl_old epoll_wait_old finit_module

@@ -1,6 +1,7 @@
 /** A pod makes the system calls that exploits of kernels begin with. Arguments are such that nothing happens where one works. */
+import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isReady, missingForPods, TestCluster } from "../node/test-cluster.ts";
+import { isReady, missingForPods, TestCluster, until } from "../node/test-cluster.ts";
 import { perlImage } from "../node/tools-image.ts";
 
 const reason =
@@ -108,6 +109,37 @@ test.skipIf(reason)(`an unfiltered pod has no keys of the node's session ${reaso
   const answers = await errnos("unfiltered", names);
   for (const name of names) expect(answers[name], name).toBe(notPermitted);
 });
+
+test.skipIf(reason)(`an unfiltered pod cannot make namespaces ${reason}`, async () => {
+  const script = "for each in U Um Un Up; do busybox unshare -$each true && echo MADE $each; done; true";
+  expect((await cluster.exec("unfiltered", ["sh", "-c", `{ ${script}; } 2>/dev/null`])).stdout).toBe("");
+});
+
+/** One more entry of a table of the kernel; leaves the loop where there is none. */
+const tables: Readonly<Record<string, string>> = {
+  "inotify instances": "last if syscall(294, 0) < 0;",
+  "message queues": 'my $name = "queue$n"; last if syscall(240, $name, 0102, 0600, 0) < 0;',
+};
+
+test.skipIf(reason).for(Object.keys(tables))(
+  `a pod that takes all %s that there are for it leaves some to other pods and to the host ${reason}`,
+  async (name) => {
+    const take = (most: number, then: string): readonly string[] => [
+      "perl",
+      "-e",
+      `my $n = 0; while ($n < ${most}) { ${tables[name]} $n++ } ${then}`,
+    ];
+    const greedy = cluster.exec("plain", take(200_000, `open F, ">/tmp/${name}"; print F $n; close F; sleep 8;`));
+    await until(`the pod has all ${name}`, 20, async () => {
+      const { stdout } = await cluster.exec("plain", ["sh", "-c", `cat "/tmp/${name}" 2>/dev/null; true`]);
+      return Number(stdout) > 1 ? true : undefined;
+    });
+    expect((await cluster.exec("unfiltered", take(1, "print $n;"))).stdout).toBe("1");
+    // On the host, as the agent's user.
+    execFileSync(process.execPath, ["-e", "require('node:fs').watch('/').close()"]);
+    await greedy;
+  },
+);
 
 test.skipIf(reason)(`leaving a second root leads nowhere else ${reason}`, async () => {
   const script =

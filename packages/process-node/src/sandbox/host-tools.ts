@@ -10,6 +10,7 @@ const tools = [
   [conmonProgram, "conmon"],
   ["/usr/bin/unshare", "util-linux"],
   ["/usr/bin/nsenter", "util-linux"],
+  ["/usr/bin/setpriv", "util-linux"],
 ] as const;
 
 /** The version of the OCI runtime. Throws ERR_TOOL_MISSING with the command that installs what is missing. */

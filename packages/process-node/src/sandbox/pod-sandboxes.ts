@@ -9,7 +9,7 @@ import { nodeError } from "../errors.ts";
 import { readJson, writeJson } from "../host/json-file.ts";
 import { identify, isAlive, type ProcessIdentity, signalProcess } from "../host/process-identity.ts";
 import type { IdRanges } from "./id-ranges.ts";
-import { toolEnvironment } from "../host/run-tool.ts";
+import { runTool, toolEnvironment } from "../host/run-tool.ts";
 import type { RuntimeRights } from "./runtime-rights.ts";
 import { untilReady } from "./until-ready.ts";
 
@@ -18,11 +18,12 @@ interface SandboxRecord {
   readonly sandbox: PodSandbox;
 }
 
-/**
- * In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. Only root may write the
- * kernel's setting; the program `hostname` needs no more than a right in the namespace.
- */
-const holderScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1" && echo ready && exec sleep infinity >&- 2>&-`;
+/** Only root may write the kernel's setting; the program `hostname` needs no more than a right in the namespace. */
+const nameScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1"`;
+/** Rights in a namespace of its own are what a program without a filter begins to attack the kernel with. */
+const noNamespaces = `{ echo 0 >/proc/sys/user/max_user_namespaces; } 2>/dev/null || true`;
+/** In the pod's own namespaces, with rights there and nowhere else. It sleeps without an open file. */
+const holderScript = `${noNamespaces}; echo ready && exec sleep infinity >&- 2>&-`;
 
 export class PodSandboxes {
   readonly #directory: string;
@@ -49,10 +50,12 @@ export class PodSandboxes {
     if (known !== undefined) return known;
     await this.#rights.obtain();
     mkdirSync(join(this.#directory, spec.podUid), { recursive: true, mode: 0o700 });
-    const child = this.#spawnHolder(spec);
+    const range = this.#privileged ? this.#ids.rangeOf(spec.podUid) : undefined;
+    const child = this.#spawnHolder(spec, range);
     try {
       await untilReady(child);
-      const ids = this.#privileged ? this.#mapIds(child.pid ?? 0, spec.podUid) : ownIds(spec);
+      if (range !== undefined) await this.#prepare(child.pid ?? 0, spec.hostname, range);
+      const ids = range === undefined ? ownIds(spec) : { uids: range, gids: range };
       return this.#remember(spec, child.pid ?? 0, ids);
     } catch (error) {
       child.kill("SIGKILL");
@@ -74,11 +77,14 @@ export class PodSandboxes {
     return readdirSync(this.#directory).filter((name) => !name.startsWith("."));
   }
 
-  #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec): ChildProcess {
-    // Root writes the map from outside; another user may map only its own id.
-    const map = this.#privileged ? [] : [`--map-user=${user}`, `--map-group=${group}`];
+  #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec, range: IdRange | undefined): ChildProcess {
     const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
-    const command = ["/usr/bin/unshare", ...map, ...namespaces, "/bin/sh", "-c", holderScript, "sh", hostname];
+    // Root names the pod and writes its map from outside; for anybody else it is the one id that needs no right.
+    const [unshare, script] =
+      range === undefined
+        ? [["/usr/bin/unshare", `--map-user=${user}`, `--map-group=${group}`], `${nameScript} && ${holderScript}`]
+        : [[...asOwner(range), "/usr/bin/unshare"], holderScript];
+    const command = [...unshare, ...namespaces, "/bin/sh", "-c", script, "sh", hostname];
     const [program = "", ...args] = this.#rights.enter(command);
     const child = spawn(program, args, {
       cwd: "/",
@@ -91,11 +97,11 @@ export class PodSandboxes {
     return child;
   }
 
-  #mapIds(pid: number, podUid: string): { readonly uids: IdRange; readonly gids: IdRange } {
-    const range = this.#ids.rangeOf(podUid);
+  async #prepare(pid: number, hostname: string, range: IdRange): Promise<void> {
+    const enter = ["/usr/bin/nsenter", "--uts", "--target", String(pid)];
+    await runTool([...enter, "/bin/sh", "-c", nameScript, "sh", hostname]);
     const line = `${range.container} ${range.host} ${range.size}`;
     for (const file of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${file}`, line);
-    return { uids: range, gids: range };
   }
 
   #remember(spec: PodSandboxSpec, pid: number, ids: { readonly uids: IdRange; readonly gids: IdRange }): PodSandbox {
@@ -111,6 +117,16 @@ export class PodSandboxes {
   #file(podUid: string): string {
     return join(this.#directory, podUid, "sandbox.json");
   }
+}
+
+/**
+ * The kernel counts what a pod has of its tables (inotify instances, message queues) for the user who
+ * made its namespace as well. That is user 0 of the pod, so that no pod takes what root of the host or another pod needs.
+ */
+function asOwner({ host }: IdRange): readonly string[] {
+  const user = ["--reuid", String(host), "--regid", String(host), "--clear-groups"];
+  // Some hosts let nobody else make user namespaces.
+  return ["/usr/bin/setpriv", ...user, "--inh-caps", "+sys_admin", "--ambient-caps", "+sys_admin"];
 }
 
 /** An ordinary user has one id to give: that of the pod's user. Outside of the pod it is user 0 of `OwnUserNamespace`. */

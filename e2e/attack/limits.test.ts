@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isReady, missingForPods, type PodView, TestCluster } from "../node/test-cluster.ts";
-import { toolsImage } from "../node/tools-image.ts";
+import { perlImage, toolsImage } from "../node/tools-image.ts";
 
 const missing = missingForPods();
 /** What another pod, or another client, waits at most while a pod does its worst. */
@@ -139,6 +139,25 @@ describe.skipIf(missing !== "")(`limits${missing}`, () => {
       reason: "Evicted",
       message: "Pod ephemeral local storage usage exceeds the total limit of containers 10Mi. ",
     });
+  });
+
+  test("a container that outgrows its ephemeral-storage limit by its termination message is evicted", async () => {
+    const limits = "resources: {limits: {ephemeral-storage: 10Mi}}";
+    const script = "/bin/busybox dd if=/dev/zero of=/dev/termination-log bs=1M count=40; sleep 1000";
+    await cluster.apply(manifest("last-words", script, limits));
+    const pod = await cluster.pod("last-words", ({ status }) => status.phase === "Failed", 40);
+    expect(pod.status).toMatchObject({ reason: "Evicted" });
+  });
+
+  test("a pod whose files come and go while they are counted is evicted all the same", async () => {
+    const mount = "volumeMounts: [{name: big, mountPath: /big}]";
+    const volumes = "volumes: [{name: big, emptyDir: {sizeLimit: 10Mi}}]";
+    const comeAndGo =
+      'perl -e "mkdir q(/big/d); for (\\$j = 0; ; \\$j++) { open F, q(>/big/d/) . \\$j; close F; unlink q(/big/d/) . (\\$j - 3000); select undef, undef, undef, 0.00005 }"';
+    const script = `(sleep 3; /bin/busybox dd if=/dev/zero of=/big/file bs=1M count=40) & ${comeAndGo}`;
+    await cluster.apply(manifest("restless", script, mount, volumes).replace(toolsImage, perlImage));
+    const pod = await cluster.pod("restless", ({ status }) => status.phase === "Failed", 40);
+    expect(pod.status).toMatchObject({ reason: "Evicted" });
   });
 
   test("an emptyDir in memory is as large as it says", async () => {

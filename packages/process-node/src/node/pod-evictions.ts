@@ -1,6 +1,6 @@
 /** Evicts pods that use more disk than their limits or the node allow. Messages are those of a kubelet. */
 import type { Pod } from "@setpoint/api";
-import { statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
@@ -24,9 +24,14 @@ const freeBytesMin = 512 * 1024 * 1024;
 interface Usage {
   /** By emptyDir. */
   readonly volumes: ReadonlyMap<string, number>;
-  readonly logs: number;
   /** Without volumes in memory. */
   readonly total: number;
+}
+
+/** A disk is full when it has no room for bytes or none for files. */
+interface Shortage {
+  readonly message: string;
+  readonly of: "bytes" | "files";
 }
 
 export class PodEvictions {
@@ -41,15 +46,21 @@ export class PodEvictions {
     const active = workers.filter(({ isEvictable }) => isEvictable);
     const shortage = diskShortage(this.#options.directory);
     this.#options.setDiskPressure(shortage !== undefined);
-    const usages = new Map<PodWorker, Usage>();
+    const usages = new Map<PodWorker, number>();
     for (const worker of active) {
       if (shortage === undefined && !hasLimit(worker.pod)) continue;
       const usage = await this.#usage(worker);
       const why = usage === undefined ? undefined : exceeded(worker.pod, usage);
       if (why !== undefined) worker.evict(why);
-      else if (usage !== undefined) usages.set(worker, usage);
+      else if (usage !== undefined)
+        usages.set(worker, shortage?.of === "files" ? await this.#files(worker) : usage.total);
     }
-    if (shortage !== undefined) evictLargest(usages, shortage);
+    if (shortage !== undefined) evictLargest(usages, shortage.message);
+  }
+
+  /** Of the pod's own folder: what lies in memory takes no file of the disk. */
+  #files({ uid }: PodWorker): Promise<number> {
+    return du("--inodes", this.#options.podDirectory(uid));
   }
 
   async #usage({ uid, pod }: PodWorker): Promise<Usage | undefined> {
@@ -66,8 +77,8 @@ export class PodEvictions {
         volumes.set(name, bytes);
         if (!isMemory) total += bytes;
       }
-      const logs = await diskUsage(join(podDirectory, "logs"));
-      return { volumes, logs, total: total + logs };
+      for (const folder of nodesOwn) total += await diskUsage(join(podDirectory, folder));
+      return { volumes, total };
     } catch (error) {
       // A file was deleted while `du` counted it.
       log.debug("Could not measure disk usage of pod", { pod: uid, error: messageOf(error) });
@@ -76,9 +87,19 @@ export class PodEvictions {
   }
 }
 
+/** What the node writes for a pod: its logs, and the files in which containers say why they end. */
+const nodesOwn = ["logs", "termination"];
+
 async function diskUsage(folder: string): Promise<number> {
-  const text = await runTool(["du", "-skx", "--", folder]);
-  return Number.parseInt(text, 10) * 1_024;
+  return (await du("-k", folder)) * 1_024;
+}
+
+/** A file that goes while it is counted is an error of `du`, which counts the others all the same. */
+async function du(unit: "-k" | "--inodes", folder: string): Promise<number> {
+  const text = await runTool(["/bin/sh", "-c", 'du -sx "$1" -- "$2" 2>/dev/null || true', "sh", unit, folder]);
+  const count = Number.parseInt(text, 10);
+  if (Number.isNaN(count) && existsSync(folder)) throw new Error(`du says nothing of ${folder}`);
+  return Number.isNaN(count) ? 0 : count;
 }
 
 function hasLimit({ spec }: Pod): boolean {
@@ -109,15 +130,21 @@ function storageLimit(spec: Pod["spec"]): { readonly bytes: number; readonly tex
 }
 
 /** The message of a kubelet on a node that is low on disk; undefined when enough is free. */
-function diskShortage(directory: string): string | undefined {
-  const { blocks, bavail, bsize } = statfsSync(directory);
+function diskShortage(directory: string): Shortage | undefined {
+  const { blocks, bavail, bsize, files, ffree } = statfsSync(directory);
+  // A file system that makes room for files as it needs it has none to count.
+  const filesMin = Math.ceil(files * freeShareMin);
+  if (ffree < filesMin) {
+    const message = `The node was low on resource: inodes. Threshold quantity: ${filesMin}, available: ${ffree}. `;
+    return { message, of: "files" };
+  }
   const [free, enough] = [bavail * bsize, Math.min(blocks * bsize * freeShareMin, freeBytesMin)];
   if (free >= enough) return undefined;
   const quantities = `Threshold quantity: ${Math.ceil(enough)}, available: ${Math.floor(free / 1_024)}Ki. `;
-  return `The node was low on resource: ephemeral-storage. ${quantities}`;
+  return { message: `The node was low on resource: ephemeral-storage. ${quantities}`, of: "bytes" };
 }
 
-function evictLargest(usages: ReadonlyMap<PodWorker, Usage>, why: string): void {
-  const [largest] = [...usages].sort(([, a], [, b]) => b.total - a.total);
+function evictLargest(usages: ReadonlyMap<PodWorker, number>, why: string): void {
+  const [largest] = [...usages].sort(([, a], [, b]) => b - a);
   largest?.[0].evict(why);
 }

@@ -180,7 +180,9 @@ export class ApiServer implements AsyncDisposable {
   }
 
   #endpoint(request: ApiRequest, attributes: RequestAttributes): Endpoint | undefined {
-    const { isResourceRequest, resource, subresource } = attributes;
+    const { isResourceRequest, resource, subresource, verb } = attributes;
+    // None of them watches: they do what other verbs are asked for.
+    if (verb === "watch") return undefined;
     if (isResourceRequest && !this.#endpointNames.has(subresource === "" ? resource : subresource)) return undefined;
     const method = request.method === "HEAD" ? "GET" : request.method;
     const key = `${method} ${endpointPath(attributes)}`;

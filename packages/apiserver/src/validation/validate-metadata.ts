@@ -147,8 +147,8 @@ function validateFinalizers(
     });
   }
   if (old?.metadata.deletionTimestamp === undefined) return;
-  const before = old.metadata.finalizers ?? [];
-  const fresh = finalizers.filter((finalizer) => !before.includes(finalizer));
+  const before = new Set(old.metadata.finalizers);
+  const fresh = finalizers.filter((finalizer) => !before.has(finalizer));
   if (fresh.length === 0) return;
   const found = `[]string{${fresh.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
   const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
@@ -173,8 +173,7 @@ export function warnOfFinalizers(
   { warn }: Pick<WriteContext, "warn">,
 ): void {
   if (!custom) return;
-  const before = old?.metadata.finalizers ?? [];
-  const fresh = new Set(metadata.finalizers?.filter((finalizer) => !before.includes(finalizer)));
+  const fresh = new Set(metadata.finalizers).difference(new Set(old?.metadata.finalizers));
   for (const finalizer of [...fresh].sort()) {
     if (hasOwner(finalizer)) continue;
     const advice =

@@ -11,16 +11,20 @@ export interface Port {
 
 /** The ports as numbers; a named target port is looked up in the pod, and left out while there is none that has it. */
 export function portsOf(service: Service, pod: Pod | undefined): readonly Port[] {
+  const named = namedPorts(pod);
   return (service.spec?.ports ?? []).flatMap(({ name = "", port, protocol = "TCP", targetPort = port }) => {
-    const number = typeof targetPort === "number" ? targetPort : namedPort(pod, targetPort);
+    const number = typeof targetPort === "number" ? targetPort : named.get(targetPort);
     return number === undefined ? [] : [{ name, port: number, protocol }];
   });
 }
 
-function namedPort(pod: Pod | undefined, name: string): number | undefined {
-  for (const container of pod?.spec?.containers ?? [])
-    for (const port of container.ports ?? []) if (port.name === name) return port.containerPort;
-  return undefined;
+/** The first port of each name: users choose how many there are, of the pod's and of the Service's. */
+function namedPorts(pod: Pod | undefined): ReadonlyMap<string, number> {
+  const named = new Map<string, number>();
+  for (const { ports = [] } of pod?.spec?.containers ?? [])
+    for (const { name, containerPort } of ports)
+      if (name !== undefined && !named.has(name)) named.set(name, containerPort);
+  return named;
 }
 
 /** Pods by the numbers that the Service's ports have in them; without pods the group of none. */
@@ -28,6 +32,9 @@ export function podGroups(
   service: Service,
   pods: readonly Pod[],
 ): readonly { readonly ports: readonly Port[]; readonly pods: readonly Pod[] }[] {
+  // Mostly all pods have the same numbers, and a Service may have many ports.
+  if (!(service.spec?.ports ?? []).some(({ targetPort }) => typeof targetPort === "string"))
+    return [{ ports: portsOf(service, undefined), pods }];
   const groups = new Map<string, { readonly ports: readonly Port[]; readonly pods: Pod[] }>();
   for (const pod of pods) {
     const ports = portsOf(service, pod);

@@ -88,12 +88,14 @@ function hasContainersOf(spec: JsonObject, old: UnstructuredObject): boolean {
 function resized(spec: JsonObject, old: UnstructuredObject): JsonObject {
   const lists = containerLists.filter((list) => objectsAt(spec, list).length > 0);
   const fields = ["resources", "resizePolicy"];
-  const of = (list: string): readonly JsonObject[] =>
-    objectsAt(old, "spec", list).map((container, index) => {
+  const of = (list: string): readonly JsonObject[] => {
+    const sent = objectsAt(spec, list);
+    return objectsAt(old, "spec", list).map((container, index) => {
       const kept = { ...container };
-      for (const field of fields) keepField(kept, objectsAt(spec, list)[index] ?? {}, field);
+      for (const field of fields) keepField(kept, sent[index] ?? {}, field);
       return kept;
     });
+  };
   return Object.fromEntries(lists.map((list) => [list, of(list)]));
 }
 

@@ -59,13 +59,21 @@ function prepareForUpdate(service: UnstructuredObject, old: UnstructuredObject):
   if (stringAt(before, "type") === "ExternalName") return;
   for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"])
     if (spec[field] === undefined) keepField(spec, before, field);
-  const hasNodePorts = spec["type"] === "NodePort" || spec["type"] === "LoadBalancer";
+  if (spec["type"] === "NodePort" || spec["type"] === "LoadBalancer") keepNodePorts(spec, before);
+}
+
+/** A client chooses how many ports there are. */
+function keepNodePorts(spec: JsonObject, before: JsonObject): void {
+  const keyOf = (port: JsonObject): string => JSON.stringify([port["port"], port["protocol"]]);
+  // The first of equal ones counts.
+  const known = new Map(
+    objectsAt(before, "ports")
+      .toReversed()
+      .map((port) => [keyOf(port), port["nodePort"]]),
+  );
   for (const port of objectsAt(spec, "ports")) {
-    const same = objectsAt(before, "ports").find(
-      (each) => each["port"] === port["port"] && each["protocol"] === port["protocol"],
-    );
-    if (hasNodePorts && port["nodePort"] === undefined && same?.["nodePort"] !== undefined)
-      port["nodePort"] = same["nodePort"];
+    const nodePort = port["nodePort"] === undefined ? known.get(keyOf(port)) : undefined;
+    if (nodePort !== undefined) port["nodePort"] = nodePort;
   }
 }
 

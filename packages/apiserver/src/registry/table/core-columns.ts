@@ -84,20 +84,32 @@ function servicePorts(service: UnstructuredObject): string {
 const maxEndpoints = 3;
 
 function endpointsText(endpoints: UnstructuredObject): string {
-  const all = objectsAt(endpoints, "subsets").flatMap((subset) => {
+  const shown: string[] = [];
+  let count = 0;
+  for (const subset of objectsAt(endpoints, "subsets")) {
     const addresses = objectsAt(subset, "addresses").map((each) => stringAt(each, "ip"));
     const ports = objectsAt(subset, "ports");
-    return ports.length === 0
-      ? addresses
-      : ports.flatMap((port) => addresses.map((address) => `${address}:${textOf(port["port"])}`));
-  });
-  return shortened(all);
+    count += addresses.length * Math.max(1, ports.length);
+    shown.push(...firstOf(addresses, ports, maxEndpoints - shown.length));
+  }
+  return count === 0 ? none : `${shown.join(",")}${moreThan(count)}`;
+}
+
+/** A client chooses the numbers of both, and could not wait for all pairs of them. */
+function firstOf(addresses: readonly string[], ports: readonly JsonObject[], count: number): readonly string[] {
+  const some = addresses.slice(0, count);
+  if (ports.length === 0) return some;
+  const pairs = ports.slice(0, count).flatMap((port) => some.map((address) => `${address}:${textOf(port["port"])}`));
+  return pairs.slice(0, count);
+}
+
+function moreThan(count: number): string {
+  return count > maxEndpoints ? ` + ${count - maxEndpoints} more...` : "";
 }
 
 function shortened(all: readonly string[]): string {
   if (all.length === 0) return none;
-  const more = all.length > maxEndpoints ? ` + ${all.length - maxEndpoints} more...` : "";
-  return `${all.slice(0, maxEndpoints).join(",")}${more}`;
+  return `${all.slice(0, maxEndpoints).join(",")}${moreThan(all.length)}`;
 }
 
 function sliceEndpoints(slice: UnstructuredObject): string {

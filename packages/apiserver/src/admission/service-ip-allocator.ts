@@ -28,10 +28,13 @@ function parseRange(cidr: string, reserved: readonly string[] = []): AddressRang
   return { cidr, base: toNumber(address) ?? 0, size: 2 ** (32 - Number(bits)), reserved: new Set(reserved) };
 }
 
+/** Other ways to write a number (a zero in front, hexadecimal) would make one address look like two. */
+const part = /^(0|[1-9][0-9]{0,2})$/;
+
 function toNumber(address: string): number | undefined {
-  const parts = address.split(".").map(Number);
-  if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255)) return undefined;
-  return parts.reduce((sum, part) => sum * 256 + part, 0);
+  const parts = address.split(".");
+  if (parts.length !== 4 || parts.some((each) => !part.test(each) || Number(each) > 255)) return undefined;
+  return parts.reduce((sum, each) => sum * 256 + Number(each), 0);
 }
 
 function toAddress(value: number): string {
@@ -96,15 +99,20 @@ function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRan
     spec["clusterIP"] = spec["clusterIPs"][0];
   const wanted = stringAt(spec, "clusterIP") || stringAt(request.old, "spec", "clusterIP");
   if (wanted === "") spec["clusterIP"] = freeAddress(request, others(), range);
-  else if (wanted !== "None" && wanted !== stringAt(request.old, "spec", "clusterIP"))
-    checkAddress(request, wanted, others(), range);
+  else if (wanted !== "None" && wanted !== presentAddress(request.old)) checkAddress(request, wanted, others(), range);
   if (wanted !== "") spec["clusterIP"] = wanted;
   spec["clusterIPs"] = [spec["clusterIP"]];
   spec["ipFamilies"] ??= ["IPv4"];
   spec["ipFamilyPolicy"] ??= "SingleStack";
   const automatic = type === "NodePort" || (type === "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] !== false);
-  if (automatic) allocateNodePorts(request, spec, others());
+  const hasChosen = (): boolean => objectsAt(spec, "ports").some(isChosen);
+  if (automatic || (type === "LoadBalancer" && hasChosen())) allocateNodePorts(request, spec, others(), automatic);
   else if (type === "ClusterIP") for (const port of objectsAt(spec, "ports")) delete port["nodePort"];
+}
+
+/** The one that it was given: what a Service says that is only another name was never looked at. */
+function presentAddress(service: UnstructuredObject | undefined): string {
+  return stringAt(service, "spec", "type") === "ExternalName" ? "" : stringAt(service, "spec", "clusterIP");
 }
 
 type Services = ReturnType<AdmissionRequest["reader"]["list"]>;
@@ -157,11 +165,22 @@ function checkAddress(request: AdmissionRequest, wanted: string, others: Service
     throw refused(request, detail("provided IP is already allocated"));
 }
 
-function allocateNodePorts(request: AdmissionRequest, spec: JsonObject, others: Services): void {
+function isChosen({ nodePort }: JsonObject): boolean {
+  return typeof nodePort === "number" && nodePort !== 0;
+}
+
+function allocateNodePorts(
+  request: AdmissionRequest,
+  spec: JsonObject,
+  others: Services,
+  /** Whether ports without a number get one. */
+  isAutomatic: boolean,
+): void {
   const taken = new Set(others.flatMap(nodePortsOf));
   objectsAt(spec, "ports").forEach((port, index) => {
     const wanted = port["nodePort"];
     const at = `spec.ports[${index}].nodePort`;
+    if (!isAutomatic && !isChosen(port)) return;
     if (typeof wanted === "number" && wanted !== 0) {
       if (wanted < nodePortFirst || wanted > nodePortLast)
         throw refused(

@@ -1,6 +1,15 @@
 /** Services: ports, and addresses that stay what they were once given. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
-import { duplicates, invalidValue, isPort, notSupported, portProblem, required } from "../field-errors.ts";
+import {
+  duplicate,
+  duplicates,
+  forbidden,
+  invalidValue,
+  isPort,
+  notSupported,
+  portProblem,
+  required,
+} from "../field-errors.ts";
 import { ensureObject, type JsonObject, keepField, objectAt, objectsAt, stringAt } from "../json-fields.ts";
 import type { KindStrategy } from "./kind-strategy.ts";
 import { setServiceDefaults } from "./other-defaults.ts";
@@ -22,7 +31,26 @@ function portErrors(service: UnstructuredObject): readonly FieldError[] {
       ports.map((port) => stringAt(port, "name")),
     ),
   );
-  return errors;
+  return [...errors, ...repeatedPorts(ports)];
+}
+
+/** Of two equal ports nobody could say which one a connection is for. */
+function repeatedPorts(ports: readonly JsonObject[]): readonly FieldError[] {
+  const seen = new Set<string>();
+  return ports.flatMap(({ port, protocol = "TCP" }, index) => {
+    const key = JSON.stringify({ protocol, port });
+    if (seen.has(key)) return [duplicate(`spec.ports[${index}]`, { protocol, port })];
+    seen.add(key);
+    return [];
+  });
+}
+
+/** An address of a Service that is only a name of another host would be nobody's to give. */
+function externalErrors(spec: JsonObject): readonly FieldError[] {
+  const { clusterIP = "", clusterIPs } = spec;
+  const isThere = clusterIP !== "" || (Array.isArray(clusterIPs) && clusterIPs.length > 0);
+  const errors = isThere ? [forbidden("spec.clusterIPs", "may not be set for ExternalName services")] : [];
+  return stringAt(spec, "externalName") === "" ? [...errors, required("spec.externalName")] : errors;
 }
 
 const types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -38,7 +66,7 @@ function validate(service: UnstructuredObject, old: UnstructuredObject | undefin
   const affinity = stringAt(spec, "sessionAffinity");
   if (affinity !== "" && !affinities.includes(affinity))
     errors.push(notSupported("spec.sessionAffinity", affinity, affinities));
-  if (type === "ExternalName" && stringAt(spec, "externalName") === "") errors.push(required("spec.externalName"));
+  if (type === "ExternalName") errors.push(...externalErrors(spec));
   const before = stringAt(old, "spec", "clusterIP");
   const wasExternal = stringAt(old, "spec", "type") === "ExternalName";
   if (old !== undefined && !wasExternal && type !== "ExternalName" && before !== "" && spec["clusterIP"] !== before) {

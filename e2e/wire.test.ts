@@ -171,6 +171,7 @@ function readerOf(port: number) {
     get: (_: string, resource: string, __: string, name: string) =>
       [node, pod].find((each) => each.metadata.name === name && resource === `${each.kind.toLowerCase()}s`),
     list: () => [],
+    decided: () => [],
   };
 }
 

@@ -1,8 +1,14 @@
 /** A tenant that may write Services of its own namespace gets no address and no port of the node that another Service has. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ControlPlane } from "@setpoint/controlplane";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ask, adminUser, arranging, asking, startPlane } from "./authorization.ts";
+import { Target } from "./target.ts";
 
+/** Each makes a few writes that may be committed together. */
+const rounds = 8;
 const services = "/api/v1/namespaces/default/services";
 let plane: ControlPlane;
 let arrange: Ask;
@@ -71,6 +77,31 @@ test("not as a port of a load balancer that allocates none", async () => {
   }
   const { code } = await ask("POST", services, { metadata: { name: "balancer" }, spec: { ...balancer, ports } });
   expect(code).toBe(201);
+});
+
+test("not by asking for it at the same moment, before the first one is on disk", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "setpoint-attack-services-"));
+  try {
+    await using target = await Target.start({ directory });
+    const { body } = await target.raw({ path: `${services}/kubernetes`, as: "admin" });
+    const [first, second, third] = specOf(JSON.parse(body) as Record<string, unknown>).clusterIP?.split(".") ?? [];
+    for (let round = 0; round < rounds; round++) {
+      const clusterIP = [first, second, third, 100 + round].join(".");
+      const nodePort = 31_000 + round;
+      const statuses = await Promise.all(
+        ["a", "b", "c"].map(async (name) => {
+          const spec = { type: "NodePort", clusterIP, ports: [{ port: 80, nodePort }] };
+          const service = { apiVersion: "v1", kind: "Service", metadata: { name: `${name}${round}` }, spec };
+          const headers = { "content-type": "application/json" };
+          const request = { method: "POST", path: services, headers, body: JSON.stringify(service), as: "admin" };
+          return (await target.raw(request)).status;
+        }),
+      );
+      expect(statuses.toSorted()).toEqual([201, 422, 422]);
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 test("not as two equal ports of one Service", async () => {

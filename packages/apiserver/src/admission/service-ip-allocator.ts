@@ -1,6 +1,6 @@
 /**
- * Gives Services their cluster addresses and node ports. What is taken is read from the stored Services, and checked again
- * when the Service is stored, so no second list is kept that could disagree with them.
+ * Gives Services their cluster addresses and node ports. What is taken is read from the Services themselves, those that are being
+ * committed included, and checked again when the Service is stored, so no second list is kept that could disagree with them.
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../registry/field-errors.ts";
@@ -120,12 +120,11 @@ type Services = ReturnType<AdmissionRequest["reader"]["list"]>;
 function lazyOthers(request: AdmissionRequest): () => Services {
   let others: Services | undefined;
   return () => {
-    others ??= request.reader
-      .list("", "services")
-      .filter(
-        ({ metadata }) =>
-          metadata.namespace !== request.namespace || metadata.name !== request.name || request.operation === "CREATE",
-      );
+    if (others !== undefined) return others;
+    const { reader, namespace, name, operation } = request;
+    others = [...reader.list("", "services"), ...reader.decided("", "services")].filter(
+      ({ metadata }) => metadata.namespace !== namespace || metadata.name !== name || operation === "CREATE",
+    );
     return others;
   };
 }

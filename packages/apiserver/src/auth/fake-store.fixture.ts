@@ -32,6 +32,10 @@ export class FakeStore implements ObjectReader, Pick<Storage, "watch" | "revisio
     return namespace === undefined ? all : all.filter((each) => each.metadata.namespace === namespace);
   }
 
+  decided(): readonly UnstructuredObject[] {
+    return [];
+  }
+
   watch(prefix: string, _afterRevision: number, onEvent: (event: StorageEvent) => void): { cancel(): void } {
     const watch = { prefix, onEvent };
     this.#watches.add(watch);

@@ -31,4 +31,11 @@ export class StoredObjectReader implements ObjectReader {
     const view = this.#views.get(definition);
     return this.#storage.list(definition.storagePrefix, { pathPrefix }).objects.map((object) => view.show(object));
   }
+
+  decided(group: string, resource: string): readonly UnstructuredObject[] {
+    const definition = this.#registry.findStored(group, resource);
+    if (definition === undefined) return [];
+    const view = this.#views.get(definition);
+    return this.#storage.decided(definition.storagePrefix).map((object) => view.show(object));
+  }
 }

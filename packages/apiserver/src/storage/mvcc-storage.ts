@@ -140,6 +140,10 @@ export class MvccStorage implements Storage {
     return { revision, objects };
   }
 
+  decided(prefix: string): readonly UnstructuredObject[] {
+    return [...(this.#prefixes.get(prefix)?.head.values() ?? [])].filter((object) => object !== undefined);
+  }
+
   write(key: StorageKey, decide: StorageDecision): Promise<StorageResult> {
     if (this.#closed)
       return Promise.reject(new SetpointError("ERR_STORAGE_CLOSED", "Cannot write: the storage is closed"));

@@ -73,6 +73,8 @@ export interface Storage extends AsyncDisposable {
   head(key: StorageKey): UnstructuredObject | undefined;
   /** All objects of a prefix whose path starts with `pathPrefix`, as of `revision` (newest when absent). Throws `ERR_COMPACTED`. */
   list(prefix: string, options?: { readonly pathPrefix?: string; readonly revision?: number }): StorageSnapshot;
+  /** Objects of a prefix whose writes were decided and may still be lost: nobody is shown them, but what they take is taken. */
+  decided(prefix: string): readonly UnstructuredObject[];
   write(key: StorageKey, decide: StorageDecision): Promise<StorageResult>;
   /**
    * Calls `onEvent` for every event of the prefix after `afterRevision`, past ones first (synchronously), until cancelled.

@@ -13,7 +13,7 @@ function slice(...endpoints: readonly object[]): UnstructuredObject {
 }
 
 function reader(...slices: readonly UnstructuredObject[]): ObjectReader {
-  return { get: () => service, list: () => slices };
+  return { get: () => service, list: () => slices, decided: () => [] };
 }
 
 const asked = { namespace: "ops", name: "hook", port: 443 };

@@ -8,6 +8,8 @@ const core = "/api/v1/namespaces/default";
 /** Far above what a slow machine needs, and far below what the square of these lists takes. */
 const stallMsMax = 5_000;
 const lookMs = 10;
+/** What the controllers have to do after a write begins sooner. */
+const settleMs = 1_000;
 let plane: ControlPlane;
 let ask: Ask;
 
@@ -120,4 +122,25 @@ test("a Service with many named target ports, and pods with as many ports of oth
     while ((await endpoints()).length < 2) await delay(lookMs);
   };
   expect(await stallMs(published)).toBeLessThan(stallMsMax);
+});
+
+test("a pod beside ReplicaSets and Services with long selectors", async () => {
+  const template = { metadata: { labels: { app: "long" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const values = many(20_000, (i) => `v${i}`);
+  const selector = { matchLabels: { app: "long" }, matchExpressions: [{ key: "app", operator: "NotIn", values }] };
+  const names = many(15, (i) => `long${i}`);
+  for (const name of names) {
+    const spec = { replicas: 0, selector, template };
+    await ask("POST", "/apis/apps/v1/namespaces/default/replicasets", { metadata: { name }, spec });
+    const entries = many(10_000, (i) => [`a${i}`, "x"] as const);
+    const service = { selector: Object.fromEntries(entries), ports: [{ port: 80 }] };
+    await ask("POST", `${core}/services`, { metadata: { name }, spec: service });
+  }
+  await delay(settleMs);
+  const metadata = { name: "beside", labels: { a0: "x" } };
+  const created = async (): Promise<void> => {
+    await ask("POST", `${core}/pods`, { metadata, spec: template.spec });
+    await delay(settleMs);
+  };
+  expect(await stallMs(created)).toBeLessThan(stallMsMax);
 });

@@ -249,3 +249,11 @@ test("a user of the nodes' group without a node's name may do nothing with nodes
   const answer = await nobody("GET", "/api/v1/nodes/mine");
   expect([answer.code, answer.message]).toEqual([403, expect.stringContaining('unknown node for user "bob"')]);
 });
+
+test("a volume that a node made for a claim of its pods never becomes one for another claim, which the node could then read", async () => {
+  const made = { ...volume("made", "mine", "claim-mine") };
+  expect((await node("POST", "/api/v1/persistentvolumes", made)).code).toBe(201);
+  const claimRef = { namespace: "default", name: "claim-other" };
+  expect((await node("PATCH", "/api/v1/persistentvolumes/made", { spec: { claimRef } })).code).toBe(403);
+  expect((await node("GET", `${core}/persistentvolumeclaims/claim-other`)).code).toBe(403);
+});

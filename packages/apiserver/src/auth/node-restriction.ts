@@ -191,8 +191,11 @@ function claimStatusProblem(
 function volumeProblem(node: string, { object, old, reader }: AdmissionRequest): string | undefined {
   const isOwn = [object, old].every((each) => each === undefined || isVolumeOf(node, each));
   if (!isOwn) return `node ${quote(node)} can only write volumes that are bound to itself`;
-  if (object === undefined || old !== undefined) return undefined;
+  if (object === undefined) return undefined;
   const { namespace, name } = objectAt(object, "spec", "claimRef");
+  const before = objectAt(old, "spec", "claimRef");
+  // A node may read the claims of its volumes, so it does not choose others later.
+  if (old !== undefined && namespace === before["namespace"] && name === before["name"]) return undefined;
   const pods = reader.list("", "pods", String(namespace));
   const isUsed = pods.some(
     (pod) => stringAt(pod, "spec", "nodeName") === node && podReferences(pod).claims.has(String(name)),

@@ -29,9 +29,10 @@ export interface ServiceRulesOptions {
 
 /** Chains and the map that leads to them, for the pods of one node. */
 export function serviceRules(table: ServiceTable, { podCidr, nodeAddress, dnsAddress }: ServiceRulesOptions): string {
-  const served = [...table.services()]
+  const oldestFirst = [...table.services()]
     .filter((service) => hasClusterIp(service) && service.spec.clusterIP !== dnsAddress)
-    .flatMap((service) => servedPorts(table, service));
+    .sort(byAge);
+  const served = firstOfEach(oldestFirst.flatMap((service) => servedPorts(table, service)));
   const elements = served.map(
     ({ address, protocol, port, chain }) => `${address} . ${protocol} . ${port} : goto ${chain}`,
   );
@@ -48,6 +49,17 @@ ${[...chains].map(([name, rule]) => `  chain ${name} {\n    ${rule}\n  }\n`).joi
     ct status dnat ip saddr . ip daddr @self snat ip to ${nodeAddress}
   }
 `;
+}
+
+function byAge(a: Service, b: Service): number {
+  const [left = "", right = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Two rules for one address and port would spoil all the others; a server that lets two Services have it is none of ours. */
+function firstOfEach(served: readonly ServedPort[]): readonly ServedPort[] {
+  const byPlace = Map.groupBy(served, ({ address, protocol, port }) => `${address} ${protocol} ${port}`);
+  return [...byPlace.values()].flatMap(([first]) => first ?? []);
 }
 
 function servedPorts(table: ServiceTable, service: Service): ServedPort[] {

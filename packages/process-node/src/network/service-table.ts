@@ -49,8 +49,8 @@ function distinct(addresses: Iterable<EndpointAddress>): readonly EndpointAddres
 }
 
 export function hasClusterIp(service: Service): boolean {
-  const { clusterIP = "" } = service.spec;
-  return clusterIP !== "" && clusterIP !== "None";
+  const { clusterIP = "", type } = service.spec;
+  return type !== "ExternalName" && clusterIP !== "" && clusterIP !== "None";
 }
 
 /** Where connections to one port of a Service go. */

@@ -64,6 +64,14 @@ test("Endpoints of many addresses and ports, as a table", async () => {
   expect(cells[1]).toBe("10.1.0.0:1,10.1.0.1:1,10.1.0.2:1 + 15999997 more...");
 });
 
+test("finalizers that are all the same", async () => {
+  const map = (finalizer: string): object => ({
+    metadata: { name: "same", finalizers: many(25_000, () => finalizer) },
+  });
+  expect(await stallMs(() => ask("POST", `${core}/configmaps`, map("a.b/c")))).toBeLessThan(stallMsMax);
+  expect(await stallMs(() => ask("PATCH", `${core}/configmaps/same`, map("a.b/d")))).toBeLessThan(stallMsMax);
+});
+
 test("finalizers of an object that is being deleted", async () => {
   const finalizers = many(25_000, (i) => `a.b/${i}`);
   const path = `${core}/configmaps/held`;

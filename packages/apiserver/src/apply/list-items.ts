@@ -42,11 +42,12 @@ function setElement(item: unknown): FieldPathElement {
 
 /** The items of a list by their elements, in order; several items under one element are duplicates. */
 export function groupItems(list: ListAtom, items: readonly unknown[]): Map<FieldPathElement, readonly unknown[]> {
-  const groups = new Map<FieldPathElement, readonly unknown[]>();
+  const groups = new Map<FieldPathElement, unknown[]>();
   for (const item of items) {
     const element = itemElement(list, item);
     const group = groups.get(element);
-    groups.set(element, group === undefined ? [item] : [...group, item]);
+    if (group === undefined) groups.set(element, [item]);
+    else group.push(item);
   }
   return groups;
 }

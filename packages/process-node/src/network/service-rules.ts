@@ -52,7 +52,7 @@ ${[...chains].map(([name, rule]) => `  chain ${name} {\n    ${rule}\n  }\n`).joi
 }
 
 function byAge(a: Service, b: Service): number {
-  const [left = "", right = ""] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+  const [left, right] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "@setpoint/host";
 import { expect, onTestFinished, test } from "vitest";
-import type { Pod } from "./pod/pod.ts";
+import type { Pod } from "@setpoint/api";
 import { PodEvictions } from "./pod-evictions.ts";
-import type { PodWorker } from "./pod-worker.ts";
+import type { PodWorker } from "../workers/pod-worker.ts";
 
 function world() {
   const directory = mkdtempSync(join(tmpdir(), "process-node-"));

@@ -23,7 +23,7 @@ const protocols: ReadonlySet<string> = new Set(["TCP", "UDP"]);
 export interface ServiceRulesOptions {
   readonly podCidr: string;
   readonly nodeAddress: string;
-  /** Cluster DNS answers here itself: whoever writes a Service with this address gets no packet of it. */
+  /** The address at which cluster DNS itself answers. The node translates no packet to it, also when a Service claims it. */
   readonly dnsAddress: string;
 }
 

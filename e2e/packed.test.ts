@@ -3,7 +3,7 @@
  * What it depends on comes from npm's registry; without one the tests are skipped.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
@@ -50,6 +50,34 @@ outside("the installed command creates a project whose tests, types, manifests a
   expect(await installReason(project)).toBeUndefined();
   await expectProjectWorks();
 });
+
+outside("the installed command builds an image of the project that starts from its own files alone", async () => {
+  const built = await runProgram("npm", ["run", "-s", "build", "--", "--image", "ice-cream:1"], project);
+  expect(built.text).toMatch(/^Wrote .*ice-cream-operator\.tar: image ice-cream:1, sha256:[0-9a-f]{64}$/m);
+  const root = join(folder, "image-root");
+  mkdirSync(join(folder, "layout"));
+  await runProgram("tar", ["-xf", join(project, "ice-cream-operator.tar"), "-C", join(folder, "layout")], folder);
+  const { config, layer } = readLayout(join(folder, "layout"));
+  mkdirSync(root);
+  await runProgram("tar", ["-xf", layer, "-C", root], folder);
+  expect(config).toMatchObject({ User: "65532:65532", WorkingDir: "/operator" });
+  expect(existsSync(join(root, "operator/node_modules/vitest"))).toBe(false);
+  // As root only: another root directory shows that nothing outside of the image is used.
+  if (process.getuid?.() !== 0) return;
+  const [node = "", command = "", , file = ""] = config.Entrypoint;
+  expect((await runProgram("chroot", [root, node, command, "manifests", file], folder)).text).toContain("ice-cream");
+});
+
+interface ImageConfig {
+  readonly Entrypoint: readonly string[];
+}
+
+function readLayout(layout: string): { readonly config: ImageConfig; readonly layer: string } {
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(layout, path), "utf8"));
+  const [image] = read("manifest.json") as readonly { readonly Config: string; readonly Layers: readonly string[] }[];
+  const { config } = read(image?.Config ?? "") as { readonly config: ImageConfig };
+  return { config, layer: join(layout, image?.Layers[0] ?? "") };
+}
 
 outside("the project still works after npm install of another package", async () => {
   expect(await installReason(project, "croner")).toBeUndefined();

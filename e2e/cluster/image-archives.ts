@@ -1,11 +1,10 @@
 /** The images that the example needs, as archives: the same closures and the same build that a process node runs. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { imageCacheFolder } from "@setpoint/cli";
+import { imageCacheFolder, writeImageArchive } from "@setpoint/cli";
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { createImageCatalog, debianCatalogue, ImageStore } from "@setpoint/process-node";
-import { writeImageArchive } from "../../tools/image/oci-archive.ts";
 import { buildOperatorImage, operatorImage } from "../../tools/image/operator-image.ts";
 
 const etcdImages = ["quay.io/coreos/etcd:v3.4.23", "quay.io/coreos/etcd:v3.5.16"];

@@ -5,6 +5,7 @@ export { prepareFolder } from "./cluster/prepare-folder.ts";
 export { untilSignal } from "./command.ts";
 export type { UpOptions } from "./commands/up.ts";
 export { parseUpOptions } from "./commands/up.ts";
+export { writeImageArchive } from "./image/image-archive.ts";
 export { sentenceOf } from "./sentence-of.ts";
 export { manifestsYaml } from "./manifests/manifests-yaml.ts";
 export { writeText } from "./write-text.ts";

@@ -67,7 +67,10 @@ test.each([
     ["dev", "package.json"],
     'Cannot develop "package.json": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one',
   ],
-  [["manifests", candy, "--image", ""], 'Cannot use --image "": wanted a name such as registry.example.com/candy:1.2'],
+  [
+    ["manifests", candy, "--image", ""],
+    'Cannot use --image "": expected a name such as registry.example.com/candy:1.2',
+  ],
   [
     ["manifests", candy, "--output", "helm", folder, "--chart-version", "x"],
     "Cannot use --chart-version x: wanted a semantic version, as 1.2.3",

@@ -1,6 +1,7 @@
 /** The `setpoint` command: finds the subcommand, runs it, and turns errors into one sentence. */
 import { isSetpointError } from "@setpoint/apimachinery";
 import { usageError, type Command, type Output } from "./command.ts";
+import { build } from "./commands/build.ts";
 import { bundle } from "./commands/bundle.ts";
 import { create } from "./commands/create.ts";
 import { dashboard } from "./commands/dashboard.ts";
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   record,
   replay,
   manifests,
+  build,
   uninstall,
   bundle,
   dashboard,

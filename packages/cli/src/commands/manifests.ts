@@ -4,6 +4,7 @@ import type { Operator } from "setpoint";
 import { installManifests, type InstallExtra, type PolicyRule } from "setpoint/install";
 import { usageError, type Command, type Output } from "../command.ts";
 import { readRecording } from "../flight/recording-file.ts";
+import { parseImage } from "../image/image-name.ts";
 import { loadOperator } from "../load-operator.ts";
 import { helmChart } from "../manifests/helm-chart.ts";
 import { kustomizeFiles } from "../manifests/kustomize-files.ts";
@@ -73,15 +74,6 @@ function outputForm(form: string | undefined, directory: string, count: number):
     throw new SetpointError(usageError, `Cannot use --output ${form}: the folder to write into is missing`);
   }
   return form ?? "yaml";
-}
-
-/** A variable of a script that is not set gives an empty one. */
-function parseImage(text: string | undefined): string | undefined {
-  if (text === undefined || /^\S+$/.test(text)) return text;
-  throw new SetpointError(
-    usageError,
-    `Cannot use --image "${text}": wanted a name such as registry.example.com/candy:1.2`,
-  );
 }
 
 function parseChartVersion(text: string): string {

@@ -1,10 +1,6 @@
 /**
- * Makes an image archive from a folder, without a container engine:
- *
- *     node --conditions=@setpoint/source tools/image/oci-archive.ts NAME:TAG ROOT OUT.tar [ENTRYPOINT…]
- *
- * The archive is an OCI image layout with one layer, as `ctr images import` and `skopeo` take it; it also holds the
- * manifest that `docker load` looks for.
+ * Writes a folder as an image archive, without a container engine: an OCI image layout with one layer, as `ctr images import` and
+ * `skopeo` take it, and the manifest that `docker load` reads.
  */
 import { createHash, type Hash } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
@@ -22,6 +18,8 @@ export interface ImageArchiveOptions {
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
+  /** `UID:GID`; default: root. */
+  readonly user?: string;
 }
 
 interface Descriptor {
@@ -109,6 +107,7 @@ function imageConfig(options: ImageArchiveOptions, layer: Descriptor): object {
       ...(options.entrypoint === undefined ? {} : { Entrypoint: options.entrypoint }),
       ...(options.command === undefined ? {} : { Cmd: options.command }),
       ...(options.workingDirectory === undefined ? {} : { WorkingDir: options.workingDirectory }),
+      ...(options.user === undefined ? {} : { User: options.user }),
     },
     // The layer is not compressed, so it is its own diff.
     rootfs: { type: "layers", diff_ids: [layer.digest] },
@@ -124,14 +123,4 @@ function imageIndex(manifest: Descriptor, reference: string): object {
 
 function blobPath(digest: string): string {
   return `blobs/${digest.replace(":", "/")}`;
-}
-
-if (import.meta.main) {
-  const [reference, root, out, ...entrypoint] = process.argv.slice(2);
-  if (reference === undefined || root === undefined || out === undefined) {
-    console.error("Usage: oci-archive.ts NAME:TAG ROOT OUT.tar [ENTRYPOINT…]");
-    process.exitCode = 2;
-  } else {
-    console.log(await writeImageArchive({ reference, root, out, ...(entrypoint.length === 0 ? {} : { entrypoint }) }));
-  }
 }

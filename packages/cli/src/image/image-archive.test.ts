@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHash } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
-import { writeImageArchive } from "./oci-archive.ts";
+import { writeImageArchive } from "./image-archive.ts";
 
 const reference = "example.dev/app:1.0";
 const longPath = `node_modules/${"deep/".repeat(30)}file.js`;

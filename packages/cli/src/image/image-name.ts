@@ -1,0 +1,9 @@
+import { SetpointError } from "@setpoint/apimachinery";
+import { usageError } from "../command.ts";
+
+/** The value of `--image`: a script's variable that is not set gives an empty one. */
+export function parseImage(text: string | undefined): string | undefined {
+  if (text === undefined || /^\S+$/.test(text)) return text;
+  const expected = "expected a name such as registry.example.com/candy:1.2";
+  throw new SetpointError(usageError, `Cannot use --image "${text}": ${expected}`);
+}

@@ -67,6 +67,7 @@ export type {
   PatchOptions,
   PruneOutcome,
   ReconcileContext,
+  StatusInit,
   StepOptions,
 } from "./controller/reconcile-context.ts";
 export type { Json } from "./controller/ledger.ts";

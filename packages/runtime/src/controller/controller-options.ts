@@ -1,7 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
-import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
+import type { ConditionInit, ReconcileContext, StatusInit } from "./reconcile-context.ts";
 import type { FieldHandler } from "./field-handlers.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
@@ -63,20 +63,20 @@ export interface ControllerOptions<T extends KubeObject> {
    * Runs before a deleted object goes away, until it returns nothing; its presence is what adds a finalizer. A result
    * (`requeueAfter`, `awaitChange`) says that it is not finished.
    */
-  cleanup?(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
+  cleanup?(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
   /**
    * Says that objects of this kind own data. Runs instead of `cleanup` when an object is deleted because its CustomResourceDefinition is:
    * it keeps the data where a later object finds them. Its presence adds a finalizer, the right to read the definition, and an
    * admission policy: the server refuses to delete the definition until a person has annotated it.
    */
-  releaseData?(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
+  releaseData?(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
 }
 
 /** The plain form: a function with a context. */
 export interface ReconcileOptions<T extends KubeObject> extends ControllerOptions<T> {
   /** Kinds whose objects this controller makes; a change of one wakes its owner. */
   readonly owns?: readonly KindRef[] | OwnedKinds;
-  reconcile(object: Stored<T>, context: ReconcileContext): Promise<Result | void>;
+  reconcile(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
 }
 
 /** The pure form: what should be there, given what is there. */
@@ -89,7 +89,13 @@ export interface DesiredOptions<
   /** Kinds of which `customize` names objects; a change of one of these asks `desired` again. */
   readonly related?: R;
   /** Pure: no effects, no waiting; `cache` reads the watched kinds. */
-  desired(this: void, object: Stored<T>, owned: OwnedObjects<O>, cache: CacheReader, related: OwnedObjects<R>): Desired;
+  desired(
+    this: void,
+    object: Stored<T>,
+    owned: OwnedObjects<O>,
+    cache: CacheReader,
+    related: OwnedObjects<R>,
+  ): Desired<StatusInit<T>>;
   /**
    * Asked instead of `desired` once the object is being deleted, until it says `finalized`; its presence is what adds a
    * finalizer. Takes the place of `cleanup`.
@@ -100,7 +106,7 @@ export interface DesiredOptions<
     owned: OwnedObjects<O>,
     cache: CacheReader,
     related: OwnedObjects<R>,
-  ): Finalized;
+  ): Finalized<StatusInit<T>>;
   /** Which objects of the related kinds the answer depends on. */
   customize?(this: void, object: Stored<T>): { readonly [Name in keyof R]?: RelatedSelector };
 }
@@ -126,12 +132,12 @@ export interface StepFacts {
 export interface PlannedOptions<T extends KubeObject, S, A extends object> extends ControllerOptions<T> {
   readonly owns?: readonly KindRef[] | OwnedKinds;
   /** Everything that the plan needs to know, in one snapshot. */
-  observe(object: Stored<T>, context: ReconcileContext): Promise<S> | S;
+  observe(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<S> | S;
   /** Pure. `nowMs` is the clock's time in milliseconds since the epoch. */
   plan(seen: S, nowMs: number): Step<A>;
   readonly actions: ActionHandlers<A, S>;
   /** The status for this snapshot and step; the condition `Progressing` is added to it. */
-  status?(seen: S, step: Step<A>, facts: StepFacts): object;
+  status?(seen: S, step: Step<A>, facts: StepFacts): StatusInit<T>;
   /** More conditions than `Progressing`. */
   conditions?(seen: S, step: Step<A>, facts: StepFacts): readonly ConditionInit[];
 }

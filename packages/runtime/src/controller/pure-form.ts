@@ -13,17 +13,17 @@ export type OwnedObjects<O extends OwnedKinds> = {
 };
 
 /** What should be there. */
-export interface Desired {
+export interface Desired<Status extends object = object> {
   /** Applied with the owner reference; owned objects that are no longer here are deleted. */
   readonly children: readonly KubeObject[];
-  readonly status?: object;
+  readonly status?: Status;
   readonly conditions?: readonly ConditionInit[];
   /** Ask again after so long, also when nothing has changed. */
   readonly resyncAfterMs?: number;
 }
 
 /** What should be there while the object goes away. */
-export interface Finalized extends Desired {
+export interface Finalized<Status extends object = object> extends Desired<Status> {
   /** Whether nothing is left to do, so that the object may go. */
   readonly finalized: boolean;
 }

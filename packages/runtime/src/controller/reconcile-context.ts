@@ -66,6 +66,11 @@ export interface StepOptions {
 /** A condition as an author states it; the times and the generation are filled in. */
 export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;
 
+/** The status of a kind's objects as an author writes it: without its conditions, which the framework keeps. */
+export type StatusInit<T extends KubeObject> = "status" extends keyof T
+  ? Omit<NonNullable<T["status"]>, "conditions"> & { readonly conditions?: readonly Condition[] }
+  : object;
+
 /**
  * What a reconcile can do. Reads come from the cache and are never older than this key's own writes; every write checks the
  * leader lease first and carries preconditions. The functions need no `this`, so they can be destructured.
@@ -74,7 +79,7 @@ export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "mess
  * Writes throw ApiError when refused, `ERR_NOT_OWNED` for an object of somebody else, and `ERR_OUTCOME_UNKNOWN` when no answer
  * came; `outcome(write)` makes a value of it.
  */
-export interface ReconcileContext {
+export interface ReconcileContext<Status extends object = object> {
   /** Aborts when the manager stops or loses its lease. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -131,7 +136,7 @@ export interface ReconcileContext {
    */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
   /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */
-  status(this: void, status: object): Promise<void>;
+  status(this: void, status: Status): Promise<void>;
   /** Conditions of the reconciled object. Written together with `status`, at the latest at the end. */
   condition(this: void, ...conditions: readonly ConditionInit[]): void;
   /** Tells the user of the reconciled object; equal events become one with a count. */

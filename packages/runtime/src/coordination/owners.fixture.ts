@@ -146,8 +146,9 @@ export class OwnersWorld {
         // Some take their time between looking and writing, so that they are caught in the middle.
         const isSlow = this.#random.next() < 0.2;
         if (isSlow) await new Promise<void>((resolve) => void clock.setTimer(resolve, this.#random.int(4_000)));
-        if (candy.spec.turn !== candy.status?.turn)
-          await status({ turn: candy.spec.turn, by: `${process.name}@${epoch}` });
+        const { turn } = candy.spec;
+        if (turn !== candy.status?.turn)
+          await status({ ...(turn === undefined ? {} : { turn }), by: `${process.name}@${epoch}` });
         return this.#random.next() < 0.05 ? requeueAfter(3_000, "sweets are looked at again") : awaitChange();
       },
     });

@@ -7,6 +7,7 @@ import { systemHost } from "@setpoint/host/system";
 import { createKind, type KubeObject, type Transport } from "@setpoint/apimachinery";
 import { ControllerSupervisor } from "../packages/runtime/src/manager/controller-supervisor.ts";
 import { allKeys } from "../packages/runtime/src/coordination/key-ownership.ts";
+import { CauseList } from "../packages/runtime/src/run/cause-list.ts";
 import { lazyClient } from "../packages/runtime/src/manager/lazy-client.ts";
 
 const count = 100_000;
@@ -24,8 +25,8 @@ const boxes = Array.from({ length: count }, (_, i) => ({
   metadata: { name: `box-${i}`, namespace: "default", resourceVersion: String(i) },
 }));
 
-function run(key: string): ReturnType<ControllerSupervisor["begin"]> {
-  const supervised = supervisor.begin(key, "an id", () => {});
+function run(key: string, causes = new CauseList()): ReturnType<ControllerSupervisor["begin"]> {
+  const supervised = supervisor.begin({ key, reconcileID: "an id", ...causes.take() }, () => {});
   supervised.ended({ end: "success", result: undefined });
   return supervised;
 }
@@ -33,8 +34,9 @@ function run(key: string): ReturnType<ControllerSupervisor["begin"]> {
 const kinds: Readonly<Record<string, (key: string, box: KubeObject) => unknown>> = {
   "a run": (key) => run(key),
   "a run that a change woke": (key, box) => {
-    supervisor.woken(key, "changed", Box, box);
-    return run(key);
+    const causes = new CauseList();
+    causes.add("changed", Box, box, 0);
+    return run(key, causes);
   },
   "a run that uses its client": (key) => typeof run(key).client.get,
 };

@@ -7,6 +7,10 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["storage", "response", "request", "registry", "patch", "apply", "validation", "read", "write", "watch"],
     ...["admission", "webhook", "auth", "assembly", "faults", "http"],
   ],
+  "packages/runtime": [
+    ...["cache", "queue", "objects", "events", "controller", "writes", "status", "protection"],
+    ...["run", "sources", "handlers", "coordination", "why", "webhook", "manager"],
+  ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
     ...["status", "probes", "logs", "workers", "kubelet", "node"],

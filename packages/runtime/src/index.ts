@@ -108,7 +108,7 @@ export type {
   ShardState,
 } from "./manager/manager-options.ts";
 export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why/why-report.ts";
-export type { ChangeKind } from "./run/run-supervisor.ts";
+export type { ChangeKind } from "./run/run-record.ts";
 export { startManager } from "./manager/start-manager.ts";
 
 // caches and queues, for what is not a controller

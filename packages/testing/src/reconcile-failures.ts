@@ -117,9 +117,9 @@ export class FailureObserver {
   }
 
   #observedRun(controller: string, run: ControllerDefinition["reconcile"]): ControllerDefinition["reconcile"] {
-    return async (object, context) => {
+    return async (object, context, steps) => {
       try {
-        return await run(object, context);
+        return await run(object, context, steps);
       } catch (error) {
         const isFailure = !isSetpointError(error, suspended) && !context.signal.aborted;
         if (isFailure) this.#thrown.set(idOf({ controller, key: storeKey(object.metadata) }), error);

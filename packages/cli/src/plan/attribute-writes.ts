@@ -38,9 +38,9 @@ export class WriteAttribution {
   #observed(definition: Definition): Definition {
     const run =
       (inner: Definition["reconcile"]): Definition["reconcile"] =>
-      (object, context) => {
+      (object, context, steps) => {
         const note = this.#begin(definition, object);
-        return this.#running.run(note, () => inner(object, observed(context, note)));
+        return this.#running.run(note, () => inner(object, observed(context, note), steps));
       };
     return { ...definition, reconcile: run(definition.reconcile), cleanup: run(definition.cleanup) };
   }

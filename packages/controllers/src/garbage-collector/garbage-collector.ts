@@ -63,7 +63,7 @@ export class GarbageCollector implements AsyncDisposable {
     });
     this.#workers = new Workers({
       ...{ clock: host.clock, queue: this.#queue, concurrency },
-      work: (uid, free) => this.#collect(uid).finally(free),
+      work: (uid, { release }) => this.#collect(uid).finally(release),
     });
   }
 

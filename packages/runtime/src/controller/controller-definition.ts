@@ -7,9 +7,18 @@ import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/rate-limiter.ts";
 import type { PureForm } from "./pure-form.ts";
 import type { Result } from "./result.ts";
+import type { StepMemory } from "./step-memory.ts";
 import type { Daemon } from "./daemon.ts";
 import type { Source } from "./source.ts";
 import type { Selection, WatchDefinition } from "./watch-definition.ts";
+
+/** `steps`: what the controller remembers of the plan of this object. */
+export type ReconcileFunction = (
+  this: void,
+  object: Stored<KubeObject>,
+  context: ReconcileContext,
+  steps: StepMemory,
+) => Promise<Result | void>;
 
 /** What a controller is, as data: made by `controller()`, run by `startManager()`. */
 export interface ControllerDefinition {
@@ -49,8 +58,8 @@ export interface ControllerDefinition {
   readonly pure?: PureForm;
   /** Whether a change of the reconciled object is worth a run. */
   predicate(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
-  reconcile(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
-  cleanup(this: void, object: Stored<KubeObject>, context: ReconcileContext): Promise<Result | void>;
+  readonly reconcile: ReconcileFunction;
+  readonly cleanup: ReconcileFunction;
   /** Runs instead of `cleanup` when the kind's definition is being deleted; only kinds that own data have it. */
-  readonly releaseData?: (object: Stored<KubeObject>, context: ReconcileContext) => Promise<Result | void>;
+  readonly releaseData?: ReconcileFunction;
 }

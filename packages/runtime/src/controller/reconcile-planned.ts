@@ -7,23 +7,22 @@ import type { PlannedOptions, StepFacts } from "./controller-options.ts";
 import type { ConditionInit, ReconcileContext } from "./reconcile-context.ts";
 import type { Result } from "./result.ts";
 import type { Step } from "./step.ts";
-import { type AnyStep, StepMemories, type StepMemory } from "./step-memories.ts";
+import { rememberStep, type AnyStep, type PlannedStep } from "./step-memory.ts";
 
 /** A reconcile that observes, plans, and performs the one step that the plan names. */
 export function reconcilePlanned<T extends KubeObject, S, A extends object>(
   kind: KindRef<T>,
   options: PlannedOptions<T, S, A>,
 ): ControllerDefinition["reconcile"] {
-  const memories = new StepMemories();
   const reportsProgress = hasConditions(kind);
-  return async (object, context) => {
+  return async (object, context, steps) => {
     const seen = await options.observe(object as Stored<T>, context);
     const step = options.plan(seen, context.clock.now());
-    const { memory, again } = memories.remember(object.metadata.uid, step, context.clock.now());
-    const facts = factsOf(memory, again, context);
+    const { planned, again } = rememberStep(steps, step, context.clock.now());
+    const facts = factsOf(planned, again, context);
     if (reportsProgress) context.condition(progressing(step, facts));
     await report(options, seen, step, facts, context);
-    return (step.kind === "act" ? await act(options, seen, step, memory, context) : undefined) ?? again;
+    return (step.kind === "act" ? await act(options, seen, step, planned, context) : undefined) ?? again;
   };
 }
 
@@ -31,7 +30,7 @@ function act<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,
   seen: S,
   step: Extract<Step<A>, { kind: "act" }>,
-  { repeats }: StepMemory,
+  { repeats }: PlannedStep,
   context: ReconcileContext,
 ): Promise<Result | void> {
   // A step that is tried again is no news.
@@ -41,9 +40,9 @@ function act<T extends KubeObject, S, A extends object>(
   return handler(step.args, context, seen);
 }
 
-function factsOf(memory: StepMemory, again: Result, context: ReconcileContext): StepFacts {
+function factsOf(planned: PlannedStep, again: Result, context: ReconcileContext): StepFacts {
   const now = timestampAt(context.clock.now());
-  const since = timestampAt(memory.sinceMs);
+  const since = timestampAt(planned.sinceMs);
   const outdated = context.outdated();
   const facts = outdated === undefined ? { now, since } : { now, since, outdated };
   if (again.kind === "awaitChange") return facts;

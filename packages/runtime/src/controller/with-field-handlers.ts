@@ -22,8 +22,8 @@ export function withFieldHandlers<T extends KubeObject>(
     refuse(`\`fields\` has ${paths.length} handlers; at most ${fieldHandlersMax} can be remembered`);
   // The handlers get objects of the controller's kind alone.
   const untyped = handlers as readonly FieldHandler[];
-  return async (object, context) => {
-    if (object.metadata.deletionTimestamp !== undefined) return reconcile(object, context);
-    return reconcile(await runFieldHandlers(untyped, kind, object, context, controller), context);
+  return async (object, context, steps) => {
+    if (object.metadata.deletionTimestamp !== undefined) return reconcile(object, context, steps);
+    return reconcile(await runFieldHandlers(untyped, kind, object, context, controller), context, steps);
   };
 }

@@ -3,7 +3,7 @@ import { isNotFound, SetpointError } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import { microTimestamp, sleep, type Host } from "@setpoint/host";
 import { errNotLeader } from "../errors.ts";
-import { withinTime } from "../within-time.ts";
+import { withinTime } from "./within-time.ts";
 import { Lease } from "./lease.ts";
 import type { LeaseHolder, LeaseEnd } from "./lease-holder.ts";
 import type { LeaderElectionOptions } from "./lease-options.ts";

@@ -292,7 +292,7 @@ test("a shardBy that throws holds up its own key alone, which is logged and trie
   });
   await fleet.run(20_000);
   expect(a.runs.toSorted()).toEqual(names.filter((name) => name !== "candy-3").toSorted());
-  expect(fleet.host.lines.filter(({ message }) => message === "Key could not be run").length).toBeGreaterThan(1);
+  expect(fleet.host.lines.filter(({ message }) => message === "Cannot run key").length).toBeGreaterThan(1);
   isBroken = false;
   await fleet.run(60_000);
   expect(new Set(a.runs)).toEqual(new Set(names));

@@ -5,7 +5,7 @@ import { microTimestamp, sleep, type Host } from "@setpoint/host";
 import { errNotLeader } from "../errors.ts";
 import { Lease } from "./lease.ts";
 import type { LeaseHolder, LeaseEnd } from "./lease-holder.ts";
-import { withinTime } from "../within-time.ts";
+import { withinTime } from "./within-time.ts";
 import { GroupRecord } from "./group-record.ts";
 import { LeaseObserver } from "./lease-observer.ts";
 import { viewOf, type ShardView } from "./runnable-slots.ts";

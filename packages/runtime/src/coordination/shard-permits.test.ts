@@ -1,6 +1,6 @@
 import { simulatedHost } from "@setpoint/host/simulated";
 import { expect, test } from "vitest";
-import { RunLedger } from "../run/run-ledger.ts";
+import { RunHistory } from "../run/run-history.ts";
 import { RunTransport } from "../run/run-transport.ts";
 import { ShardPermits } from "./shard-permits.ts";
 import { slotCount } from "./slots.ts";
@@ -33,11 +33,10 @@ test("a write that had no answer keeps its key for as long as it may be on its w
   const { clock, permits, begin } = create();
   permits.update(all);
   const permit = begin();
-  const ledger = new RunLedger();
   const way = new RunTransport({
     inner: { send: () => Promise.reject(new Error("the connection broke")) },
-    ...{ clock, ledger, tracer: undefined, span: undefined },
-    run: ledger.begin({ key: "default/lolly", reconcileID: "", startedMs: 0, causes: [], moreCauses: 0 }),
+    ...{ clock, tracer: undefined, span: undefined },
+    record: new RunHistory().begin({ key: "default/lolly", reconcileID: "", startedMs: 0, causes: [], moreCauses: 0 }),
     assertMayWrite: () => permit.assertMayWrite(),
   });
   permit.follow(way);

@@ -6,7 +6,7 @@ import type { CacheOptions } from "../cache/cache-options.ts";
 import { InformerFactory } from "../cache/informer-factory.ts";
 import { storeKey } from "../cache/store.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
-import { ControllerRunner } from "../run/controller-runner.ts";
+import { ControllerRunner } from "./controller-runner.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { fencedTransport } from "../coordination/fenced-transport.ts";
 import { ControllerSupervisor } from "./controller-supervisor.ts";

@@ -1,11 +1,10 @@
 /** Stands beside the runs of one controller: decides which keys run here, and keeps why they ran and what they did. */
-import type { KubeObject, Transport } from "@setpoint/apimachinery";
-import type { Client, KindRef } from "@setpoint/client";
+import type { Transport } from "@setpoint/apimachinery";
+import type { Client } from "@setpoint/client";
 import type { Host, Span } from "@setpoint/host";
-import { CauseCollector } from "../run/cause-collector.ts";
-import { type BegunRun, reasonOf, RunLedger } from "../run/run-ledger.ts";
-import type { Cause } from "../run/run-record.ts";
-import type { ChangeKind, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../run/run-supervisor.ts";
+import { reasonOf, RunHistory, type BegunRun, type RunRecorder } from "../run/run-history.ts";
+import type { Cause, WriteRecord } from "../run/run-record.ts";
+import type { BegunKeyRun, OnAnswer, RunSupervisor, RunVerdict, SupervisedRun } from "../run/run-supervisor.ts";
 import type { KeyOwnership, RunPermit } from "../coordination/key-ownership.ts";
 import { RunTransport } from "../run/run-transport.ts";
 
@@ -21,11 +20,8 @@ export interface ControllerSupervisorOptions {
 }
 
 export class ControllerSupervisor implements RunSupervisor {
-  readonly ledger: RunLedger = new RunLedger();
-  readonly causes: CauseCollector = new CauseCollector();
+  readonly history: RunHistory = new RunHistory();
   readonly #options: ControllerSupervisorOptions;
-  /** What daemons write is no run's doing. */
-  readonly #besides: RunLedger = new RunLedger();
 
   constructor(options: ControllerSupervisorOptions) {
     this.#options = options;
@@ -35,29 +31,19 @@ export class ControllerSupervisor implements RunSupervisor {
     return this.#options.ownership.mayRun(key);
   }
 
-  woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void {
-    this.causes.add(key, change, kind, object, this.#options.host.clock.now());
-  }
-
-  passed(key: string): void {
-    this.causes.take(key);
-  }
-
-  begin(key: string, reconcileID: string, onAnswer: OnAnswer): SupervisedRun {
+  begin(run: BegunKeyRun, onAnswer: OnAnswer): SupervisedRun {
     const { host, transport, ownership, createClient, controller } = this.#options;
     const { clock, tracer } = host;
     const { assertMayWrite: assertManagerMayWrite } = this.#options;
-    const { causes, more } = this.causes.take(key);
-    const begun: BegunRun = { key, reconcileID, startedMs: clock.now(), causes, moreCauses: more };
-    const run = this.ledger.begin(begun);
-    const permit = ownership.begin(key);
+    const begun: BegunRun = { ...run, startedMs: clock.now() };
+    const record = this.history.begin(begun);
+    const permit = ownership.begin(run.key);
     const span = tracer?.startSpan(`reconcile ${controller}`, { attributes: attributesOf(controller, begun) });
     const assertMayWrite = (): void => permit.assertMayWrite();
     const way = new RunTransport({
       inner: transport,
       clock,
-      ledger: this.ledger,
-      run,
+      record,
       assertMayWrite,
       onAnswer,
       tracer,
@@ -71,30 +57,34 @@ export class ControllerSupervisor implements RunSupervisor {
         assertManagerMayWrite();
         assertMayWrite();
       },
-      ended: (verdict) => this.#end(run, verdict, permit, span),
+      ended: (verdict) => this.#end(record, verdict, permit, span),
     };
   }
 
   accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(): void } {
     const { host, transport, ownership, createClient } = this.#options;
-    const startedMs = host.clock.now();
-    const run = this.#besides.begin({ key, reconcileID: "", startedMs, causes: [], moreCauses: 0 });
     const permit = ownership.begin(key);
     const assertMayWrite = (): void => permit.assertMayWrite();
-    const ports = { inner: transport, clock: host.clock, ledger: this.#besides, run, assertMayWrite };
+    // What daemons write is no run's doing.
+    const record = { write: ignoredWrite };
+    const ports = { inner: transport, clock: host.clock, record, assertMayWrite };
     const way = new RunTransport({ ...ports, tracer: host.tracer, span: undefined });
     permit.follow(way);
     return { client: createClient(way), signal: permit.signal, ended: () => permit.ended() };
   }
 
-  #end(run: number, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {
-    this.ledger.end(run, verdict, this.#options.host.clock.now());
+  #end(record: RunRecorder, verdict: RunVerdict, permit: RunPermit, span: Span | undefined): void {
+    record.end(verdict, this.#options.host.clock.now());
     permit.ended();
     if (span === undefined) return;
     const reason = reasonOf(verdict);
     span.set({ "setpoint.result": verdict.end, ...(reason === undefined ? {} : { "setpoint.reason": reason }) });
     span.end("error" in verdict ? verdict.error : undefined);
   }
+}
+
+function ignoredWrite(method: string, path: string): WriteRecord {
+  return { method, path, status: undefined, resourceVersion: undefined };
 }
 
 function attributesOf(controller: string, run: BegunRun): Readonly<Record<string, string | number>> {

@@ -1,6 +1,6 @@
 import type { Clock } from "@setpoint/host";
 import type { Informer } from "../cache/informer.ts";
-import type { ControllerRunner } from "../run/controller-runner.ts";
+import type { ControllerRunner } from "./controller-runner.ts";
 import type { LeaderElector } from "../coordination/leader-elector.ts";
 import type { ClusterCell } from "./cluster-cell.ts";
 import type { HealthCheck, HealthOptions, HealthReport } from "./manager-options.ts";

@@ -43,7 +43,7 @@ test("a fight over a field is noticed, slowed down, and told with the name of th
   expect(rounds).toBeGreaterThanOrEqual(5);
   expect(rounds).toBeLessThan(12);
   expect(await notesOf(world, "FieldFight")).toEqual([
-    'ConfigMap "mint" is set back and forth: "salt-lover" changes again and again what this controller applies; one of the two must let go',
+    'Conflicting field managers: "salt-lover" changes again and again what this controller applies to ConfigMap "mint"; remove the fields from one of them',
   ]);
   expect(said(await world.candy(), "Slowed")).toContain("True FieldFight");
   expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="FieldFight"} 1');

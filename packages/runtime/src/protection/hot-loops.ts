@@ -4,71 +4,36 @@ const slowMsMax = 60_000;
 const windowMs = 60_000;
 
 /** Runs of one key that nothing but the key itself gave a reason for. */
-interface Chain {
-  windowStartMs: number;
-  count: number;
+export interface HotLoop {
+  readonly windowStartMs: number;
+  readonly count: number;
   /** 0: not slowed down. */
-  slowMs: number;
-  notBeforeMs: number;
+  readonly slowMs: number;
+  readonly notBeforeMs: number;
 }
 
 /**
- * Finds keys that run in circles: a status with the time in it, a `requeueAfter(0)` without an end, a reconcile that changes a
- * child there and back. Keys that run for a reason are not kept, so it costs them nothing.
+ * Counts a run that has ended and is due again soon although no input has changed: a status with the time in it, a `requeueAfter(0)`
+ * without an end, a reconcile that changes a child back and forth. The loop is slowed down once it has reached `runsPerMinute`.
  */
-export class HotLoops {
-  readonly #runsPerMinute: number;
-  readonly #chains = new Map<string, Chain>();
+export function afterIdleRun(loop: HotLoop | undefined, runsPerMinute: number, nowMs: number): HotLoop {
+  if (loop !== undefined && isSlow(loop)) return slowed(loop, Math.min(2 * loop.slowMs, slowMsMax), nowMs);
+  const isInWindow = loop !== undefined && nowMs - loop.windowStartMs <= windowMs;
+  const counted = isInWindow
+    ? { ...loop, count: loop.count + 1 }
+    : { windowStartMs: nowMs, count: 1, slowMs: 0, notBeforeMs: 0 };
+  return counted.count < runsPerMinute ? counted : slowed(counted, slowMsFirst, nowMs);
+}
 
-  constructor(runsPerMinute: number) {
-    this.#runsPerMinute = runsPerMinute;
-  }
+export function isSlow(loop: HotLoop | undefined): boolean {
+  return loop !== undefined && loop.slowMs > 0;
+}
 
-  /** Keys that are slowed down. */
-  get slowCount(): number {
-    let count = 0;
-    for (const { slowMs } of this.#chains.values()) if (slowMs > 0) count++;
-    return count;
-  }
+/** In how many milliseconds the key may run. */
+export function loopWaitMs(loop: HotLoop | undefined, nowMs: number): number {
+  return Math.max(0, (loop?.notBeforeMs ?? 0) - nowMs);
+}
 
-  has(key: string): boolean {
-    return this.#chains.size > 0 && this.#chains.has(key);
-  }
-
-  isSlow(key: string): boolean {
-    return (this.#chains.get(key)?.slowMs ?? 0) > 0;
-  }
-
-  /** In how many milliseconds the key may run. */
-  waitMs(key: string, nowMs: number): number {
-    if (this.#chains.size === 0) return 0;
-    return Math.max(0, (this.#chains.get(key)?.notBeforeMs ?? 0) - nowMs);
-  }
-
-  /** Something that the controller did not do itself has changed, or the key is at rest. Says whether it was slowed down. */
-  release(key: string): boolean {
-    if (this.#chains.size === 0) return false;
-    const wasSlow = this.isSlow(key);
-    this.#chains.delete(key);
-    return wasSlow;
-  }
-
-  /** A run has ended and the next is due soon, although no input has changed. Says whether the loop was noticed just now. */
-  again(key: string, nowMs: number): boolean {
-    const chain = this.#chains.get(key) ?? { windowStartMs: nowMs, count: 0, slowMs: 0, notBeforeMs: 0 };
-    this.#chains.set(key, chain);
-    if (chain.slowMs > 0) {
-      chain.slowMs = Math.min(2 * chain.slowMs, slowMsMax);
-      chain.notBeforeMs = nowMs + chain.slowMs;
-      return false;
-    }
-    if (nowMs - chain.windowStartMs > windowMs) {
-      chain.windowStartMs = nowMs;
-      chain.count = 0;
-    }
-    if (++chain.count < this.#runsPerMinute) return false;
-    chain.slowMs = slowMsFirst;
-    chain.notBeforeMs = nowMs + chain.slowMs;
-    return true;
-  }
+function slowed(loop: HotLoop, slowMs: number, nowMs: number): HotLoop {
+  return { ...loop, slowMs, notBeforeMs: nowMs + slowMs };
 }

@@ -1,22 +1,28 @@
-/** What stands between a controller that went wrong and the cluster: it is slowed down or stopped, and says so. */
+/** Slows down or stops a controller that went wrong, and reports it on the object. */
 import { isApiError, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
 import { storeKey } from "../cache/store.ts";
-import { conditionsOf } from "../status/conditions.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { ConditionInit } from "../controller/reconcile-context.ts";
-import type { PlannedWrite, WriteGuard } from "../writes/write-guard.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
-import { FieldFights, otherManagerOf, type Fight } from "./field-fights.ts";
-import { HotLoops } from "./hot-loops.ts";
+import { conditionsOf } from "../status/conditions.ts";
+import type { WriteGuard } from "../writes/write-guard.ts";
+import { FieldFights, isFightOver, otherManagerOf, type Fight } from "./field-fights.ts";
+import { afterIdleRun, isSlow, loopWaitMs, type HotLoop } from "./hot-loops.ts";
 import { WriteBudget } from "./write-budget.ts";
 
 const idleRunsPerMinuteDefault = 120;
 /** The condition of an object whose reconcile is slowed down; its reason is `HotLoop` or `FieldFight`. */
 const conditionType = "Slowed";
 const hotLoopMessage =
-  "Its reconcile runs again and again although nothing but its own writes has changed; it is slowed down until something does";
+  "The reconcile runs again and again although nothing but its own writes has changed; it is slowed down until another change arrives";
+
+/** What slows a key down. */
+export interface ProtectedKey {
+  loop: HotLoop | undefined;
+  fight: Fight | undefined;
+}
 
 export interface ProtectionsOptions {
   readonly definition: ControllerDefinition;
@@ -24,13 +30,15 @@ export interface ProtectionsOptions {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly client: Client;
+  /** The keys of the controller of which anything is remembered. */
+  keys(this: void): Iterable<ProtectedKey>;
   /** All present children of all objects of the controller. */
   childCount(this: void): number;
 }
 
-export class Protections implements WriteGuard {
+export class Protections {
   readonly #options: ProtectionsOptions;
-  readonly #loops: HotLoops;
+  readonly #idleRunsPerMinute: number;
   readonly #fights = new FieldFights();
   readonly #budget: WriteBudget;
   readonly #stopCounting: () => void;
@@ -39,33 +47,27 @@ export class Protections implements WriteGuard {
     const { definition, host, log, childCount } = options;
     const limits = definition.limits ?? {};
     this.#options = options;
-    this.#loops = new HotLoops(limits.idleRunsPerMinute ?? idleRunsPerMinuteDefault);
+    this.#idleRunsPerMinute = limits.idleRunsPerMinute ?? idleRunsPerMinuteDefault;
     this.#budget = new WriteBudget({ controller: definition.name, limits, host, log, childCount });
     this.#stopCounting = host.metrics.onExpose(() => this.#count());
   }
 
-  check(write: PlannedWrite): void {
-    this.#budget.check(write);
+  /** Looks at every write of a run of the key. */
+  guardOf(state: ProtectedKey): WriteGuard {
+    return {
+      check: (write) => this.#budget.check(write),
+      written: (write) => {
+        state.fight = this.#fights.afterWrite(write, state.fight, this.#nowMs);
+      },
+    };
   }
 
-  written(write: PlannedWrite): void {
-    this.#fights.note(write, this.#nowMs);
-  }
-
-  /** In how many milliseconds the key may run. */
-  waitMs(key: string, object: KubeObject): number {
+  /** In how many milliseconds the key may run; ends a fight that is over. */
+  waitMs(state: ProtectedKey, object: KubeObject): number {
     const nowMs = this.#nowMs;
-    return Math.max(this.#loops.waitMs(key, nowMs), this.#fights.waitMs(key, object, nowMs));
-  }
-
-  /** Something that this controller has not done itself has changed. */
-  inputChanged(key: string): void {
-    this.#loops.release(key);
-  }
-
-  forget(key: string): void {
-    this.#loops.release(key);
-    this.#fights.release(key);
+    if (state.fight !== undefined && isFightOver(state.fight, object, nowMs)) state.fight = undefined;
+    const fightMs = Math.max(0, (state.fight?.notBeforeMs ?? 0) - nowMs);
+    return Math.max(loopWaitMs(state.loop, nowMs), fightMs);
   }
 
   close(): void {
@@ -73,77 +75,64 @@ export class Protections implements WriteGuard {
     this.#stopCounting();
   }
 
-  /** Whether anything is remembered of the key. */
-  knows(key: string): boolean {
-    return this.#loops.has(key) || this.isFighting(key);
-  }
-
-  isFighting(key: string): boolean {
-    return this.#fights.of(key) !== undefined;
-  }
-
-  /** Before a run of a key that fights: asks the server who the other is, while it shows the other's value. */
-  async beforeRun(key: string, object: Stored<KubeObject>): Promise<void> {
-    const fight = this.#fights.of(key);
-    if (fight === undefined || fight.isTold) return;
-    if (!fight.isAsked) {
-      fight.isAsked = true;
-      fight.manager = await this.#askWho(fight);
-    }
-    fight.isTold = true;
-    this.#tell(object, "FieldFight", fightMessage(fight));
+  /** Before a run of a key that fights: asks the server for the other manager, while it shows the other's value. */
+  async beforeRun(state: ProtectedKey, object: Stored<KubeObject>): Promise<void> {
+    const { fight } = state;
+    if (fight === undefined || fight.isReported) return;
+    const reported = { ...fight, manager: await this.#askManager(fight), isReported: true };
+    state.fight = reported;
+    this.#report(object, "FieldFight", fightMessage(reported));
   }
 
   /**
    * After a run that has not failed. `isEcho`: what woke the key meanwhile, if anything, were its own writes; `isSoon`: it runs
-   * again soon. Returns in how many milliseconds the key should run once more to take back what its condition says.
+   * again soon. Returns in how many milliseconds the key should run once more to take back what its condition reports.
    */
-  afterRun(key: string, object: Stored<KubeObject>, isEcho: boolean, isSoon: boolean): number | undefined {
-    const fight = this.#fights.of(key);
-    if (fight !== undefined) return Math.max(0, fight.untilMs - this.#nowMs);
-    if (isEcho && isSoon) {
-      if (this.#loops.again(key, this.#nowMs)) this.#tell(object, "HotLoop", hotLoopMessage);
-      return undefined;
+  afterRun(state: ProtectedKey, object: Stored<KubeObject>, isEcho: boolean, isSoon: boolean): number | undefined {
+    if (state.fight !== undefined) return Math.max(0, state.fight.untilMs - this.#nowMs);
+    const wasSlow = isSlow(state.loop);
+    if (!isEcho || !isSoon) {
+      state.loop = undefined;
+      return wasSlow ? 0 : undefined;
     }
-    return this.#loops.release(key) ? 0 : undefined;
+    state.loop = afterIdleRun(state.loop, this.#idleRunsPerMinute, this.#nowMs);
+    if (!wasSlow && isSlow(state.loop)) this.#report(object, "HotLoop", hotLoopMessage);
+    return undefined;
   }
 
   /** Why the key is slowed down; undefined when it is not. */
-  messageOf(key: string): string | undefined {
-    const fight = this.#fights.of(key);
+  messageOf({ fight, loop }: ProtectedKey): string | undefined {
     if (fight !== undefined) return fightMessage(fight);
-    return this.#loops.isSlow(key) ? hotLoopMessage : undefined;
+    return isSlow(loop) ? hotLoopMessage : undefined;
   }
 
-  /** What the object's condition has to say; undefined when it says it, or there is nothing to say. */
-  conditionOf(key: string, object: Stored<KubeObject>): ConditionInit | undefined {
-    const fight = this.#fights.of(key);
-    if (fight?.isTold === true)
+  /** What the object's condition has to report; undefined when it does already, or there is nothing to report. */
+  conditionOf({ fight, loop }: ProtectedKey, object: Stored<KubeObject>): ConditionInit | undefined {
+    if (fight?.isReported === true)
       return { type: conditionType, status: "True", reason: "FieldFight", message: fightMessage(fight) };
-    if (this.#loops.isSlow(key))
-      return { type: conditionType, status: "True", reason: "HotLoop", message: hotLoopMessage };
-    const isSlowed = conditionsOf((object as { readonly status?: object }).status).some(
+    if (isSlow(loop)) return { type: conditionType, status: "True", reason: "HotLoop", message: hotLoopMessage };
+    const isReported = conditionsOf((object as { readonly status?: object }).status).some(
       ({ type, status }) => type === conditionType && status === "True",
     );
-    if (!isSlowed) return undefined;
-    return { type: conditionType, status: "False", reason: "AsUsual", message: "It runs at its usual pace" };
+    if (!isReported) return undefined;
+    return { type: conditionType, status: "False", reason: "AsUsual", message: "The reconcile runs at its usual pace" };
   }
 
   get #nowMs(): number {
     return this.#options.host.clock.monotonic();
   }
 
-  async #askWho({ kind, child }: Fight): Promise<string | undefined> {
+  async #askManager({ kind, child }: Fight): Promise<string | undefined> {
     try {
       const present = await this.#options.client.get<KubeObject>(kind, child);
       return otherManagerOf(present, this.#options.definition.fieldManager);
     } catch (error) {
-      if (!isApiError(error)) this.#options.log.debug("Could not ask who changes a child", { error });
+      if (!isApiError(error)) this.#options.log.debug("Cannot read the field managers of a child", { error });
       return undefined;
     }
   }
 
-  #tell(object: Stored<KubeObject>, reason: "HotLoop" | "FieldFight", message: string): void {
+  #report(object: Stored<KubeObject>, reason: "HotLoop" | "FieldFight", message: string): void {
     const { definition, events, host, log } = this.#options;
     log.warn("Slowed down a key", { object: storeKey(object.metadata), reason, message });
     events.record(object, definition.name, { type: "Warning", reason, message });
@@ -153,14 +142,16 @@ export class Protections implements WriteGuard {
   }
 
   #count(): void {
-    const { definition, host } = this.#options;
+    const { definition, host, keys } = this.#options;
+    let count = 0;
+    for (const { loop, fight } of keys()) if (fight !== undefined || isSlow(loop)) count++;
     host.metrics
       .gauge("setpoint_slowed_keys", "Keys that a protection slows down.")
-      .set(this.#loops.slowCount + this.#fights.size, { controller: definition.name });
+      .set(count, { controller: definition.name });
   }
 }
 
 function fightMessage({ kind, child, manager }: Fight): string {
-  const who = manager === undefined ? "somebody else" : `"${manager}"`;
-  return `${kind.kind} "${child.name}" is set back and forth: ${who} changes again and again what this controller applies; one of the two must let go`;
+  const other = manager === undefined ? "another manager" : `"${manager}"`;
+  return `Conflicting field managers: ${other} changes again and again what this controller applies to ${kind.kind} "${child.name}"; remove the fields from one of them`;
 }

@@ -82,7 +82,7 @@ test("of an object that leaves the selection with its finalizer its user is told
   await world.run(1_000);
   expect((await world.candy()).metadata.finalizers).toEqual(["example.com/candy"]);
   expect(await notesOf(world, "LeftSelection")).toEqual([
-    'It is not among the objects that controller "candy" selects any more, and has its finalizer "example.com/candy": nobody here cleans up when it is deleted',
+    'The object no longer matches the selector of controller "candy" and still has its finalizer "example.com/candy": a deletion waits until another controller, or a person, removes it',
   ]);
 });
 

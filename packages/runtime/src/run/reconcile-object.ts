@@ -2,8 +2,8 @@ import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { isTerminalError, TerminalError } from "../errors.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
-import type { Run } from "./create-context.ts";
-import { isKindLeaving } from "./kind-departure.ts";
+import type { Run } from "./create-run.ts";
+import { isKindBeingDeleted } from "./kind-deletion.ts";
 import { isOtherUid } from "../writes/other-uid.ts";
 import { lookAgainMs } from "../status/refusal.ts";
 import { requeueAfter, type Result } from "../controller/result.ts";
@@ -18,70 +18,88 @@ export async function reconcileObject(
   object: Stored<KubeObject>,
   run: Run,
 ): Promise<Result | void> {
-  const { finalizer, hasCleanup, reconcileDeleting } = definition;
-  const isDeleting = object.metadata.deletionTimestamp !== undefined;
+  const { finalizer, hasCleanup, reconcile } = definition;
   const hasFinalizer = object.metadata.finalizers?.includes(finalizer) ?? false;
-  if (isDeleting) {
-    if (hasFinalizer && hasCleanup) {
-      const result = await concluded(run, () => cleanUp(definition, object, run), sayBeforeTheEnd);
-      if (result !== undefined) return result;
-    }
-    // The cleanup may have written to the object: what counts is how it is now.
-    if (hasFinalizer) return void (await setFinalizer(run.current(), finalizer, false, run).catch(unlessGone));
-    return reconcileDeleting ? concluded(run, () => definition.reconcile(object, run.context)) : undefined;
-  }
+  if (object.metadata.deletionTimestamp !== undefined) return reconcileDeleting(definition, object, hasFinalizer, run);
   const current = hasFinalizer === hasCleanup ? object : await setFinalizer(object, finalizer, hasCleanup, run);
-  return concluded(run, () => definition.reconcile(current, run.context));
+  return concluded(run, () => reconcile(current, run.context, run.steps));
 }
 
-/** Whoever deletes a kind has not asked for the end of the data that its objects own. */
+async function reconcileDeleting(
+  definition: ControllerDefinition,
+  object: Stored<KubeObject>,
+  hasFinalizer: boolean,
+  run: Run,
+): Promise<Result | void> {
+  const { finalizer, hasCleanup, reconcile } = definition;
+  if (!hasFinalizer) {
+    if (definition.reconcileDeleting) return concluded(run, () => reconcile(object, run.context, run.steps));
+    if (run.report.deletionPending()) await flushBeforeTheEnd(run);
+    return undefined;
+  }
+  if (hasCleanup) {
+    const result = await concluded(run, () => cleanUp(definition, object, run), reportCleanup);
+    if (result !== undefined) return result;
+  }
+  // The cleanup may have written to the object: what counts is how it is now.
+  await setFinalizer(run.current(), finalizer, false, run).catch(unlessGone);
+}
+
+/** Deleting a kind does not ask for the deletion of the data that its objects own. */
 async function cleanUp(
   { kind, cleanup, releaseData }: ControllerDefinition,
   object: Stored<KubeObject>,
-  { context }: Run,
+  { context, steps }: Run,
 ): Promise<Result | void> {
-  if (releaseData !== undefined && (await isKindLeaving(kind, context.client))) return releaseData(object, context);
-  return cleanup(object, context);
+  if (releaseData !== undefined && (await isKindBeingDeleted(kind, context.client)))
+    return releaseData(object, context, steps);
+  return cleanup(object, context, steps);
 }
 
-/** Conditions are written also when the run fails: they may say why. */
+/** Calls the author's code and then writes the status. What the code throws is reported by the caller, who knows when it is retried. */
 async function concluded(
   run: Run,
-  reconcile: () => Promise<Result | void>,
-  say: (run: Run, result: Result | void) => Promise<void> = (each) => each.flush(),
+  call: () => Promise<Result | void>,
+  writeStatus: (run: Run, result: Result | void) => Promise<void> = ({ report }) => report.flush(),
 ): Promise<Result | void> {
   let result: Result | void;
   try {
-    result = await reconcile();
+    result = await call();
     const waitsFor = run.waitsFor();
-    // A step waits, and the author's code has kept its error: the run comes back to it all the same.
-    if (waitsFor === undefined) run.succeeded();
+    // A step waits, and the author's code has caught its error: the run comes back to it all the same.
+    if (waitsFor === undefined) run.report.concluded();
     else if (result?.kind !== "requeueAfter") result = waitsFor;
   } catch (error) {
-    if (!isSuspension(error)) return failed(run, error);
+    if (!isSuspension(error)) return refused(run, error);
     result = error.result;
   }
-  await say(run, result);
+  await writeStatus(run, result);
   return result;
 }
 
-/** A status that the server does not take must not keep an object for ever whose cleanup has finished. */
-async function sayBeforeTheEnd(run: Run, result: Result | void): Promise<void> {
-  if (result !== undefined) return run.flush();
-  await run.flush().catch((error: unknown) => run.context.log.info("Status was not written before the end", { error }));
+async function reportCleanup(run: Run, result: Result | void): Promise<void> {
+  if (result === undefined) return flushBeforeTheEnd(run);
+  run.report.deletionPending(result);
+  await run.report.flush();
 }
 
-/** Somebody has removed the finalizer meanwhile, and with it the object: it was wanted away. */
+/** A status that the server refuses must not keep an object for ever whose cleanup has finished. */
+async function flushBeforeTheEnd({ report, context }: Run): Promise<void> {
+  await report.flush().catch((error: unknown) => context.log.info("Status was not written before the end", { error }));
+}
+
+/** The finalizer was removed meanwhile, and the object with it. */
 function unlessGone(error: unknown): void {
   if (!isNotFound(error) && !isOtherUid(error)) throw error;
 }
 
-/** What the user has to see is said; then the run is tried again as soon as that may help, and not before. */
-async function failed(run: Run, error: unknown): Promise<Result> {
-  const refusal = run.refused(error);
-  await run.flush().catch((cause: unknown) => run.context.log.debug("Status was not written", { error: cause }));
+/** Whether the run is tried again, and when: as soon as that may help, and not before. */
+async function refused(run: Run, error: unknown): Promise<Result> {
+  const { report, context } = run;
+  const refusal = report.thrown(error);
   if (refusal?.until === "look") {
-    run.context.log.warn("Reconcile was refused and looks again", { error, nextLookMs: lookAgainMs });
+    await report.flush().catch((cause: unknown) => context.log.debug("Status was not written", { error: cause }));
+    context.log.warn("Reconcile was refused", { error, retryDelayMs: lookAgainMs });
     return requeueAfter(lookAgainMs, refusal.message);
   }
   if (refusal?.until === "change" && !isTerminalError(error))

@@ -1,6 +1,9 @@
 import { SetpointError } from "@setpoint/apimachinery";
-import type { Clock, Timer } from "@setpoint/host";
+import type { Clock, Host, Logger, Timer } from "@setpoint/host";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import { errReconcileTimeout } from "../errors.ts";
+import type { ControllerMetrics } from "./controller-metrics.ts";
+import type { Worker } from "./workers.ts";
 
 /** A run that was told to end has so long before its worker is given to others. */
 const graceMs = 5_000;
@@ -14,6 +17,30 @@ export interface RunDeadlineOptions {
   readonly onTimeout: () => void;
   /** The run does not end. */
   readonly onIgnored: () => void;
+}
+
+/** The deadline of a run whose controller has one. */
+export function createRunDeadline({
+  definition: { timeoutMs },
+  host: { clock },
+  log,
+  metrics,
+  worker,
+  signal,
+}: {
+  readonly definition: Pick<ControllerDefinition, "timeoutMs">;
+  readonly host: Host;
+  readonly log: Logger;
+  readonly metrics: Pick<ControllerMetrics, "timedOut">;
+  readonly worker: Pick<Worker, "release">;
+  readonly signal: AbortSignal;
+}): RunDeadline | undefined {
+  if (timeoutMs === undefined) return undefined;
+  const onIgnored = (): void => {
+    log.error("Reconcile ignores its timeout; its worker takes other keys, its key stays locked", { timeoutMs });
+    worker.release();
+  };
+  return new RunDeadline({ clock, timeoutMs, signal, onTimeout: () => metrics.timedOut(), onIgnored });
 }
 
 /** Tells a run to end when it takes too long, and gives it up when it does not listen. */

@@ -1,5 +1,7 @@
 import type { KindRef } from "@setpoint/client";
-import type { ChangeKind } from "./run-supervisor.ts";
+
+/** What happened to an object that woke a key. */
+export type ChangeKind = "added" | "changed" | "deleted" | "enqueued";
 
 /** One change of an object that woke a key. */
 export interface Cause {

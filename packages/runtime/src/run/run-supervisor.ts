@@ -1,16 +1,28 @@
-import type { KubeObject } from "@setpoint/apimachinery";
-import type { Client, KindRef } from "@setpoint/client";
+import type { Client } from "@setpoint/client";
 import type { RunEnd } from "./controller-metrics.ts";
 import type { AnsweredRequest } from "../writes/own-writes.ts";
+import type { Cause } from "./run-record.ts";
 import type { Result } from "../controller/result.ts";
 
-/** What happened to an object that woke a key. */
-export type ChangeKind = "added" | "changed" | "deleted" | "enqueued";
-
 /** How a run ended: with a result, or with an error and when it is tried again (never, when only a change can help). */
-export type RunVerdict =
-  | { readonly end: RunEnd; readonly result: Result | void }
-  | { readonly end: "error"; readonly error: unknown; readonly retryDelayMs?: number };
+export type RunVerdict = { readonly end: RunEnd; readonly result: Result | void } | FailedVerdict;
+
+export interface FailedVerdict {
+  readonly end: "error";
+  readonly error: unknown;
+  readonly retryDelayMs?: number;
+  /** Nothing is wrong with the key: the program stops, or the key is another process's now. */
+  readonly isStopped?: boolean;
+}
+
+/** A run that begins, and what woke its key. */
+export interface BegunKeyRun {
+  readonly key: string;
+  readonly reconcileID: string;
+  readonly causes: readonly Cause[];
+  /** Causes beyond those that are kept. */
+  readonly moreCauses: number;
+}
 
 /** Is told what the server has answered to a write of a run, whoever has sent it: also what went through `context.client`. */
 export type OnAnswer = (request: AnsweredRequest, answer: unknown) => void;
@@ -33,10 +45,7 @@ export interface SupervisedRun {
 export interface RunSupervisor {
   /** Whether this process may run the key now. A key that may not run is dropped; whoever may allows it, adds it again. */
   mayRun(key: string): boolean;
-  woken(key: string, change: ChangeKind, kind: KindRef, object: KubeObject): void;
-  /** The key does not run: its object is gone, or it belongs to another process. */
-  passed(key: string): void;
-  begin(key: string, reconcileID: string, onAnswer: OnAnswer): SupervisedRun;
+  begin(run: BegunKeyRun, onAnswer: OnAnswer): SupervisedRun;
   /** Something runs beside the key's object: the key becomes another's only when that has ended too. */
   accompany(key: string): Pick<SupervisedRun, "client" | "signal"> & { ended(this: void): void };
 }

@@ -1,15 +1,13 @@
 import type { ApiRequest, ApiResponse, KubeObject, Transport } from "@setpoint/apimachinery";
 import type { Clock, Span, Tracer } from "@setpoint/host";
-import type { RunLedger } from "./run-ledger.ts";
+import type { RunRecorder } from "./run-history.ts";
 import type { OnAnswer } from "./run-supervisor.ts";
 
 /** What stands around the writes of one run. */
 export interface RunTransportPorts {
   readonly inner: Transport;
   readonly clock: Clock;
-  readonly ledger: RunLedger;
-  /** The run, as the ledger calls it. */
-  readonly run: number;
+  readonly record: Pick<RunRecorder, "write">;
   /** Throws when the run may not write, which it is asked before each write. */
   assertMayWrite(): void;
   readonly onAnswer?: OnAnswer;
@@ -45,9 +43,9 @@ export class RunTransport implements Transport {
   }
 
   async #write(request: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
-    const { inner, clock, ledger, run, tracer, span: parent } = this.#ports;
+    const { inner, clock, record, tracer, span: parent } = this.#ports;
     this.#ports.assertMayWrite();
-    const write = ledger.write(run, request.method, request.path);
+    const write = record.write(request.method, request.path);
     const span = tracer === undefined ? undefined : startSpan(tracer, parent, request);
     this.#writesOnTheirWay++;
     try {

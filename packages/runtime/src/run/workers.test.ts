@@ -9,7 +9,7 @@ function workersByHand(concurrency: number) {
   const atWork = new Map<string, { readonly free: () => void; readonly end: () => void }>();
   const workers = new Workers({
     ...{ clock: host.clock, queue, concurrency },
-    work(key, free) {
+    work(key, { release: free }) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const end = (): void => {
         atWork.delete(key);
@@ -72,7 +72,7 @@ test("any number of keys that are over at once follow each other without filling
   let count = 0;
   const workers = new Workers({
     ...{ clock: host.clock, queue, concurrency: 1 },
-    work(key, free) {
+    work(key, { release: free }) {
       count++;
       free();
       queue.done(key);
@@ -119,7 +119,7 @@ test("a key that is added again as soon as it is over, for ever, leaves the even
   let runs = 0;
   const workers = new Workers({
     ...{ clock: systemClock, queue, concurrency: 1 },
-    async work(key, free) {
+    async work(key, { release: free }) {
       runs++;
       await Promise.resolve();
       free();
@@ -142,7 +142,7 @@ test("such a key leaves other keys and a virtual clock's other work their turns"
   const runs = { hot: 0, other: 0 };
   const workers = new Workers({
     ...{ clock: host.clock, queue, concurrency: 1 },
-    async work(key, free) {
+    async work(key, { release: free }) {
       free();
       if (key === "other") runs.other++;
       else if (++runs.hot === 1) host.clock.defer(() => workers.stop());

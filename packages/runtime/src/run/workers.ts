@@ -1,6 +1,13 @@
 import { type Clock, TimeSlices } from "@setpoint/host";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import { Underway } from "./underway.ts";
+
+/** The worker that has a key. */
+export interface Worker {
+  /** Gives the worker to another key: when the run has ended, or when it does not end. */
+  release(this: void): void;
+  /** Workers of the controller that have a key. */
+  activeCount(this: void): number;
+}
 
 /** Where the keys come from, and what is done with them. */
 export interface WorkersOptions {
@@ -8,17 +15,14 @@ export interface WorkersOptions {
   readonly queue: Pick<WorkQueue, "onReady" | "take">;
   /** Keys that run at once. */
   readonly concurrency: number;
-  /**
-   * Works on a key until it may be taken again; never rejects. `free` gives its worker to another key: when the run has ended,
-   * or when it does not end.
-   */
-  work(this: void, key: string, free: () => void): Promise<void>;
+  /** Works on a key until it may be taken again; never rejects. */
+  work(this: void, key: string, worker: Worker): Promise<void>;
 }
 
 /** The workers of a controller: each takes a ready key from the queue, and the next one when it is free. */
 export class Workers {
   readonly #options: WorkersOptions;
-  readonly #underway = new Underway();
+  readonly #inFlight = new Set<Promise<void>>();
   readonly #slices: TimeSlices;
   #isActive = false;
   #activeCount = 0;
@@ -55,13 +59,13 @@ export class Workers {
     this.#isActive = false;
   }
 
-  /** Resolves when no key is worked on any more. */
-  allEnded(): Promise<void> {
-    return this.#underway.allEnded();
+  /** Resolves when all keys that were taken may be taken again. */
+  async allEnded(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
   #pump(): void {
-    // A run that is over as soon as it began comes back here: the loop that began it goes on.
+    // A run that ends as soon as it begins comes back here: the loop that began it goes on.
     if (this.#isPumping) return;
     this.#isPumping = true;
     const { queue, concurrency } = this.#options;
@@ -75,16 +79,17 @@ export class Workers {
   }
 
   #begin(key: string): void {
-    this.#underway.begin();
     this.#activeCount++;
-    let isFree = false;
-    const free = (): void => {
-      if (isFree) return;
-      isFree = true;
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
       this.#activeCount--;
       this.#pump();
     };
-    void this.#options.work(key, free).then(() => this.#underway.end());
+    const work = this.#options.work(key, { release, activeCount: () => this.#activeCount });
+    this.#inFlight.add(work);
+    void work.then(() => this.#inFlight.delete(work));
   }
 
   /** Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a start. */

@@ -77,7 +77,7 @@ test.each([
   world.refuse = ({ method }) => (method === "PATCH" ? refusal(409, "Conflict", "no") : undefined);
   await expect(run.context.status({ wrappers: 1 })).rejects.toMatchObject({ code: 409 });
   world.refuse = () => undefined;
-  await run.flush();
+  await run.report.flush();
   expect(world.writes()).toEqual([statusWrite]);
 });
 
@@ -89,8 +89,8 @@ test("conditions that were said before a status that is refused are written when
   world.refuse = ({ method }) => (method === "PATCH" ? refusal(422, "Invalid", "no") : undefined);
   await expect(run.context.status({ wrappers: 1 })).rejects.toMatchObject({ code: 422 });
   world.refuse = () => undefined;
-  await run.flush();
-  await run.flush();
+  await run.report.flush();
+  await run.report.flush();
   expect(world.writes()).toEqual([statusWrite, statusWrite]);
   const { status } = await world.candy();
   expect(status).toMatchObject({ conditions: [{ type: "Tasted", status: "True" }] });
@@ -103,17 +103,17 @@ test("the end of a run writes the conditions that were said after its status, an
   const first = hand.begin(hand.show(await world.client.create(Candy, candy("mint"))));
   first.context.condition(isTrue("Tasted"));
   await first.context.status({ wrappers: 1 });
-  await first.flush();
+  await first.report.flush();
   expect(hand.sent()).toEqual([statusWrite]);
   first.context.condition(isTrue("Packed"));
-  await first.flush();
+  await first.report.flush();
   expect(types(await world.candy())).toEqual(["Tasted", "Packed"]);
   const second = hand.begin(hand.show(await world.client.get(Candy, key)));
   second.context.condition(isTrue("Tasted"));
   await second.context.status({ wrappers: 2 });
   const bare = { ...(await world.client.get(Candy, key)), status: { wrappers: 2 } };
   hand.show(await world.client.updateStatus(Candy, bare));
-  await second.flush();
+  await second.report.flush();
   expect(types(await world.candy())).toEqual(["Tasted"]);
 });
 
@@ -157,7 +157,7 @@ test("a run that says a condition alone leaves the fields of its status as they 
   const hand = runsByHand(world);
   const run = hand.begin(hand.show(await world.client.get(Candy, key)));
   run.context.condition(isTrue("Tasted"));
-  await run.flush();
+  await run.report.flush();
   expect(await world.candy()).toMatchObject({ status: { wrappers: 7, conditions: [{ type: "Tasted" }] } });
 });
 
@@ -211,13 +211,13 @@ test("the server is asked who has said what only where something stays, and once
   const hand = runsByHand(world);
   const first = hand.begin(hand.show(parent));
   first.context.condition(isTrue("Tasted"));
-  await first.flush();
+  await first.report.flush();
   expect(hand.sent()).toEqual([statusWrite]);
   hand.show((await giftShop(world, "Ribbon")) as typeof parent);
   const second = hand.begin(parent);
   for (const type of ["Washed", "Packed"]) {
     second.context.condition(isTrue(type));
-    await second.flush();
+    await second.report.flush();
     // The cache shows the write, and not whose it was.
     hand.show(await world.client.get(Candy, key));
   }
@@ -231,7 +231,7 @@ test("a condition that the server has already is not written again when only the
   for (const hand of [runsByHand(world), runsByHand(world)]) {
     const run = hand.begin(hand.show(stale));
     run.context.condition(isTrue("Tasted"));
-    await run.flush();
+    await run.report.flush();
     await world.run(5_000);
   }
   expect(world.writes()).toEqual([statusWrite]);
@@ -287,20 +287,20 @@ test("what an earlier run was refused counts until a run has ended well, unless 
   const parent = await world.client.create(Candy, candy("soap"));
   const hand = runsByHand(world, healthy);
   const first = hand.begin(parent);
-  first.refused(new TerminalError("soap is no flavor"));
-  await first.flush();
+  first.report.thrown(new TerminalError("soap is no flavor"));
+  await first.report.flush();
   const refused = hand.show(await world.client.get(Candy, key));
   const second = hand.begin(parent);
   second.context.condition(...health.of({ Wrapped: ["All", ""] }));
-  await second.flush();
+  await second.report.flush();
   expect(said(await world.candy(), "Ready")).toBe("False Terminal: soap is no flavor");
-  second.succeeded();
-  await second.flush();
+  second.report.concluded();
+  await second.report.flush();
   expect(said(await world.candy(), "Ready")).toMatch(/^True/);
   hand.show({ ...refused, metadata: (await world.client.get(Candy, key)).metadata });
   const third = hand.begin(parent);
   third.context.condition(...health.of({ Wrapped: ["All", ""] }), { ...isTrue("Stalled", "Mine"), status: "False" });
-  await third.flush();
+  await third.report.flush();
   expect(said(await world.candy(), "Ready")).toMatch(/^True/);
   expect(said(await world.candy(), "Stalled")).toBe("False Mine: ");
 });
@@ -311,20 +311,20 @@ test("a run that ends well takes back its refusal, but not what the author says 
   const hand = runsByHand(world);
   const stall = async (): Promise<void> => {
     const run = hand.begin(parent);
-    run.refused(new TerminalError("soap is no flavor"));
-    await run.flush();
+    run.report.thrown(new TerminalError("soap is no flavor"));
+    await run.report.flush();
     hand.show(await world.client.get(Candy, key));
   };
   await stall();
   const silent = hand.begin(parent);
-  silent.succeeded();
-  await silent.flush();
+  silent.report.concluded();
+  await silent.report.flush();
   expect(said(await world.candy(), "Stalled")).toBe("False Accepted: Nothing was refused");
   hand.show(await world.client.get(Candy, key));
   await stall();
   const saying = hand.begin(parent);
   saying.context.condition(isTrue("Stalled", "Mine"));
-  saying.succeeded();
-  await saying.flush();
+  saying.report.concluded();
+  await saying.report.flush();
   expect(said(await world.candy(), "Stalled")).toBe("True Mine: ");
 });

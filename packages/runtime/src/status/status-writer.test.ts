@@ -35,7 +35,7 @@ const types = async (world: ControllerWorld): Promise<readonly string[]> =>
 /** The same beside a field of its status. */
 const counting = controller(Candy, {
   async reconcile(tasted, context) {
-    await tasting.reconcile(tasted, context);
+    await tasting.reconcile(tasted, context, { step: undefined });
     await context.status({ wrappers: tasted.spec.flavors.length });
   },
 });

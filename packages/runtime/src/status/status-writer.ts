@@ -5,10 +5,11 @@ import { asJson } from "../objects/as-json.ts";
 import { covers } from "../objects/covers.ts";
 import type { AnyConditionProtocol } from "../controller/condition-protocol.ts";
 import { completeConditions, conditionsOf } from "./conditions.ts";
+import { isFailureCondition } from "./failure-condition.ts";
 import { ownStatusOf, type OwnStatus } from "./own-status.ts";
 import { keyOf } from "../writes/place-child.ts";
 import type { ConditionInit } from "../controller/reconcile-context.ts";
-import type { ReconcileMemory } from "../writes/write-memory.ts";
+import type { WriteMemory } from "../writes/write-memory.ts";
 import { isRefused } from "./stalled.ts";
 import { declaresStatusField } from "../controller/status-field.ts";
 
@@ -20,7 +21,7 @@ export interface StatusPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  readonly memory: ReconcileMemory;
+  readonly memory: WriteMemory;
   /** Of the object that this run looks at; what the cache has learned meanwhile was not observed. */
   readonly generation: number | undefined;
   readonly health?: AnyConditionProtocol | undefined;
@@ -82,7 +83,16 @@ export class StatusWriter {
   /** The run has ended well: what an earlier one was refused is over. */
   conclude(): void {
     this.#isConcluded = true;
-    if (this.#ports.health !== undefined) this.#sayings++;
+    if (this.#ports.health !== undefined || this.#reportsFailure()) this.#sayings++;
+  }
+
+  /** Whether what this run has said makes the object not ready already, with a reason of the author's. */
+  explainsNotReady(): boolean {
+    const said = [...this.#conditions.values()];
+    const derived = this.#ports.health?.summary(said, this.#ports.generation) ?? [];
+    return [...said, ...derived].some(
+      (each) => each.type === "Ready" && each.status === "False" && !isFailureCondition(each),
+    );
   }
 
   /** Whether this run has said a condition. */
@@ -110,11 +120,12 @@ export class StatusWriter {
    * Writes conditions that no `replace` has written: an author who goes on without a refused status has said his conditions all the
    * same. With declared conditions also those that are missing.
    */
-  async flush(): Promise<void> {
-    if (this.#isOutdated || (this.#conditions.size === 0 && this.#ports.health === undefined)) return;
+  async flush(signal?: AbortSignal): Promise<void> {
+    const isEmpty = this.#conditions.size === 0 && this.#ports.health === undefined;
+    if (this.#isOutdated || (isEmpty && !(this.#isConcluded && this.#reportsFailure()))) return;
     const { sayings, resourceVersion } = this.#written ?? {};
     if (sayings === this.#sayings && resourceVersion === this.#ports.current().metadata.resourceVersion) return;
-    await this.#settle(() => this.#completed(undefined, false));
+    await this.#settle(() => this.#completed(undefined, false), signal);
   }
 
   /**
@@ -122,7 +133,7 @@ export class StatusWriter {
    * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
    * write made anew; a new generation is for the next run.
    */
-  async #settle(make: () => Draft): Promise<void> {
+  async #settle(make: () => Draft, signal: AbortSignal = this.#ports.signal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         let wanted = this.#missing(make());
@@ -130,7 +141,7 @@ export class StatusWriter {
           await this.#ask();
           wanted = this.#missing(make());
         }
-        if (wanted !== undefined) await this.#send(wanted);
+        if (wanted !== undefined) await this.#send(wanted, signal);
         return;
       } catch (error) {
         if (!isConflict(error) || attempt >= attemptsMax) throw error;
@@ -144,13 +155,29 @@ export class StatusWriter {
   #completed(fields: Fields | undefined, isComplete: boolean): Draft {
     const { clock, generation } = this.#ports;
     const before = conditionsOf(statusOf(this.#ports.current()));
-    const said = [...this.#conditions.values()];
-    const kept = isComplete ? [] : before.filter((each) => !this.#conditions.has(each.type));
+    const said = this.#statedConditions(before);
+    const isStated = (type: string): boolean => said.some((each) => each.type === type);
+    const kept = before.filter((each) =>
+      isFailureCondition(each)
+        ? !this.#isConcluded && !isStated(each.type) && !this.explainsNotReady()
+        : !isComplete && !this.#conditions.has(each.type),
+    );
     const derived = this.#derived(said, kept);
     const own = completeConditions([...said, ...derived], before, generation, timestamp(clock));
     if (derived.length === 0) return { fields, said: own, kept };
     const isOwn = new Set(own.map(({ type }) => type));
     return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };
+  }
+
+  /** A reported failure stands until a run has ended well, whatever this one says on its way: otherwise it would flap at each attempt. */
+  #statedConditions(before: readonly Condition[]): readonly ConditionInit[] {
+    const said = [...this.#conditions.values()];
+    if (this.#isConcluded || !before.some(isFailureCondition)) return said;
+    return said.filter((each) => each.type !== "Ready" || each.status === "False");
+  }
+
+  #reportsFailure(): boolean {
+    return conditionsOf(statusOf(this.#ports.current())).some(isFailureCondition);
   }
 
   /** What follows from the declaration: conditions nobody has said yet, and the summary. */
@@ -175,7 +202,7 @@ export class StatusWriter {
     if (deepEqual(present, whole)) return undefined;
     const wanted = (): string => JSON.stringify(whole);
     const there = (): string => JSON.stringify(present);
-    const isKnown = this.#ports.memory.isKnownNoop(object.metadata.uid, "status", wanted, there);
+    const isKnown = this.#ports.memory.isKnownNoop("status", wanted, there);
     return isKnown ? undefined : { draft, whole };
   }
 
@@ -199,16 +226,16 @@ export class StatusWriter {
     return Object.keys(others).length > 0;
   }
 
-  async #send(wanted: Wanted): Promise<void> {
+  async #send(wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { memory, log, kind } = this.#ports;
     const whole = this.#checked(wanted.whole);
     const object = this.#ports.current();
     const mine = this.#checked(this.#mine(wanted));
-    const answer = await this.#ports.write(() => this.#apply(object, mine));
+    const answer = await this.#ports.write(() => this.#apply(object, mine, signal));
     this.#told = answer;
     const taken = statusOf(answer);
     if (deepEqual(taken, whole)) return;
-    memory.remember(object.metadata.uid, "status", JSON.stringify(whole), JSON.stringify(taken));
+    memory.remember("status", JSON.stringify(whole), JSON.stringify(taken));
     if (!hasTaken(taken, whole))
       log.warn("Status has fields that the server did not keep: are they in the kind's schema?", {
         resource: kind.plural,
@@ -234,6 +261,8 @@ export class StatusWriter {
     if (checked !== undefined && declaresStatusField(kind, checkedField)) assembled[checkedField] = checked;
     if (isDated) assembled["observedGeneration"] = generation;
     if (conditions.length > 0) assembled["conditions"] = inOrder(conditions, before);
+    // The last condition was a failure that is over.
+    else if (before.some(isFailureCondition)) delete assembled["conditions"];
     return assembled;
   }
 
@@ -243,8 +272,8 @@ export class StatusWriter {
     return declaresStatusField(kind, checkedField) ? { ...fields, [checkedField]: timestamp(clock) } : fields;
   }
 
-  #apply(object: Stored<KubeObject>, status: unknown): Promise<Stored<KubeObject>> {
-    const { client, kind, fieldManager, signal } = this.#ports;
+  #apply(object: Stored<KubeObject>, status: unknown, signal: AbortSignal): Promise<Stored<KubeObject>> {
+    const { client, kind, fieldManager } = this.#ports;
     const { uid, resourceVersion } = object.metadata;
     const metadata = { ...keyOf(object), uid, resourceVersion };
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };

@@ -2,6 +2,8 @@
 import type { ConditionDeclaration, SummarizedCondition } from "../controller/condition-protocol.ts";
 import type { ConditionInit } from "../controller/reconcile-context.ts";
 
+import { isFailureCondition } from "./failure-condition.ts";
+
 /** The types that follow from the others. */
 export const summaryTypes: ReadonlySet<string> = new Set(["Ready", "Reconciling", "Stalled"]);
 
@@ -29,13 +31,15 @@ export function summaryOf(
     ),
   );
   const stalled = conditions.find(({ type, status }) => type === "Stalled" && status === "True");
-  const ready = readyOf(judged, stalled);
+  const ready =
+    stalled === undefined
+      ? (conditions.find(isFailureCondition) ?? readyOf(judged))
+      : { ...stalled, type: "Ready", status: "False" as const };
   return [ready, reconciling(ready, conditions, stalled ?? judged.find(isStall)), stalledOf(judged, stalled)];
 }
 
 /** A bad condition outweighs an unknown one; the first in the order of the declaration speaks. */
-function readyOf(judged: readonly Judged[], stalled: ConditionInit | undefined): ConditionInit {
-  if (stalled !== undefined) return { ...stalled, type: "Ready", status: "False" };
+function readyOf(judged: readonly Judged[]): ConditionInit {
   const bad = judged.find(({ verdict }) => verdict === "bad");
   if (bad !== undefined) return { type: "Ready", status: "False", reason: bad.reason, message: bad.message };
   const unknown = judged.find(({ verdict }) => verdict === "unknown");

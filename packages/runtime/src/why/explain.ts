@@ -1,22 +1,31 @@
-/** Makes the answer to "why" of what a controller's queue, cache and ledger know. */
+/** Makes the answer to "why" of what a controller's queue, cache and history know. */
 import { parseApiVersion, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import { controllerOf, storeKey } from "../cache/store.ts";
-import type { ControllerRunner } from "../run/controller-runner.ts";
-import type { KeyState } from "../queue/work-queue.ts";
-import { withinTime } from "../within-time.ts";
-import type { CauseCollector } from "../run/cause-collector.ts";
-import type { RunLedger } from "../run/run-ledger.ts";
+import type { KeyState, WorkQueue } from "../queue/work-queue.ts";
+import type { ControllerDefinition } from "../controller/controller-definition.ts";
+import type { CacheReader } from "../controller/watch-definition.ts";
+import { withinTime } from "../coordination/within-time.ts";
+import type { RunHistory } from "../run/run-history.ts";
 import type { Cause, RunRecord, WriteRecord } from "../run/run-record.ts";
 import type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why-report.ts";
 
 /** One controller in one cluster. */
 export interface Explained {
-  readonly runner: ControllerRunner;
+  readonly runner: {
+    readonly definition: ControllerDefinition;
+    readonly cache: CacheReader;
+    readonly queue: Pick<WorkQueue, "stateOf">;
+    /** Since when keys run (monotonic); undefined before the start. */
+    readonly activeSinceMs: number | undefined;
+    object(key: string): Stored<KubeObject> | undefined;
+    heldBecause(key: string): string | undefined;
+    /** What woke the key since its last run. */
+    causesOf(key: string): readonly Cause[];
+  };
   readonly supervisor: {
-    readonly ledger: RunLedger;
-    readonly causes: CauseCollector;
+    readonly history: RunHistory;
     mayRun(key: string): boolean;
   };
 }
@@ -68,8 +77,8 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
   const { clock, cluster } = ports;
   const state = runner.queue.stateOf(key);
   const object = runner.object(key);
-  const records = supervisor.ledger.of(key).slice(0, runsMax);
-  const pending = supervisor.causes.peek(key);
+  const records = supervisor.history.of(key).slice(0, runsMax);
+  const pending = runner.causesOf(key);
   const foreign = [...pending, ...records.flatMap(({ causes }) => causes)].filter(
     ({ resourceVersion = "" }) => runThatMade(resourceVersion, ports.controllers) === undefined,
   );
@@ -86,7 +95,7 @@ async function report(explained: Explained, key: string, ports: ExplainPorts): P
     failures: state.failures,
     pending: pending.map(tell),
     runs: records.map((record) => runOf(record, tell)),
-    ...(supervisor.ledger.sinceMs === undefined ? {} : { rememberedSince: time(supervisor.ledger.sinceMs) }),
+    ...(supervisor.history.sinceMs === undefined ? {} : { rememberedSince: time(supervisor.history.sinceMs) }),
     conditions: conditionsOf(object),
   };
 }
@@ -110,7 +119,7 @@ function stateOf(
   if (runner.activeSinceMs === undefined) return { state: "standby" };
   if (ownershipOf(supervisor, key) === "another's") return { state: "elsewhere" };
   if (state.kind === "ready") return { state: "ready", since: at(state.sinceMs) };
-  const latest = supervisor.ledger.latest(key);
+  const latest = supervisor.history.latest(key);
   const ended = latest?.endedMs === undefined ? undefined : time(latest.endedMs);
   if (state.kind === "running") {
     const since = at(state.sinceMs);
@@ -184,7 +193,7 @@ function causeOf(
 
 function runThatMade(resourceVersion: string, controllers: readonly Explained[]): WhyCause["ownRun"] {
   for (const { runner, supervisor } of controllers) {
-    const record = supervisor.ledger.madeBy(resourceVersion);
+    const record = supervisor.history.madeBy(resourceVersion);
     if (record !== undefined)
       return { controller: runner.definition.name, object: record.key, reconcileID: record.reconcileID };
   }

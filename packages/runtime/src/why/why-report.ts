@@ -1,4 +1,4 @@
-import type { ChangeKind } from "../run/run-supervisor.ts";
+import type { ChangeKind } from "../run/run-record.ts";
 
 /** Which object is asked about. */
 export interface WhyQuery {

@@ -8,12 +8,12 @@ import type { ChildWriter } from "./child-writer.ts";
 import { namespaceOf, nameOf, placed, type Parent } from "./place-child.ts";
 import { isWorthARun } from "../controller/predicate.ts";
 import type { ApplySetOptions, ChildUpdate, PruneOutcome } from "../controller/reconcile-context.ts";
-import type { RunPorts } from "./run-ports.ts";
+import type { WritePorts } from "./write-ports.ts";
 import type { RunReader } from "./run-reader.ts";
 
 export class ChildSet {
   readonly #parent: Parent;
-  readonly #ports: RunPorts;
+  readonly #ports: WritePorts;
   readonly #reader: RunReader;
   readonly #writer: ChildWriter;
   /** What this run wants, by group, kind, namespace and name. */
@@ -21,7 +21,7 @@ export class ChildSet {
   /** Whether this run has said all that it wants, and had the rest deleted. */
   #isComplete = false;
 
-  constructor(parent: Parent, ports: RunPorts, reader: RunReader, writer: ChildWriter) {
+  constructor(parent: Parent, ports: WritePorts, reader: RunReader, writer: ChildWriter) {
     this.#parent = parent;
     this.#ports = ports;
     this.#reader = reader;

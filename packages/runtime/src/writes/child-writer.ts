@@ -16,7 +16,7 @@ import { withoutForeignItems } from "../objects/foreign-items.ts";
 import { isOtherUid } from "./other-uid.ts";
 import { assertOurs, keyOf, nameOf, namespaceOf, placed, type Parent } from "./place-child.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions } from "../controller/reconcile-context.ts";
-import type { RunPorts } from "./run-ports.ts";
+import type { WritePorts } from "./write-ports.ts";
 import type { RunReader } from "./run-reader.ts";
 import type { PlannedWrite } from "./write-guard.ts";
 
@@ -34,7 +34,7 @@ type Write<T extends KubeObject> = PlannedWrite & { readonly send: () => Promise
 
 export class ChildWriter {
   readonly #parent: Parent;
-  readonly #ports: RunPorts;
+  readonly #ports: WritePorts;
   readonly #reader: RunReader;
   /** Refusals by the server of what this run wanted to write; other errors of the API are none. */
   readonly refusals: WeakSet<object> = new WeakSet();
@@ -42,7 +42,7 @@ export class ChildWriter {
   #earlier: ReadonlySet<string> | undefined;
   #parentLives: Promise<void> | undefined;
 
-  constructor(parent: Parent, ports: RunPorts, reader: RunReader) {
+  constructor(parent: Parent, ports: WritePorts, reader: RunReader) {
     this.#parent = parent;
     this.#ports = ports;
     this.#reader = reader;
@@ -56,7 +56,6 @@ export class ChildWriter {
     const wanted = withAppliedMark(placed(kind, child, isOwned, this.#parent), definition.fieldManager);
     const present = this.#reader.get(kind, nameOf(wanted), wanted.metadata.namespace);
     if (present !== undefined && isOwned) assertOurs("apply", present, this.#parent);
-    const { uid } = this.#parent.object.metadata;
     const what = placeOf(kind, wanted);
     if (present === undefined && isOwned) await this.#assertParentLives(kind);
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
@@ -65,7 +64,6 @@ export class ChildWriter {
       present !== undefined &&
       (covers(present, wanted) ||
         memory.isKnownNoop(
-          uid,
           what,
           () => mark,
           () => contentOf(present),
@@ -74,8 +72,8 @@ export class ChildWriter {
       return present;
     const written = await this.#send(kind, wanted, present, isOwned, options);
     // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
-    if (covers(written, wanted)) memory.rememberKind(uid, kind.plural);
-    else memory.remember(uid, what, mark, contentOf(written));
+    if (covers(written, wanted)) memory.rememberKind(kind.plural);
+    else memory.remember(what, mark, contentOf(written));
     return written;
   }
 
@@ -160,7 +158,7 @@ export class ChildWriter {
         parent: this.#parent.object,
         send,
       });
-      this.#ports.memory.rememberKind(this.#parent.object.metadata.uid, kind.plural);
+      this.#ports.memory.rememberKind(kind.plural);
       return written;
     } catch (error) {
       if (!isAlreadyExists(error) || !owner) throw error;
@@ -178,8 +176,7 @@ export class ChildWriter {
    * Asked once a run, and never by the run that makes the first children.
    */
   #assertParentLives(childKind: KindRef): Promise<void> {
-    const { uid } = this.#parent.object.metadata;
-    if (this.#earlier === undefined) this.#earlier = this.#ports.memory.kindsOf(uid);
+    if (this.#earlier === undefined) this.#earlier = this.#ports.memory.kinds();
     if (!this.#earlier.has(childKind.plural)) return Promise.resolve();
     this.#parentLives ??= this.#askForParent();
     return this.#parentLives;
@@ -271,7 +268,7 @@ export class ChildWriter {
   }
 
   #forget(kind: KindRef, target: KubeObject): void {
-    this.#ports.memory.drop(this.#parent.object.metadata.uid, placeOf(kind, target));
+    this.#ports.memory.drop(placeOf(kind, target));
   }
 
   /** Sends a write and notes what became of it. */

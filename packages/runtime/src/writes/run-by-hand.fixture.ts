@@ -7,13 +7,14 @@ import { storeKey } from "../cache/store.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { ControllerCache } from "../controller/controller-cache.ts";
 import { wrapping, type ControllerWorld } from "../run/controller-world.fixture.ts";
-import { createRun, type Run } from "../run/create-context.ts";
+import { createRun, type Run } from "../run/create-run.ts";
+import { KeyState } from "../run/key-state.ts";
 import { OwnWrites } from "./own-writes.ts";
-import { ReconcileMemory } from "./write-memory.ts";
+import type { WriteMemory } from "./write-memory.ts";
 import type { PlannedWrite } from "./write-guard.ts";
 
 export interface RunsByHand {
-  readonly memory: ReconcileMemory;
+  readonly memory: WriteMemory;
   /** What the guard was asked about, as `apply lolly-mint new`. */
   readonly planned: readonly string[];
   /** The cache shows this object as it is here, without managed fields as all caches do. */
@@ -33,7 +34,8 @@ export function runsByHand(
   const { host } = world;
   const client = createClient(through(world.faults), host);
   const cache = new ControllerCache(definition, new InformerFactory(client, host), undefined);
-  const memory = new ReconcileMemory();
+  const state = new KeyState("default/lolly");
+  const memory = state.writes;
   const planned: string[] = [];
   const note = ({ verb, object, isNew }: PlannedWrite): void =>
     void planned.push(`${verb} ${object.metadata.name}${isNew ? " new" : ""}`);
@@ -43,7 +45,8 @@ export function runsByHand(
     if (informer === undefined) throw new Error(`${kind.plural} are cached`);
     return informer.store;
   };
-  const ports = { definition, client, host, log: host.log, cache, memory, assertMayWrite: () => {} };
+  const queue = { addAfter: () => {} };
+  const ports = { definition, client, host, log: host.log, cache, state, memory, assertMayWrite: () => {}, queue };
   const events = new EventRecorder(client, host, "by-hand");
   return {
     memory,

@@ -4,16 +4,16 @@ import type { KindRef, Stored } from "@setpoint/client";
 import { controllerOf, storeKey } from "../cache/store.ts";
 import { matches } from "../controller/controller-cache.ts";
 import { namespaceOf, type Parent } from "./place-child.ts";
-import type { RunPorts } from "./run-ports.ts";
+import type { WritePorts } from "./write-ports.ts";
 import type { ListOptions } from "../controller/watch-definition.ts";
 
 /** Objects of a kind have the type of the kind; that is why the casts here are right. */
 export class RunReader {
   readonly #parent: Parent;
   readonly #parentKey: string;
-  readonly #ports: RunPorts;
+  readonly #ports: WritePorts;
 
-  constructor(parent: Parent, ports: RunPorts) {
+  constructor(parent: Parent, ports: WritePorts) {
     this.#parent = parent;
     this.#parentKey = storeKey(parent.object.metadata);
     this.#ports = ports;

@@ -19,7 +19,7 @@ export function definitionName({ plural, group }: Pick<KindRef, "plural" | "grou
  * Whether a kind's definition is being deleted or gone, by the server: then its objects are deleted with it, and nobody has asked for the
  * deletion of a single one.
  */
-export async function isKindLeaving(kind: KindRef, client: Client): Promise<boolean> {
+export async function isKindBeingDeleted(kind: KindRef, client: Client): Promise<boolean> {
   try {
     const { metadata } = await client.get(definitionKind, { name: definitionName(kind) });
     return metadata.deletionTimestamp !== undefined;

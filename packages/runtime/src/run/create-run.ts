@@ -9,29 +9,33 @@ import { LedgerKeeper } from "../writes/ledger-keeper.ts";
 import type { Parent } from "../writes/place-child.ts";
 import { Procedure } from "../writes/procedure.ts";
 import type { ReconcileContext } from "../controller/reconcile-context.ts";
-import { refusalOf, type Refusal } from "../status/refusal.ts";
 import { awaitChange, requeueAfter, type Result } from "../controller/result.ts";
-import type { RunPorts } from "../writes/run-ports.ts";
+import type { WritePorts } from "../writes/write-ports.ts";
 import { RunReader } from "../writes/run-reader.ts";
 import { unlessRefused } from "../status/unless-refused.ts";
-import { isStalledBy, stalled, unstalled } from "../status/stalled.ts";
 import { declaresStatusField, hasConditions } from "../controller/status-field.ts";
 import { StatusWriter } from "../status/status-writer.ts";
+import { storeKey } from "../cache/store.ts";
+import type { StepMemory } from "../controller/step-memory.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+import type { KeyState } from "./key-state.ts";
+import { RunReport } from "./run-report.ts";
 
-export type { RunPorts } from "../writes/run-ports.ts";
+/** What a run is given by its controller. */
+export interface RunPorts extends WritePorts {
+  readonly state: KeyState;
+  readonly queue: Pick<WorkQueue, "addAfter">;
+}
 
 export interface Run {
   readonly context: ReconcileContext;
+  /** What is remembered of the plan of the object. */
+  readonly steps: StepMemory;
+  readonly report: RunReport;
   /** The reconciled object as it is now, own writes included. */
-  current(): Stored<KubeObject>;
-  /** Writes what is still to be written of the status. */
-  flush(): Promise<void>;
+  current(this: void): Stored<KubeObject>;
   /** When to come back to the step that waits; undefined when none does. */
-  waitsFor(): Result | undefined;
-  /** Takes note of a run that has ended well. */
-  succeeded(): void;
-  /** Says in the status and in an event what was refused; undefined when the error is none of the user's business. */
-  refused(error: unknown): Refusal | undefined;
+  waitsFor(this: void): Result | undefined;
 }
 
 export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
@@ -91,27 +95,22 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     awaitChange,
     requeueAfter,
   };
+  const report = new RunReport({
+    ...ports,
+    status,
+    event,
+    current: () => reader.current(),
+    owned: (kind) => reader.owned(kind),
+    isRefusedWrite: (error) => writer.refusals.has(error),
+    finishedSteps: () => procedure.finished(),
+    checkAfter: (delayMs) => ports.queue.addAfter(storeKey(object.metadata), delayMs),
+  });
   return {
     context,
+    steps: ports.state,
+    report,
     current: () => reader.current(),
-    flush: () => status.flush(),
     waitsFor: () => procedure.waitsFor,
-    succeeded: () => {
-      status.conclude();
-      if (!saysConditions) return;
-      const finished = procedure.finished();
-      if (finished !== undefined) status.condition(finished);
-      const accepted = definition.health === undefined ? unstalled(reader.current()) : undefined;
-      if (accepted !== undefined && !status.hasSaid(accepted.type)) status.condition(accepted);
-    },
-    refused: (error) => {
-      const refusal = refusalOf(error, (each) => writer.refusals.has(each));
-      if (refusal === undefined) return undefined;
-      // What the status says already is no news.
-      if (!saysConditions || !isStalledBy(reader.current(), refusal)) event("Warning", refusal.reason, refusal.message);
-      if (saysConditions) status.condition(stalled(refusal));
-      return refusal;
-    },
   };
 }
 

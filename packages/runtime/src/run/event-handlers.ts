@@ -1,4 +1,4 @@
-/** Turns what the caches tell into the keys that it concerns. */
+/** Turns events of the caches into the keys that they concern. */
 import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
@@ -7,28 +7,26 @@ import type { Informer } from "../cache/informer.ts";
 import { controllerOf, storeKey } from "../cache/store.ts";
 import type { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
-import type { ChangeKind } from "./run-supervisor.ts";
+import type { ChangeKind } from "./run-record.ts";
 import type { WatchDefinition } from "../controller/watch-definition.ts";
 
-export interface KeyWakerOptions {
+export interface EventHandlersOptions {
   readonly definition: ControllerDefinition;
   readonly cache: ControllerCache;
   readonly log: Logger;
-  wake(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
-  /** Told of an object of the controller's kind that went away, before its key wakes. */
-  gone(this: void, key: string, uid: string): void;
-  /** Told of an object with the controller's finalizer that its selection does not show any more, though nobody has deleted it. */
-  left(this: void, object: Stored<KubeObject>): void;
-  /** Told of every change of an object of the controller's kind, before its key wakes, also of one that wakes nobody. */
+  enqueue(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
+  /** Called with an object that has the controller's finalizer and left its selection, though nobody has deleted it. */
+  leftSelection(this: void, object: Stored<KubeObject>): void;
+  /** Called with every change of an object of the controller's kind, before its key is enqueued, also with one that enqueues none. */
   changed(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): void;
 }
 
-/** Objects of the controller's kind wake their own key, owned ones their owner's, watched ones those that the author names. */
-export class KeyWaker {
-  readonly #options: KeyWakerOptions;
+/** An object of the controller's kind enqueues its own key, an owned one its owner's, a watched one those that the author names. */
+export class EventHandlers {
+  readonly #options: EventHandlersOptions;
   #childCount = 0;
 
-  constructor(options: KeyWakerOptions) {
+  constructor(options: EventHandlersOptions) {
     this.#options = options;
   }
 
@@ -37,39 +35,38 @@ export class KeyWaker {
     return this.#childCount;
   }
 
-  listen(): void {
-    const { cache, definition, wake, gone, left, changed, log } = this.#options;
+  register(): void {
+    const { cache, definition, enqueue, leftSelection, changed, log } = this.#options;
     const { kind, owns, watches, limits, finalizer } = definition;
     const predicate = guarded("predicate", log.with({ resource: kind.plural }), definition.predicate, () => true);
     for (const informer of cache.of(kind).informers)
       informer.addHandler({
-        onAdd: (object, key) => wake(key, "added", informer, object),
+        onAdd: (object, key) => enqueue(key, "added", informer, object),
         onDelete: (object) => {
-          const key = storeKey(object.metadata);
-          const { uid, deletionTimestamp, finalizers = [] } = object.metadata;
-          gone(key, uid);
-          if (informer.isSelective && deletionTimestamp === undefined && finalizers.includes(finalizer)) left(object);
-          wake(key, "deleted", informer, object);
+          const { deletionTimestamp, finalizers = [] } = object.metadata;
+          const isUndeleted = deletionTimestamp === undefined && finalizers.includes(finalizer);
+          if (informer.isSelective && isUndeleted) leftSelection(object);
+          enqueue(storeKey(object.metadata), "deleted", informer, object);
         },
         onUpdate: (old, next, key) => {
           changed(old, next);
-          if (predicate(old, next)) wake(key, "changed", informer, next);
+          if (predicate(old, next)) enqueue(key, "changed", informer, next);
         },
         // An object of another history may differ where a predicate does not look, at an equal generation.
         onRestored: (old, next, key) => {
           changed(old, next);
-          wake(key, "changed", informer, next);
+          enqueue(key, "changed", informer, next);
         },
       });
     for (const owned of owns) {
-      this.#listenTo(cache.of(owned).informers, (object) => this.#ownerKeys(object));
+      this.#register(cache.of(owned).informers, (object) => this.#ownerKeys(object));
       if (limits !== undefined) this.#countChildren(cache.of(owned).informers);
     }
     for (const watch of watches) {
       if (watch.wakes === undefined) continue;
       const { of, predicate: isWorthIt = anyChange } = watch;
       const isWorthAsking = guarded("watch predicate", log.with({ resource: of.plural }), isWorthIt, anyChange);
-      this.#listenTo(cache.of(of).informers, (object) => this.#wokenKeys(watch, object), isWorthAsking);
+      this.#register(cache.of(of).informers, (object) => this.#wokenKeys(watch, object), isWorthAsking);
     }
   }
 
@@ -83,26 +80,26 @@ export class KeyWaker {
       });
   }
 
-  #listenTo(
+  #register(
     informers: readonly Informer[],
     keysOf: (object: Stored<KubeObject>) => readonly string[],
     isWorthIt: WatchDefinition["predicate"] = anyChange,
   ): void {
     for (const informer of informers) {
-      const wakeAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
-        for (const key of keys) this.#options.wake(key, change, informer, object);
+      const enqueueAll = (keys: readonly string[], change: ChangeKind, object: Stored<KubeObject>): void => {
+        for (const key of keys) this.#options.enqueue(key, change, informer, object);
       };
-      const wakeBoth = (old: Stored<KubeObject>, next: Stored<KubeObject>): void => {
+      const enqueueBoth = (old: Stored<KubeObject>, next: Stored<KubeObject>): void => {
         const keys = keysOf(next);
-        wakeAll(keys, "changed", next);
-        // Also the old state wakes: an owner that is no longer named has lost something.
-        wakeAll(without(keysOf(old), keys), "changed", next);
+        enqueueAll(keys, "changed", next);
+        // An owner that is no longer named has lost something, so the old state counts too.
+        enqueueAll(without(keysOf(old), keys), "changed", next);
       };
       informer.addHandler({
-        onAdd: (object) => wakeAll(keysOf(object), "added", object),
-        onDelete: (object) => wakeAll(keysOf(object), "deleted", object),
-        onUpdate: (old, next) => isWorthIt(old, next) && wakeBoth(old, next),
-        onRestored: wakeBoth,
+        onAdd: (object) => enqueueAll(keysOf(object), "added", object),
+        onDelete: (object) => enqueueAll(keysOf(object), "deleted", object),
+        onUpdate: (old, next) => isWorthIt(old, next) && enqueueBoth(old, next),
+        onRestored: enqueueBoth,
       });
     }
   }

@@ -4,11 +4,11 @@ import type { EventRecorder } from "../events/event-recorder.ts";
 import type { ControllerCache } from "../controller/controller-cache.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { OwnWrites } from "./own-writes.ts";
-import type { ReconcileMemory } from "./write-memory.ts";
+import type { WriteMemory } from "./write-memory.ts";
 import type { WriteGuard } from "./write-guard.ts";
 
-/** What a run is given by its controller. */
-export interface RunPorts {
+/** What the reads and writes of a run need. */
+export interface WritePorts {
   readonly definition: ControllerDefinition;
   readonly client: Client;
   /** The cluster's name when the manager has several. */
@@ -20,7 +20,7 @@ export interface RunPorts {
   assertMayWrite(this: void): void;
   readonly cache: ControllerCache;
   readonly writes: OwnWrites;
-  readonly memory: ReconcileMemory;
+  readonly memory: WriteMemory;
   readonly events: EventRecorder;
   /** Asked before each write of the run. */
   readonly guard?: WriteGuard;

@@ -16,3 +16,12 @@ test("an edit that has no place in its file is refused", async () => {
     `Cannot take a fix out of ${file}: "what is not there" stands there 0 times, wanted is once`,
   );
 });
+
+test("an edit of a file that is never loaded is refused", async () => {
+  const [schedule] = foundSchedules;
+  const file = "operators/etcd/src/controller/moved.ts";
+  await using judge = new Judge([{ file, from: "a", to: "b" }]);
+  await expect(judge.judge(schedule as (typeof foundSchedules)[number])).rejects.toThrow(
+    `Cannot take a fix out of ${file}: no such file is loaded`,
+  );
+});

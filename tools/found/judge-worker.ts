@@ -7,11 +7,14 @@ import type { Verdict } from "./judge.ts";
 // The parsing border: started by `Judge` only.
 const edits = workerData as readonly Edit[];
 
+const loadedFiles = new Set<string>();
+
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
     const here = edits.filter(({ file }) => url.endsWith(`/${file}`));
     if (here.length === 0) return loaded;
+    for (const { file } of here) loadedFiles.add(file);
     return { ...loaded, source: here.reduce(edited, String(loaded.source)) };
   },
 });
@@ -28,6 +31,10 @@ function edited(source: string, { file, from, to }: Edit): string {
 const { replaySchedule } = await import("@setpoint/testing");
 const { etcdSetting } = await import("../../operators/etcd/src/testing/etcd-setting.ts");
 const { options, worlds } = await import("../../operators/etcd/src/testing/etcd-worlds.ts");
+
+// A file that was moved is never loaded, and its edit would do nothing.
+for (const { file } of edits)
+  if (!loadedFiles.has(file)) throw new Error(`Cannot take a fix out of ${file}: no such file is loaded`);
 
 async function judge({ seed, story, faults }: FoundSchedule): Promise<Verdict> {
   const { broken, struck } = await replaySchedule(

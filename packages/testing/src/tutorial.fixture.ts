@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigMap } from "@setpoint/api";
-import { type OperatorProcess, OrderService, simulate } from "@setpoint/testing";
+import { ConfigMap } from "setpoint/kinds";
+import { type OperatorProcess, OrderService, simulate } from "setpoint/testing";
 import { controller, defineKind, defineOperator, type Operator } from "setpoint";
 import { z } from "zod";
 

@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import type { LogFields, LogLevel } from "../logger.ts";
 import { printable } from "./json-line.ts";
 
@@ -22,6 +21,8 @@ export function terminalLine(
   const pairs = entries
     .filter(([, value]) => !(value instanceof Error))
     .map(([key, value]) => `${key}=${textOf(value)}`);
+  // Loaded when it is needed: `node:util` brings threads, which no operator needs at its start.
+  const inspect = (value: Error): string => process.getBuiltinModule("node:util").inspect(value);
   const errors = entries.flatMap(([, value]) => (value instanceof Error ? [indented(inspect(value))] : []));
   const head = [time, hasColors ? `\u001B[${colors[level]}m${name}\u001B[0m` : name, message, ...pairs].join(" ");
   return [head, ...errors].join("\n");

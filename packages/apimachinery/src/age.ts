@@ -4,7 +4,10 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** A duration in the precision that its length deserves: `90s`, `5m30s`, `3d4h`, `2y40d`; `<invalid>` when it is negative. */
+/**
+ * A duration in the precision that its length deserves: `90s`, `5m30s`, `3d4h`, `2y40d`; `<invalid>` when it
+ * is negative.
+ */
 export function formatHumanDuration(durationMs: number): string {
   const seconds = Math.trunc(durationMs / secondMs);
   // Clocks of machines differ a little; up to two seconds count as now.

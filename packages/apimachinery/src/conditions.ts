@@ -1,8 +1,10 @@
 /** Conditions of a status, as the API conventions want them kept. */
 import type { Condition } from "./object.ts";
 
+/** What a writer of a condition sets; `setCondition` fills the transition time and the generation. */
 export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;
 
+/** The condition of this type; undefined when the object has none. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
@@ -13,8 +15,8 @@ export function isConditionTrue(conditions: readonly Condition[] | undefined, ty
 }
 
 /**
- * The list with this condition set. Its lastTransitionTime moves only when its status does; the same list comes back when
- * nothing changes, so that an unchanged status stays unchanged.
+ * The list with this condition set. Its lastTransitionTime moves only when its status does; the same list
+ * comes back when nothing changes, so that an unchanged status stays unchanged.
  *
  * @param now RFC 3339 in seconds
  * @param generation the metadata.generation that was looked at

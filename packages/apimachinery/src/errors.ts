@@ -14,6 +14,10 @@ export class SetpointError extends Error {
   }
 }
 
+/**
+ * Whether a value is a SetpointError, with this code if one is given. It reads a brand, so it also recognises
+ * errors of another copy of this package.
+ */
 export function isSetpointError(error: unknown, code?: string): error is SetpointError {
   if (typeof error !== "object" || error === null) return false;
   if ((error as { brand?: unknown }).brand !== setpointErrorBrand) return false;
@@ -25,7 +29,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Throws when `condition` does not hold: an invariant of the program is broken and going on would do damage. */
+/**
+ * Throws when `condition` does not hold: an invariant of the program is broken and going on would do damage.
+ */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new SetpointError("ERR_ASSERTION", `Broken invariant: ${message}`);
 }

@@ -1,4 +1,7 @@
-/** Validation errors of a field, in the words of Kubernetes (apimachinery's field.Error), and their place in a Status. */
+/**
+ * Validation errors of a field, in the words of Kubernetes (apimachinery's field.Error), and their place in a
+ * Status.
+ */
 import { ApiError, failure, type StatusCause } from "./status.ts";
 
 /** The `reason` of a cause in an Invalid status. */
@@ -21,7 +24,10 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A 422 for an object: `Widget.example.com "w1" is invalid: [spec.a: Required value, …]`; equal errors are named once. */
+/**
+ * A 422 for an object: `Widget.example.com "w1" is invalid: [spec.a: Required value, …]`; equal errors are
+ * named once.
+ */
 export function invalid(
   gk: { readonly group: string; readonly kind: string },
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Elements of field paths in the form of FieldsV1 keys: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`, and the paths that
- * messages show: `.spec.containers[name="c"].image`.
+ * Elements of field paths in the form of FieldsV1 keys: `f:name`, `k:{"name":"c"}`, `v:"x"`, `i:0`, and the
+ * paths that messages show: `.spec.containers[name="c"].image`.
  */
 import { isJsonObject, type JsonObject } from "./json-value.ts";
 
@@ -12,7 +12,10 @@ export function fieldElement(name: string): FieldPathElement {
   return `f:${name}`;
 }
 
-/** The step to the item of an associative list that has these key fields. Keys are sorted, so equal keys are equal text. */
+/**
+ * The step to the item of an associative list that has these key fields. Keys are sorted, so equal keys are
+ * equal text.
+ */
 export function keyElement(keys: JsonObject): FieldPathElement {
   const names = Object.keys(keys).sort();
   return `k:{${names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(keys[name])}`).join(",")}}`;

@@ -6,13 +6,20 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
+/**
+ * A parsed field selector: an object matches when all requirements hold. Without requirements every object
+ * matches.
+ */
 export interface FieldSelector {
   readonly requirements: readonly FieldRequirement[];
 }
 
 const operatorsLongestFirst = ["!=", "==", "="] as const;
 
-/** Parses a field selector; `\` escapes `,`, `=` and itself. Errors: `Error` in the words of upstream, for a 400's message. */
+/**
+ * Parses a field selector; `\` escapes `,`, `=` and itself. Errors: `Error` in the words of upstream, for a
+ * 400's message.
+ */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text)
     .filter((term) => term !== "")

@@ -1,13 +1,14 @@
 /**
- * Sets of field paths. The tree inside is FieldsV1 itself (`{"f:spec":{".":{},"f:replicas":{}}}`), so reading a set from
- * managedFields and writing it back cost nothing, and sets share the parts in which they are equal.
+ * Sets of field paths. The tree inside is FieldsV1 itself (`{"f:spec":{".":{},"f:replicas":{}}}`), so reading
+ * a set from managedFields and writing it back cost nothing, and sets share the parts in which they are
+ * equal.
  */
 import { compareFieldElements, type FieldPathElement, normalFieldElement } from "./field-path.ts";
 import { deepEqual, isJsonObject } from "./json-value.ts";
 
 /**
- * A node of FieldsV1. An empty node is a member without children; a node with children is itself a member when it has the
- * key `.`. The root is never a member.
+ * A node of FieldsV1. An empty node is a member without children; a node with children is itself a member
+ * when it has the key `.`. The root is never a member.
  */
 export type FieldsTree = { readonly [element: string]: FieldsTree };
 
@@ -16,7 +17,9 @@ type MutableTree = { [element: string]: FieldsTree };
 /** The node of a member without children. */
 export const fieldsLeaf: FieldsTree = Object.freeze({});
 
-/** Trees deeper than this are refused when they come from outside; the API's objects are not nested deeper. */
+/**
+ * Trees deeper than this are refused when they come from outside; the API's objects are not nested deeper.
+ */
 export const fieldsTreeDepthMax = 128;
 
 function isEmptyNode(node: FieldsTree): boolean {
@@ -124,7 +127,8 @@ function normalTree(json: unknown, depth: number): FieldsTree | undefined {
     if (node === undefined) return undefined;
     children[element] = node;
   }
-  // Unknown elements are dropped with what is below them, as upstream does; a node of only such elements is empty.
+  // Unknown elements are dropped with what is below them, as upstream does; a node of only such elements is
+  // empty.
   return nodeOf("." in json || Object.keys(json).length === 0, children) ?? fieldsLeaf;
 }
 
@@ -148,7 +152,8 @@ function walk(tree: FieldsTree, path: FieldPathElement[], visit: (path: readonly
 /**
  * An immutable set of field paths.
  *
- * Guarantees: the tree given and the one handed out are never changed; operations that change nothing return the same set.
+ * Guarantees: the tree given and the one handed out are never changed; operations that change nothing return
+ * the same set.
  */
 export class FieldSet {
   static readonly empty: FieldSet = new FieldSet({});
@@ -164,7 +169,10 @@ export class FieldSet {
     return isEmptyNode(tree) ? FieldSet.empty : new FieldSet(tree);
   }
 
-  /** Reads a FieldsV1 from outside; undefined when it is not a tree of objects. Unknown kinds of elements are dropped. */
+  /**
+   * Reads a FieldsV1 from outside; undefined when it is not a tree of objects. Unknown kinds of elements are
+   * dropped.
+   */
   static fromJson(json: unknown): FieldSet | undefined {
     const tree = normalTree(json, 0);
     return tree === undefined ? undefined : FieldSet.ofTree(tree);

@@ -10,6 +10,7 @@ const copiedBytesMax = 3 * 1024 * 1024;
 /** Elements that insertions and removals of one patch may shift along their lists. */
 const shiftedElementsMax = 20_000_000;
 
+/** One operation of RFC 6902; `path` and `from` are JSON pointers (RFC 6901). */
 export type JsonPatchOperation =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }
@@ -43,8 +44,8 @@ export function parseJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
 /**
  * The document with the patch applied; neither argument is changed.
  *
- * Errors: `ApiError` 400 for a malformed patch, 413 for too many operations or too much work, 422 when an operation cannot be done or a
- * `test` fails.
+ * Errors: `ApiError` 400 for a malformed patch, 413 for too many operations or too much work, 422 when an
+ * operation cannot be done or a `test` fails.
  */
 export function jsonPatch(document: unknown, patch: unknown): unknown {
   const root: Root = { value: cloneJson(document), copiedBytes: 0, shiftedElements: 0 };

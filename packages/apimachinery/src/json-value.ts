@@ -7,7 +7,9 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Equality of JSON values; the order of keys does not count, a key whose value is undefined counts as absent. */
+/**
+ * Equality of JSON values; the order of keys does not count, a key whose value is undefined counts as absent.
+ */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a))
@@ -50,8 +52,8 @@ export function setOwn(object: Record<string, unknown>, key: string, value: unkn
 }
 
 /**
- * Freezes a JSON value all the way down and returns it. A part that is frozen already is taken to be frozen deeply, so
- * that a new object sharing parts with an old one costs only its new parts.
+ * Freezes a JSON value all the way down and returns it. A part that is frozen already is taken to be frozen
+ * deeply, so that a new object sharing parts with an old one costs only its new parts.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;

@@ -22,7 +22,10 @@ export interface ObjectInitMeta {
   readonly ownerReferences?: ObjectMeta["ownerReferences"];
 }
 
-/** The argument of a kind's builder: metadata flattened beside the kind's own fields; status is the controller's. */
+/**
+ * The argument of a kind's builder: metadata flattened beside the kind's own fields; status is the
+ * controller's.
+ */
 export type ObjectInit<T extends KubeObject> = ObjectInitMeta & Omit<T, "apiVersion" | "kind" | "metadata" | "status">;
 
 /**
@@ -38,7 +41,10 @@ export interface Kind<T extends KubeObject> extends KindNames {
 /** The type of a kind's objects. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
-/** A kind whose builder only arranges the fields; `defineKind` of the schema package makes kinds that also check. */
+/**
+ * A kind whose builder only arranges the fields; `defineKind` of the schema package makes kinds that also
+ * check.
+ */
 export function createKind<T extends KubeObject>(names: KindNames): Kind<T> {
   const apiVersion = apiVersionOf(names);
   const build = (init: ObjectInit<T>): T => arrange<T>(apiVersion, names.kind, init);

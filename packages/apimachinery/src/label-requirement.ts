@@ -1,8 +1,15 @@
 /** One condition on labels: what a label selector is a conjunction of. */
 import { validateQualifiedName, validateLabelValue } from "./names.ts";
 
+/**
+ * The operators of apimachinery's label selectors. `=` and `==` mean the same; `!` requires that the key is
+ * absent.
+ */
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
+/**
+ * One condition on one label key. `createLabelRequirement` checks it; literals of this type are not checked.
+ */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;

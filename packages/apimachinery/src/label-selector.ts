@@ -1,4 +1,6 @@
-/** Label selectors: the string form of requests (`app=web,tier in (a,b),!old`) and the object form of specs. */
+/**
+ * Label selectors: the string form of requests (`app=web,tier in (a,b),!old`) and the object form of specs.
+ */
 import { parseRequirements } from "./label-selector-parser.ts";
 import {
   createLabelRequirement,
@@ -14,6 +16,9 @@ export interface LabelSelectorObject {
   readonly matchExpressions?: readonly LabelSelectorExpression[];
 }
 
+/**
+ * A requirement of a spec's selector (meta/v1 LabelSelectorRequirement): In, NotIn, Exists or DoesNotExist.
+ */
 export interface LabelSelectorExpression {
   readonly key: string;
   readonly operator: string;
@@ -68,7 +73,10 @@ const operators: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-/** The selector of a spec; an absent one selects nothing, an empty one everything. Errors: `Error` when it is not valid. */
+/**
+ * The selector of a spec; an absent one selects nothing, an empty one everything. Errors: `Error` when it is
+ * not valid.
+ */
 export function labelSelectorOf(object: LabelSelectorObject | undefined | null): LabelSelector {
   if (object === undefined || object === null) return LabelSelector.nothing;
   const labels = Object.entries(object.matchLabels ?? {});

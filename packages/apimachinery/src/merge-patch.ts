@@ -2,14 +2,17 @@
 import { cloneJson, deepEqual, isJsonObject, type JsonObject, setOwn } from "./json-value.ts";
 
 /**
- * The target with the patch applied: null deletes, objects merge, everything else replaces. Neither argument is changed and
- * the result shares nothing with them.
+ * The target with the patch applied: null deletes, objects merge, everything else replaces. Neither argument
+ * is changed and the result shares nothing with them.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   return cloneJson(mergedPatch(target, patch));
 }
 
-/** As `mergePatch`, but the result shares with the target what the patch leaves alone, and values with the patch. */
+/**
+ * As `mergePatch`, but the result shares with the target what the patch leaves alone, and values with the
+ * patch.
+ */
 export function mergedPatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch;
   const before = isJsonObject(target) ? target : {};

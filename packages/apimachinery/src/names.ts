@@ -1,7 +1,13 @@
-/** What names, labels and keys must look like, in the words of upstream. Each function returns the faults; none: valid. */
+/**
+ * What names, labels and keys must look like, in the words of upstream. Each function returns the faults;
+ * none: valid.
+ */
 
+/** Characters of a DNS label (RFC 1123): names of namespaces, Services and ports. */
 export const dns1123LabelLengthMax = 63;
+/** Characters of a DNS subdomain (RFC 1123): the names of most objects. */
 export const dns1123SubdomainLengthMax = 253;
+/** Characters of a label's value. */
 export const labelValueLengthMax = 63;
 const qualifiedNameLengthMax = 63;
 
@@ -12,8 +18,8 @@ const nameFormat = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const labelValueFormat = `(${nameFormat})?`;
 const configKeyFormat = "[-._a-zA-Z0-9]+";
 
-// These expressions have no nested repetition over the same characters except through a literal dot, so they run in
-// linear time, and every caller checks the length too.
+// These expressions have no nested repetition over the same characters except through a literal dot, so they
+// run in linear time, and every caller checks the length too.
 const labelPattern = new RegExp(`^${labelFormat}$`);
 const subdomainPattern = new RegExp(`^${subdomainFormat}$`);
 const label1035Pattern = new RegExp(`^${label1035Format}$`);
@@ -88,7 +94,10 @@ export function validatePathSegment(name: string): readonly string[] {
   return ["/", "%"].filter((each) => name.includes(each)).map((each) => `may not contain '${each}'`);
 }
 
-/** Faults of a qualified name: `name` or `example.com/name`. Label keys, annotation keys and finalizers are such names. */
+/**
+ * Faults of a qualified name: `name` or `example.com/name`. Label keys, annotation keys and finalizers are
+ * such names.
+ */
 export function validateQualifiedName(value: string): readonly string[] {
   const parts = value.split("/");
   if (parts.length > 2) {

@@ -1,6 +1,7 @@
 /**
- * The shapes every object of the Kubernetes API shares. Field names and nesting are those of the wire; times are RFC 3339
- * strings and 64-bit numbers that may leave the safe range (resourceVersion) are decimal strings, as on the wire.
+ * The shapes every object of the Kubernetes API shares. Field names and nesting are those of the wire; times
+ * are RFC 3339 strings and 64-bit numbers that may leave the safe range (resourceVersion) are decimal
+ * strings, as on the wire.
  */
 
 /** Group, version and kind; the core group is the empty string. */
@@ -23,6 +24,10 @@ export interface NamespacedName {
   readonly name: string;
 }
 
+/**
+ * A reference to an owner in the same namespace or to a cluster-scoped one; the garbage collector compares
+ * the uid.
+ */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -32,7 +37,10 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Who owns which fields (server-side apply); `fieldsV1` is the FieldsV1 tree of `f:`, `k:`, `v:` and `i:` keys. */
+/**
+ * Who owns which fields (server-side apply); `fieldsV1` is the FieldsV1 tree of `f:`, `k:`, `v:` and `i:`
+ * keys.
+ */
 export interface ManagedFieldsEntry {
   readonly manager?: string;
   readonly operation?: "Apply" | "Update";
@@ -43,6 +51,10 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
+/**
+ * The metadata of every object (meta/v1 ObjectMeta). The server sets uid, resourceVersion, generation and the
+ * times.
+ */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;
@@ -61,7 +73,10 @@ export interface ObjectMeta {
   readonly selfLink?: string;
 }
 
-/** Any object of the API. Kinds add their own fields; an index signature is left out on purpose, so that typos show. */
+/**
+ * Any object of the API. Kinds add their own fields; an index signature is left out on purpose, so that typos
+ * show.
+ */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -73,6 +88,7 @@ export interface UnstructuredObject extends KubeObject {
   readonly [field: string]: unknown;
 }
 
+/** The metadata of a list; `continue` is the token for its next page, absent on the last one. */
 export interface ListMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
@@ -81,6 +97,7 @@ export interface ListMeta {
   readonly shardInfo?: { readonly selector: string };
 }
 
+/** One page of a list. All items show the state at `metadata.resourceVersion`. */
 export interface KubeList<T extends KubeObject = UnstructuredObject> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -110,6 +127,7 @@ export function parseApiVersion(apiVersion: string): { readonly group: string; r
   return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
+/** The group, version and kind of an object; the core group is the empty string. */
 export function gvkOf(object: { readonly apiVersion: string; readonly kind: string }): GroupVersionKind {
   return { ...parseApiVersion(object.apiVersion), kind: object.kind };
 }

@@ -1,6 +1,7 @@
 /** Ownership between objects. */
 import type { KubeObject, OwnerReference } from "./object.ts";
 
+/** The optional fields of an owner reference. */
 export interface OwnerReferenceOptions {
   /** Whether the owner is the one that controls the object; an object has at most one such owner. */
   readonly controller?: boolean;

@@ -5,8 +5,10 @@ import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "
 /** Quantities by the name of a resource. */
 export type ResourceAmounts = Readonly<Record<string, Quantity>>;
 
+/** A JSON object of unknown content. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
+/** The JSON object at a path. Empty when a field on the path is absent or no JSON object; never throws. */
 export function fieldsAt(parent: unknown, ...path: readonly string[]): JsonFields {
   let current: unknown = parent;
   for (const field of path) current = isFields(current) ? current[field] : undefined;
@@ -17,6 +19,7 @@ function isFields(value: unknown): value is JsonFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The JSON objects of a list field, without other elements. Empty when the field is absent or no list. */
 export function listAt(parent: JsonFields, field: string): readonly JsonFields[] {
   const value = parent[field];
   return Array.isArray(value) ? value.filter(isFields) : [];
@@ -41,6 +44,9 @@ export function readQuantity(value: unknown): Quantity | undefined {
   }
 }
 
+/**
+ * The sum for each resource; a resource that only one side has keeps its amount. Changes neither argument.
+ */
 export function addAmounts(one: ResourceAmounts, other: ResourceAmounts): ResourceAmounts {
   const sum: Record<string, Quantity> = { ...one };
   for (const [name, amount] of Object.entries(other)) {
@@ -60,7 +66,10 @@ export function maxAmounts(one: ResourceAmounts, other: ResourceAmounts): Resour
   return larger;
 }
 
-/** Requests or limits of a pod, its overhead included. Init containers that go on running count like ordinary ones. */
+/**
+ * Requests or limits of a pod, its overhead included. Init containers that go on running count like ordinary
+ * ones.
+ */
 export function podResources(pod: UnstructuredObject, field: "requests" | "limits"): ResourceAmounts {
   const spec = fieldsAt(pod, "spec");
   const of = (container: JsonFields): ResourceAmounts => readAmounts(fieldsAt(container, "resources", field));

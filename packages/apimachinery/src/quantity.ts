@@ -1,6 +1,10 @@
 /** Resource quantities (`500m`, `1.5Gi`, `1e3`) with exact arithmetic. */
 import { lookupTable } from "./lookup-table.ts";
 
+/**
+ * The notation in which a quantity is printed: suffixes of 1000 (`k`), of 1024 (`Ki`), or an exponent
+ * (`1e3`).
+ */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent";
 
 /** A quantity in nano-units, the finest that the API knows; finer ones are rounded up, as upstream does. */
@@ -81,6 +85,10 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos + b.nanos, format: a.nanos === 0n ? b.format : a.format };
 }
 
+/**
+ * The difference, in the format of the first (of the second when the first is zero, as upstream). It may be
+ * negative.
+ */
 export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return { nanos: a.nanos - b.nanos, format: a.nanos === 0n ? b.format : a.format };
 }

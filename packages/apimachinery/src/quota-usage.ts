@@ -1,4 +1,7 @@
-/** What an object uses of a ResourceQuota: for the admission that refuses what is too much, and for the status that shows it. */
+/**
+ * What an object uses of a ResourceQuota: for the admission that refuses what is too much, and for the status
+ * that shows it.
+ */
 import type { KubeObject, UnstructuredObject } from "./object.ts";
 import {
   fieldsAt,

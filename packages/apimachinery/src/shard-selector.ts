@@ -1,19 +1,23 @@
 /**
- * Shard selectors (KEP-5866, alpha in 1.36): `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`, several
- * joined by `||`. An object is in a range when the 64-bit FNV-1a hash of its field is.
+ * Shard selectors (KEP-5866, alpha in 1.36): `shardRange(object.metadata.uid, '0x0000000000000000',
+ * '0x8000000000000000')`, several joined by `||`. An object is in a range when the 64-bit FNV-1a hash of its
+ * field is.
  */
 import type { UnstructuredObject } from "./object.ts";
 
 /** A hash, or the end of a range, in two halves of 32 bits; the end of all is 2³² in the upper one. */
 type Hash = readonly [high: number, low: number];
 
+/** A range of hashes, without its end. */
 export interface ShardRange {
   readonly start: Hash;
   readonly end: Hash;
 }
 
+/** The metadata field whose hash decides on the shard. */
 export type ShardField = "uid" | "namespace";
 
+/** A parsed shard selector: an object matches when the hash of its field is in one of the ranges. */
 export interface ShardSelector {
   readonly field: ShardField;
   readonly ranges: readonly ShardRange[];
@@ -72,7 +76,9 @@ function isBefore([high, low]: Hash, [otherHigh, otherLow]: Hash): boolean {
   return high < otherHigh || (high === otherHigh && low < otherLow);
 }
 
-/** As a server shows it in `metadata.shardInfo` of a list: the same for selectors that differ in spaces alone. */
+/**
+ * As a server shows it in `metadata.shardInfo` of a list: the same for selectors that differ in spaces alone.
+ */
 export function formatShardSelector({ field, ranges }: ShardSelector): string {
   return ranges
     .map(({ start, end }) => `shardRange(object.metadata.${field}, '${formatHash(start)}', '${formatHash(end)}')`)

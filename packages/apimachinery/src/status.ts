@@ -6,6 +6,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
+/** The machine-readable part of a Status: the object, the invalid fields, and when to retry, in seconds. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -16,6 +17,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
+/** The body of the API server's error responses (meta/v1 Status), and of deletions that return no object. */
 export interface Status {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -27,6 +29,7 @@ export interface Status {
   readonly code?: number;
 }
 
+/** The reasons of meta/v1 StatusReason. `""` means that upstream gives none. */
 export type StatusReason =
   | ""
   | "BadRequest"
@@ -50,7 +53,10 @@ export type StatusReason =
 
 const apiErrorBrand = "setpoint.dev/ApiError";
 
-/** An answer of the API that is not a success. Told apart by `isNotFound`, `isConflict`, …, never by `instanceof`. */
+/**
+ * An answer of the API that is not a success. Told apart by `isNotFound`, `isConflict`, …, never by
+ * `instanceof`.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: Status;
@@ -68,6 +74,10 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * Whether a value is an error response of the API server. It reads a brand, so it also recognises errors of
+ * another copy of this package.
+ */
 export function isApiError(error: unknown): error is ApiError {
   return typeof error === "object" && error !== null && (error as { brand?: unknown }).brand === apiErrorBrand;
 }
@@ -79,12 +89,19 @@ const hasReason =
 
 type ErrorTest = (error: unknown) => error is ApiError;
 
+/** 404: the object or the resource does not exist. */
 export const isNotFound: ErrorTest = hasReason("NotFound");
+/** 409: the resourceVersion or another precondition of the write is outdated, or field managers conflict. */
 export const isConflict: ErrorTest = hasReason("Conflict");
+/** 409 of a create: an object of this name exists. */
 export const isAlreadyExists: ErrorTest = hasReason("AlreadyExists");
+/** 403: authorization or admission denies the request. */
 export const isForbidden: ErrorTest = hasReason("Forbidden");
+/** 422: validation rejects the object; `status.details.causes` lists the fields. */
 export const isInvalid: ErrorTest = hasReason("Invalid");
+/** 410: the revision of a watch or the token of a list is too old; the client must relist. */
 export const isExpired: ErrorTest = hasReason("Expired", "Gone");
+/** 429: the server limits requests, or a disruption budget denies an eviction. */
 export const isTooManyRequests: ErrorTest = hasReason("TooManyRequests");
 
 /** A failure Status with every required field; `details` is left out when nothing is known. */
@@ -102,6 +119,7 @@ export function failure(code: number, reason: StatusReason, message: string, det
   };
 }
 
+/** Whether a response's object is a Status, by its kind; the other fields are not checked. */
 export function isStatus(value: unknown): value is Status {
   return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "Status";
 }

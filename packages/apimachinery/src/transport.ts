@@ -1,11 +1,12 @@
 /**
- * The narrow waist: everything that talks to a Kubernetes API does it through a `Transport`, and transports compose like
- * middleware (HTTP, in-process, recording, fault-injecting, dry-run…). It stands on the lowest level because both halves
- * speak it: the client calls one, the embedded API server offers one.
+ * The narrow waist: everything that talks to a Kubernetes API does it through a `Transport`, and transports
+ * compose like middleware (HTTP, in-process, recording, fault-injecting, dry-run…). It stands on the lowest
+ * level because both halves speak it: the client calls one, the embedded API server offers one.
  */
 
 export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** A request to the API, independent of HTTP. */
 export interface ApiRequest {
   readonly method: HttpMethod;
   /** Absolute path without query, each segment already percent-encoded: `/api/v1/namespaces/default/pods`. */
@@ -13,13 +14,20 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   /** Lower-case names. `content-type` says what `body` is; absent means JSON. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A JSON value (never mutated by the receiver, never kept unless frozen), or bytes for protobuf, YAML and text. */
+  /**
+   * A JSON value (never mutated by the receiver, never kept unless frozen), or bytes for protobuf, YAML and
+   * text.
+   */
   readonly body?: unknown;
 }
 
+/** The event types of a watch. A BOOKMARK has only a revision, an ERROR a Status; an ERROR ends the watch. */
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
 
-/** One frame of a watch. `object` is a KubeObject, a Status for ERROR, or a Table when the request asked for one. */
+/**
+ * One frame of a watch. `object` is a KubeObject, a Status for ERROR, or a Table when the request asked for
+ * one.
+ */
 export interface WatchFrame {
   readonly type: WatchEventType;
   readonly object: unknown;
@@ -31,9 +39,10 @@ interface ApiResponseHead {
 }
 
 /**
- * What came back. Objects from the in-process transport are deeply frozen and shared with the store: never mutate them.
- * `frames` ends when the server ends the watch; it throws when the connection breaks or the signal aborts. Whoever receives
- * a stream must iterate it to its end, `return()` it or abort the signal, otherwise the server keeps it open.
+ * The response to a request. Objects from the in-process transport are deeply frozen and shared with the
+ * store: never mutate them. `frames` ends when the server ends the watch; it throws when the connection
+ * breaks or the signal aborts. The caller must iterate a stream to its end, `return()` it or abort the
+ * signal; otherwise the server keeps the watch open.
  */
 export type ApiResponse =
   | (ApiResponseHead & { readonly kind: "object"; readonly object: unknown })
@@ -43,15 +52,17 @@ export type ApiResponse =
 /**
  * Sends requests to one API server as one user.
  *
- * Guarantees: the promise resolves for every answer of the server, also for error codes (the object is then a Status).
- * Errors: it rejects only when there is no answer (connection refused or cut, signal aborted); for a write that means that
- * it may or may not have happened.
+ * Guarantees: the promise resolves for every answer of the server, also for error codes (the object is then a
+ * Status).
+ * Errors: it rejects only when there is no answer (connection refused or cut, signal aborted); for a write
+ * that means that it may or may not have happened.
  */
 export interface Transport {
   send(request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse>;
   /**
-   * The same for lists and watches whose reader keeps the objects as bytes. Only transports that have bytes offer it; one
-   * that stands before another and must see every object leaves it out, and its user falls back to `send`.
+   * The same for lists and watches whose reader keeps the objects as bytes. Only transports that have bytes
+   * offer it; one that stands before another and must see every object leaves it out, and its user falls back
+   * to `send`.
    */
   sendRaw?(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse>;
 }
@@ -64,7 +75,10 @@ export interface RawFrame {
 
 /** The objects of a list, each as its JSON, as they arrive. */
 export interface RawList {
-  /** In the server's order; the bytes of a batch hold until the next is asked for. Throws when the list is cut. */
+  /**
+   * In the server's order; the bytes of a batch hold until the next is asked for. Throws when the list is
+   * cut.
+   */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
   /** What the list says of itself; known when `batches` has ended. */
   metadata(): { readonly resourceVersion?: string; readonly continue?: string };

@@ -1,4 +1,7 @@
-/** The server half of the Kubernetes API; see the package README. `./http` listens, `./sqlite` keeps state on disk. */
+/**
+ * The server half of the Kubernetes API; see the package README. `./http` listens, `./sqlite` keeps state on
+ * disk.
+ */
 
 // the server
 export type { ApiServerOptions } from "./assembly/api-server.ts";

@@ -1,4 +1,6 @@
-/** The rules of an author's kind: a wrong one is found where the kind is defined, not by the first cluster. */
+/**
+ * The rules of an author's kind: a wrong one is found where the kind is defined, not by the first cluster.
+ */
 import { SetpointError, type FieldError } from "@setpoint/apimachinery";
 import { celRuleCompiler } from "./cel/index.ts";
 import type { RuleEvaluator } from "./rule-evaluator.ts";
@@ -10,7 +12,10 @@ export function compileKindRules(kind: string, schema: StructuralSchema): RuleEv
   throw new SetpointError("ERR_RULE_INVALID", `Cannot define kind "${kind}": ${rules.errors.map(sentence).join("; ")}`);
 }
 
-/** The server prints the whole rule before what is wrong with it; here the quoted line and its caret say enough. */
+/**
+ * The server prints the whole rule before what is wrong with it; here the quoted line and its caret say
+ * enough.
+ */
 function sentence({ field, message }: FieldError): string {
   const [where = "", index = ""] = field.split(/\.?x-kubernetes-validations/);
   const path = where

@@ -57,7 +57,7 @@ test("a damaged annotation is as good as none", () => {
   expect(PodSet.convert(old({ size: 2 }, { annotations }), `${group}/v1`)).toMatchObject({ spec: { replicas: 2 } });
 });
 
-test("the CRD has all versions, and serves those that somebody converts", () => {
+test("the CRD has all versions, and serves those that have a conversion", () => {
   const alone = PodSet.crd().spec;
   expect(alone.versions.map(({ name, served, storage }) => [name, served, storage])).toEqual([
     ["v1", true, true],

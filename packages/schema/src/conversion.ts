@@ -32,8 +32,8 @@ export interface ConversionPlan {
 const keptPrefix = "conversion.setpoint.dev/";
 
 /**
- * The object in another version. What the wanted version cannot say is kept in an annotation, and is there again after the
- * way back; a change made meanwhile is made to what was kept.
+ * The object in another version. What the wanted version cannot say is kept in an annotation, and is there
+ * again after the way back; a change made meanwhile is made to what was kept.
  *
  * Errors: `ERR_CONVERSION` for a version that the kind does not have; what the author's functions throw.
  */
@@ -89,7 +89,10 @@ function between(
   };
 }
 
-/** What was kept, with what has been changed since: the difference between then and now, both seen by the same functions. */
+/**
+ * What was kept, with what has been changed since: the difference between then and now, both seen by the same
+ * functions.
+ */
 function restored(kept: Payload, plain: Payload, seen: (payload: Payload) => Payload): Payload {
   const then = tidy(seen(kept));
   // A patch of an object is an object.

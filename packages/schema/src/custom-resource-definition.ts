@@ -1,6 +1,7 @@
 /** The manifest of a CustomResourceDefinition, as far as `defineKind` writes one. */
 import type { StructuralSchema } from "./structural-schema.ts";
 
+/** A column of `kubectl get`, as a CRD's `additionalPrinterColumns` has it. */
 export interface CustomResourceColumn {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
@@ -23,11 +24,13 @@ export interface WebhookClient {
   readonly caBundle?: string;
 }
 
+/** What a CRD contains beyond the kind's own definition. */
 export interface CrdOptions {
   /** Who converts between the versions. */
   readonly conversion?: WebhookClient;
 }
 
+/** A version of a CRD (apiextensions.k8s.io/v1); exactly one version of a CRD has `storage: true`. */
 export interface CustomResourceVersion {
   readonly name: string;
   readonly served: boolean;
@@ -47,6 +50,7 @@ export interface CustomResourceVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
+/** A CRD to apply, without the fields that the server sets. */
 export interface CustomResourceDefinitionManifest {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly kind: "CustomResourceDefinition";

@@ -1,4 +1,7 @@
-/** Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is wrong. */
+/**
+ * Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is
+ * wrong.
+ */
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";
 import { isIntegerOf } from "./integer-range.ts";
@@ -6,6 +9,7 @@ import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
+/** The types of JSON values; unlike `typeof` it distinguishes arrays and null from objects. */
 export type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 export interface WrongType {

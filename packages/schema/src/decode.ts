@@ -1,7 +1,8 @@
 /**
- * Takes a JSON value into the shape that a schema allows: one pass that copies, drops unknown fields and meaningless nulls,
- * and checks JSON types. Every write of the API server comes through here, so each schema is compiled once into closures,
- * and only as deep as data has reached; where exactly something is wrong is found by a second, slower walk (`decode-report.ts`).
+ * Takes a JSON value into the shape that a schema allows: one pass that copies, drops unknown fields and
+ * meaningless nulls, and checks JSON types. Every write of the API server comes through here, so each schema
+ * is compiled once into closures, and only as deep as data has reached; where exactly something is wrong is
+ * found by a second, slower walk (`decode-report.ts`).
  */
 import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
 import { findProblems, type JsonType, type WrongType } from "./decode-report.ts";
@@ -11,16 +12,18 @@ import { isJsonObject } from "./json-object.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
+/** How `decode` handles fields and types that the schema does not allow. */
 export interface DecodeOptions {
   /** `report` names the fields that were dropped; both drop them. */
   readonly unknown: "prune" | "report";
   /**
-   * What a value of the wrong JSON type does. Built-in kinds refuse it at once (`throw`, the default: a 400); custom
-   * resources keep it, and validation answers 422. Metadata is always refused.
+   * What a value of the wrong JSON type does. Built-in kinds refuse it at once (`throw`, the default: a 400);
+   * custom resources keep it, and validation answers 422. Metadata is always refused.
    */
   readonly wrongTypes?: "throw" | "keep";
 }
 
+/** The decoded copy; it shares no objects with the input. */
 export interface Decoded {
   readonly value: unknown;
   /** Paths like `spec.template.foo`, in the order of the input. */
@@ -45,6 +48,7 @@ export class DecodeError extends SetpointError {
   }
 }
 
+/** Whether a value is a DecodeError, by its code `ERR_DECODE`. */
 export function isDecodeError(error: unknown): error is DecodeError {
   return isSetpointError(error, "ERR_DECODE");
 }
@@ -149,7 +153,10 @@ function arrayDecoder(schema: StructuralSchema): Decoder {
 
 interface Child {
   readonly dropsNull: boolean;
-  /** Values of which `typeof` says this are taken as they are: most values are texts, and no decoder is called for them. */
+  /**
+   * Values of which `typeof` says this are taken as they are: most values are texts, and no decoder is called
+   * for them.
+   */
   readonly plainType: "string" | "boolean" | "number" | undefined;
   decode: Decoder;
 }
@@ -159,7 +166,10 @@ function plainTypeOf({ type, format }: StructuralSchema): Child["plainType"] {
   return type === "string" || type === "boolean" || type === "number" ? type : undefined;
 }
 
-/** A child that compiles its schema when the first value arrives, since built-in schemas may contain themselves. */
+/**
+ * A child that compiles its schema when the first value arrives, since built-in schemas may contain
+ * themselves.
+ */
 function lazily(schema: StructuralSchema): Child {
   const child: Child = {
     dropsNull: schema.nullable !== true && schema.default === undefined,
@@ -202,8 +212,8 @@ function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
 }
 
 /**
- * The compiler takes a read within `for in` for one of the few shapes that it has seen, and has to begin again with every other; here
- * come objects of all shapes, and a read of its own stays compiled.
+ * The compiler takes a read within `for in` for one of the few shapes that it has seen, and has to begin
+ * again with every other; here come objects of all shapes, and a read of its own stays compiled.
  */
 function fieldOf(object: Record<string, unknown>, key: string): unknown {
   return object[key];

@@ -5,9 +5,10 @@ import { rememberedOf } from "./has-rules.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
- * Sets what is missing, or null and not nullable, where the schema has a default. Never makes a parent that is absent; a
- * default that is an object gets the defaults of its own fields. A frozen part that lacks something is copied, so that what comes
- * back is the value itself or, if that is frozen, may be a copy of it.
+ * Sets what is missing, or null and not nullable, where the schema has a default. Never makes a parent that
+ * is absent; a default that is an object gets the defaults of its own fields. A frozen part that lacks
+ * something is copied, so that what comes back is the value itself or, if that is frozen, may be a copy of
+ * it.
  *
  * Errors: `ApiError` 413 when the defaults alone make more of the value than may be stored.
  */
@@ -21,7 +22,10 @@ function withDefaults(schema: StructuralSchema, value: unknown): unknown {
   return Array.isArray(value) ? planOf(schema).applyToArray(value) : value;
 }
 
-/** About twice the characters that an object may have: a large default of a list's items fills any memory otherwise. */
+/**
+ * About twice the characters that an object may have: a large default of a list's items fills any memory
+ * otherwise.
+ */
 const filledUnitsMax = 3 * 1024 * 1024;
 const unitsOfValue = 4;
 /** Of the call under way; filling never waits. */
@@ -56,7 +60,10 @@ function planOf(schema: StructuralSchema): DefaultsPlan {
 
 const hasDefaults = rememberedOf((schema) => schema.default !== undefined);
 
-/** What one schema node fills; computed once a schema, because every write asks. Where it has no defaults, nothing is looked at. */
+/**
+ * What one schema node fills; computed once a schema, because every write asks. Where it has no defaults,
+ * nothing is looked at.
+ */
 class DefaultsPlan {
   readonly #own: readonly (readonly [string, StructuralSchema])[];
   readonly #within: readonly (readonly [string, StructuralSchema])[];

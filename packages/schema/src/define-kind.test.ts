@@ -113,7 +113,7 @@ test("the compiler checks specs, paths and columns against the schema", () => {
   defineKind({ ...names, selectableFields: ["status.a"] });
 });
 
-test("a field that does not fit what is said of it stops the definition", () => {
+test("a field that contradicts its own options fails the definition", () => {
   const spec = z.object({ name: field(z.string(), { listType: "set" }) });
   expect(() => defineKind({ group: "examples.setpoint.dev", version: "v1", kind: "Odd", spec })).toThrow(
     'Cannot define kind "Odd": properties[spec].properties[name].type: Invalid value: "string": must be array',

@@ -39,8 +39,9 @@ export type KindPath<Spec extends z.ZodObject, S extends Status> =
 export type OtherSpecs = Readonly<Record<string, z.ZodObject>>;
 
 /**
- * A version beside the one that is stored. Objects come and go by two functions; what one version cannot say is kept in an
- * annotation, so no way there and back loses anything. `kindLaws` of the testing package tries them out.
+ * A version beside the one that is stored. Objects come and go by two functions; what one version cannot say
+ * is kept in an annotation, so no way there and back loses anything. `kindLaws` of the testing package tries
+ * them out.
  */
 export interface KindVersion<Spec extends z.ZodObject, HubSpec extends z.ZodObject> {
   readonly spec: Spec;
@@ -60,6 +61,7 @@ export interface KindVersion<Spec extends z.ZodObject, HubSpec extends z.ZodObje
   readonly rules?: readonly ValidationRule[];
 }
 
+/** The declaration of a kind: its names, its schemas, and what kubectl and autoscalers read from it. */
 export interface KindOptions<Spec extends z.ZodObject, S extends Status, Others extends OtherSpecs = OtherSpecs> {
   readonly group: string;
   /** The version that is stored, and that controllers work with. */
@@ -99,8 +101,9 @@ export type KindInit<Spec extends z.ZodObject> = ObjectInitMeta & { readonly spe
 /**
  * A kind made by `defineKind`: a `Kind` that checks what it builds.
  *
- * Guarantees: what the builder and `parse` return is complete (defaults filled) and valid as the server would find it at
- * its creation; rules that compare with the past hold on updates only, on the server. Errors: `ERR_OBJECT_INVALID`, naming the kind, the object and each field.
+ * Guarantees: what the builder and `parse` return is complete (defaults filled) and valid as the server would
+ * find it at its creation; rules that compare with the past hold on updates only, on the server. Errors:
+ * `ERR_OBJECT_INVALID`, naming the kind, the object and each field.
  */
 export interface DefinedKind<T extends KubeObject, Init> extends KindNames {
   (init: Init): T;
@@ -112,8 +115,8 @@ export interface DefinedKind<T extends KubeObject, Init> extends KindNames {
   /** All versions, the kind's own first. */
   readonly versions: readonly KindVersionSchema[];
   /**
-   * The complete CustomResourceDefinition. A kind with several versions needs somebody who converts: without `conversion` the
-   * other versions are declared, but not served.
+   * The complete CustomResourceDefinition. A kind with several versions needs a conversion webhook: without
+   * `conversion` the CRD declares the other versions, but does not serve them.
    */
   crd(options?: CrdOptions): CustomResourceDefinitionManifest;
   /** The object in another version of the kind. Errors: `ERR_CONVERSION`. */
@@ -128,6 +131,11 @@ export interface KindVersionSchema {
   readonly schema: StructuralSchema;
 }
 
+/**
+ * Declares a kind. The builder, the parser, the CRD and the static types follow from it.
+ *
+ * Errors: throws when the schema is not structural or a rule does not compile, and names each field at fault.
+ */
 export function defineKind<
   const Spec extends z.ZodObject,
   const S extends Status = undefined,
@@ -227,7 +235,9 @@ function objectSchema({ description, spec, status, rules = [] }: ObjectParts): S
   };
 }
 
-/** What `field` adds may still not fit what it is added to: a list type on a string, keys that no item has. */
+/**
+ * What `field` adds may still not fit what it is added to: a list type on a string, keys that no item has.
+ */
 function requireStructural(kind: string, schema: StructuralSchema): void {
   const errors = validateStructural(schema);
   if (errors.length === 0) return;

@@ -9,10 +9,15 @@ export type DeepReadonly<T> = T extends (...args: never) => unknown
       ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
       : T;
 
-/** Levels below a spec or status that paths may reach; it keeps the compiler from walking types without end. */
+/**
+ * Levels below a spec or status that paths may reach; it keeps the compiler from walking types without end.
+ */
 type Shallower = [never, 0, 1, 2, 3, 4, 5];
 
-/** The paths `a`, `a.b`, … of the fields of `T`. Lists end a path, because printer columns cannot look into them by name. */
+/**
+ * The paths `a`, `a.b`, … of the fields of `T`. Lists end a path, because printer columns cannot look into
+ * them by name.
+ */
 export type FieldPath<T, Depth extends number = 6> = [Depth] extends [never]
   ? never
   : T extends readonly unknown[]

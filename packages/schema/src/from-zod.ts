@@ -1,7 +1,8 @@
 /**
- * Turns a zod schema into a structural schema. zod's own JSON Schema is the start; what Kubernetes has no word for is
- * refused with the field's path. Checks by functions (`.refine`) have no JSON form: they hold where objects are built and
- * parsed, and the server does not know them; a CEL `rule` says the same everywhere.
+ * Turns a zod schema into a structural schema. zod's own JSON Schema is the start; what Kubernetes has no
+ * word for is refused with the field's path. Checks by functions (`.refine`) have no JSON form: they hold
+ * where objects are built and parsed, and the server does not know them; a CEL `rule` says the same
+ * everywhere.
  */
 import { lookupTable, SetpointError } from "@setpoint/apimachinery";
 import { z } from "zod";
@@ -16,7 +17,10 @@ interface JsonNode {
 
 const markerKey = "x-setpoint-zod";
 
-/** zod's names of formats → those that Kubernetes checks itself, so that zod's own pattern for them is not needed. */
+/**
+ * zod's names of formats → those that Kubernetes checks itself, so that zod's own pattern for them is not
+ * needed.
+ */
 const knownFormats: Readonly<Record<string, string>> = lookupTable({
   "date-time": "date-time",
   date: "date",
@@ -40,6 +44,10 @@ const sharedKeywords: ReadonlySet<string> = new Set(
   ),
 );
 
+/**
+ * Converts a zod schema to a structural schema; `path` starts the field paths in errors. Throws for types
+ * that have no structural form (transforms, Map, Date and others), with the type to use instead.
+ */
 export function structuralFromZod(schema: z.ZodType, path: string): StructuralSchema {
   const json = z.toJSONSchema(schema, {
     io: "input",
@@ -240,7 +248,10 @@ function numberForm(node: JsonNode): StructuralSchema {
   return form;
 }
 
-/** `T | null`, an enumeration spelt as a union of literals, or int-or-string; other unions have no structural form. */
+/**
+ * `T | null`, an enumeration spelt as a union of literals, or int-or-string; other unions have no structural
+ * form.
+ */
 function unionForm(branches: readonly JsonNode[], path: string): StructuralSchema {
   const present = branches.filter((branch) => branch["type"] !== "null");
   const [only] = present;

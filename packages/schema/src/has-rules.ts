@@ -1,8 +1,8 @@
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
- * Whether a schema has, anywhere in it, what `own` looks for in one node; remembered, because every write asks. What the answer holds
- * back needs no walk through the object.
+ * Whether a schema has, anywhere in it, what `own` looks for in one node; remembered, because every write
+ * asks. What the answer holds back needs no walk through the object.
  */
 export function rememberedOf(own: (schema: StructuralSchema) => boolean): (schema: StructuralSchema) => boolean {
   const known = new WeakMap<StructuralSchema, boolean>();

@@ -1,4 +1,6 @@
-/** The promise of `x-kubernetes-list-type`: no two equal items in a set, no two items of equal keys in a map. */
+/**
+ * The promise of `x-kubernetes-list-type`: no two equal items in a set, no two items of equal keys in a map.
+ */
 import type { FieldError } from "@setpoint/apimachinery";
 import { indexPath, keyPath } from "./field-path.ts";
 import { goJson, goValue } from "./go-value.ts";

@@ -48,8 +48,8 @@ export const objectMetaSchema: StructuralSchema = {
 };
 
 /**
- * Whether apiVersion, kind and metadata are implied at the top of an object of this schema. Built-in kinds spell their
- * metadata out; CRDs may at most restrict its name.
+ * Whether apiVersion, kind and metadata are implied at the top of an object of this schema. Built-in kinds
+ * spell their metadata out; CRDs may at most restrict its name.
  */
 export function hasImpliedMetadata(schema: StructuralSchema): boolean {
   return schema.properties?.["metadata"]?.properties?.["resourceVersion"] === undefined;

@@ -14,9 +14,12 @@ export const patternStepsMax = 50_000_000;
 
 const compiled = new Map<string, Pattern | undefined>();
 
-/** Patterns come from schemas, which are few; the bound only stops a client that registers kinds without end. */
+/**
+ * Patterns come from schemas, which are few; the bound only stops a client that registers kinds without end.
+ */
 const compiledPatternsMax = 4096;
 
+/** Compiles an RE2 pattern, or returns the cached result; undefined when the source is not valid RE2. */
 export function compilePattern(source: string): Pattern | undefined {
   if (compiled.has(source)) return compiled.get(source);
   if (compiled.size >= compiledPatternsMax) compiled.clear();

@@ -20,6 +20,7 @@ export interface JsonPathColumn extends ColumnOptions {
   readonly jsonPath: string;
 }
 
+/** A column of `kubectl get`: a field's path, a path with options, or a JSONPath. */
 export type PrinterColumn<Path extends string> = Path | PathColumn<Path> | JsonPathColumn;
 
 /** The age of the object. */

@@ -1,4 +1,6 @@
-/** Where CEL plugs in: schemas carry rules as text, and whoever validates hands in what understands them. */
+/**
+ * Where CEL plugs in: schemas contain rules as text, and the caller of validation passes in their compiler.
+ */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -11,7 +13,7 @@ export interface RuleEvaluator {
 }
 
 /**
- * Compiles the rules of a whole object's schema. Costly: the result is kept as long as the schema. `path` is where the
- * schema stands, the beginning of the errors' fields.
+ * Compiles the rules of a whole object's schema. Costly: the result is kept as long as the schema. `path` is
+ * where the schema stands, the beginning of the errors' fields.
  */
 export type RuleCompiler = (schema: StructuralSchema, path?: string) => RuleEvaluator;

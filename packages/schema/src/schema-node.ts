@@ -1,8 +1,9 @@
 import type { StructuralSchema } from "./structural-schema.ts";
 
 /**
- * A schema as validation walks it: every keyword is at its place in every node. Schemas themselves have the keywords that somebody wrote,
- * in their order, and whoever reads twenty keywords of objects in a hundred shapes is slow at each.
+ * A schema as validation reads it: every node has every keyword, in the same order. Schemas have only the
+ * keywords that their author wrote, in the author's order, and reading twenty keywords of objects of a
+ * hundred shapes is slow.
  */
 export class SchemaNode {
   readonly schema: StructuralSchema;

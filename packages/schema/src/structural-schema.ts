@@ -1,7 +1,7 @@
 /**
- * The schema of a kind in the form of a CRD's `openAPIV3Schema`. Built-in kinds use the same form: their schemas are
- * resolved from OpenAPI into graphs in which equal definitions are the same object, so a schema may contain itself
- * (JSONSchemaProps does); whoever walks one goes only as deep as the data.
+ * The schema of a kind in the form of a CRD's `openAPIV3Schema`. Built-in kinds use the same form: their
+ * schemas are resolved from OpenAPI into graphs in which equal definitions are the same object. So a schema
+ * may contain itself (JSONSchemaProps does): code that walks one must go only as deep as the data.
  */
 export interface StructuralSchema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";

@@ -11,14 +11,21 @@ import { nodeOf, type SchemaNode } from "./schema-node.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 import { checkCount, checkEnum, checkNumber, checkString, checkType, noField, report } from "./value-checks.ts";
 
+/** What validation of an object compares with and evaluates in addition to the schema. */
 export interface ValidateOptions {
-  /** The object as it is stored: what was wrong there already and has not changed is not an error of this update. */
+  /**
+   * The object as it is stored: what was wrong there already and has not changed is not an error of this
+   * update.
+   */
   readonly old?: unknown;
   /** The compiled rules of this very schema; without them rules are not checked. */
   readonly rules?: RuleEvaluator;
 }
 
-/** The value is decoded and defaulted. Errors come in the order of kube-apiserver, except that fields are in schema order. */
+/**
+ * The value is decoded and defaulted. Errors come in the order of kube-apiserver, except that fields are in
+ * schema order.
+ */
 export function validateSchema(
   schema: StructuralSchema,
   value: unknown,
@@ -68,7 +75,8 @@ function validateNode(node: SchemaNode, value: unknown, old: unknown, path: stri
   checkEnum(node, value, path, errors);
   if (!isObject) return;
   validateFields(node, value, old, path, errors);
-  // Valid objects, which nearly all are, need not be compared at each level again; their scalars were, one by one.
+  // Valid objects, which nearly all are, need not be compared at each level again; their scalars were, one by
+  // one.
   if (errors.length > found && old !== undefined && deepEqual(value, old)) errors.length = found;
 }
 

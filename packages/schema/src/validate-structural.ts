@@ -1,4 +1,7 @@
-/** Whether a CRD's schema is structural: every field has a type, and logic (anyOf and its like) adds no structure. */
+/**
+ * Whether a CRD's schema is structural: every field has a type, and logic (anyOf and its like) adds no
+ * structure.
+ */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { indexPath, joinPath } from "./field-path.ts";
@@ -182,8 +185,8 @@ class StructuralWalk {
   }
 
   /**
-   * A branch has no structure of its own. That its fields be declared outside is in the documentation, but servers since
-   * 1.36 at the latest accept others, so that is not asked.
+   * A branch has no structure of its own. That its fields be declared outside is in the documentation, but
+   * servers since 1.36 at the latest accept others, so that is not asked.
    */
   #visitBranch(branch: StructuralSchema, path: string): void {
     for (const [keyword, detail] of Object.entries(structureKeywords)) {
@@ -213,7 +216,9 @@ function propertyPath(path: string, name: string): string {
   return `${joinPath(path, "properties")}[${name}]`;
 }
 
-/** The one place where `anyOf` may name types: `[{type: integer}, {type: string}]`, alone or first in `allOf`. */
+/**
+ * The one place where `anyOf` may name types: `[{type: integer}, {type: string}]`, alone or first in `allOf`.
+ */
 function intOrStringForm(schema: StructuralSchema): StructuralSchema | undefined {
   if (schema["x-kubernetes-int-or-string"] !== true) return undefined;
   const isForm = ({ anyOf = [] }: StructuralSchema): boolean =>

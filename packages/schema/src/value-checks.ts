@@ -1,4 +1,7 @@
-/** The checks of one value against the keywords of one schema node, in the words and the order of kube-apiserver. */
+/**
+ * The checks of one value against the keywords of one schema node, in the words and the order of
+ * kube-apiserver.
+ */
 import { deepEqual } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
 import { jsonTypeOf } from "./decode-report.ts";

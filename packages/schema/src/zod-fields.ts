@@ -28,11 +28,13 @@ export function intOrString(): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   return z.union([z.int(), z.string()]);
 }
 
+/** A selector of a spec (meta/v1 LabelSelector): all labels and expressions must match. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly LabelSelectorRequirement[];
 }
 
+/** One expression of a label selector; `values` is empty for Exists and DoesNotExist. */
 export interface LabelSelectorRequirement {
   readonly key: string;
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
@@ -53,6 +55,7 @@ export function labelSelector(): z.ZodType<LabelSelector, LabelSelector> {
   return field(selector, { mapType: "atomic" });
 }
 
+/** Labels and annotations that users may set on the pods of an operator. */
 export interface PodMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -78,8 +81,8 @@ export function conditions(): z.ZodType<readonly Condition[], readonly Condition
 }
 
 /**
- * An object of any content, which the server neither checks nor prunes: `preserved<PodTemplateSpec>()`. `T` is the
- * author's promise about it.
+ * An object of any content, which the server neither checks nor prunes: `preserved<PodTemplateSpec>()`. `T`
+ * is the author's promise about it.
  */
 export function preserved<T extends object = Readonly<Record<string, unknown>>>(): z.ZodType<T, T> {
   // Nothing but the author's word makes it a T; that is what this function is for.

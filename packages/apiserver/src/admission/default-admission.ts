@@ -10,17 +10,24 @@ import { serviceAccountAdmission } from "./service-account-admission.ts";
 import { serviceIpAllocator } from "./service-ip-allocator.ts";
 import { defaultStorageClass, storageObjectInUseProtection, taintNodesByCondition } from "./storage-admission.ts";
 
+/** Settings of the admission plugins that every cluster runs. */
 export interface DefaultAdmissionOptions {
   /** Where cluster addresses of Services come from; default `127.96.0.0/12`. */
   readonly serviceCidr?: string;
   /** Where cluster DNS answers, outside of any Service: no Service gets it. */
   readonly dnsAddress?: string;
-  /** Whether pods need a service account that exists and get its token; default true. Off, there is no other way to run pods without controllers. */
+  /**
+   * Whether pods need a service account that exists and get its token; default true. Off, there is no other
+   * way to run pods without controllers.
+   */
   readonly serviceAccounts?: boolean;
   /** Who and what the Pod Security Standards never concern; default nothing. */
   readonly podSecurityExemptions?: PodSecurityExemptions;
 }
 
+/**
+ * The plugins that kube-apiserver enables by default, as far as this server has them, in upstream's order.
+ */
 export function defaultAdmission(options: DefaultAdmissionOptions = {}): readonly AdmissionPlugin[] {
   return [
     namespaceLifecycle,

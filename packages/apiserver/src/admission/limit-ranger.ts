@@ -1,4 +1,7 @@
-/** LimitRanger: gives containers the namespace's default requests and limits, and holds pods and claims to its bounds. */
+/**
+ * LimitRanger: gives containers the namespace's default requests and limits, and holds pods and claims to its
+ * bounds.
+ */
 import {
   compareQuantities,
   formatQuantity,

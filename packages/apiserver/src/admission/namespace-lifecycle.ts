@@ -1,4 +1,7 @@
-/** Nothing is created in a namespace that does not exist or is going away, and the namespaces of the system stay. */
+/**
+ * Nothing is created in a namespace that does not exist or is going away, and the namespaces of the system
+ * stay.
+ */
 import { ApiError, failure, groupResource, type StatusDetails } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 
@@ -51,7 +54,8 @@ async function checkNamespace(request: AdmissionRequest): Promise<void> {
       }),
     );
   }
-  // A subresource of something that exists (a binding, an eviction) may still happen while the namespace ends.
+  // A subresource of something that exists (a binding, an eviction) may still happen while the namespace
+  // ends.
   if (found.metadata.deletionTimestamp === undefined || request.subresource !== "") return;
   const message = `namespace ${namespace} is being terminated`;
   throw forbiddenByAdmission(

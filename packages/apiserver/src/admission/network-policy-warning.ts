@@ -1,7 +1,10 @@
 /** Says so when the policies of a namespace have no effect, because the pod network connects all pods. */
 import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 
-/** For servers whose pod network does not enforce NetworkPolicies: a policy that is only stored protects nobody. */
+/**
+ * For servers whose pod network does not enforce NetworkPolicies: a policy that is only stored protects
+ * nobody.
+ */
 export const networkPolicyWarning: AdmissionPlugin = {
   name: "NetworkPolicyWarning",
   async validate(request) {

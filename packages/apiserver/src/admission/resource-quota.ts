@@ -29,8 +29,8 @@ interface Pending {
 }
 
 /**
- * Counts what is stored, and what was allowed and is not visible yet: writes of one moment are committed together, and none of them
- * sees the others in the store.
+ * Counts what is stored, and what was allowed and is not visible yet: writes of one moment are committed
+ * together, and none of them sees the others in the store.
  */
 export function resourceQuota(): AdmissionPlugin {
   const pending = new PendingObjects();
@@ -40,7 +40,8 @@ export function resourceQuota(): AdmissionPlugin {
       if (request.operation === "DELETE") pending.forget(request);
       else chargePending(request, pending);
     },
-    // What was allowed is forgotten after `pendingMs`, and others may have used it up while a webhook was asked.
+    // What was allowed is forgotten after `pendingMs`, and others may have used it up while a webhook was
+    // asked.
     stillHolds(request) {
       try {
         chargePending(request, pending);
@@ -199,7 +200,9 @@ class PendingObjects {
     if (this.#objects.size > 0) this.#objects.delete(keyOf(definition, namespace, name));
   }
 
-  /** The stored objects, and those allowed in their place or beside them; without the one that is asked about. */
+  /**
+   * The stored objects, and those allowed in their place or beside them; without the one that is asked about.
+   */
   over(
     { definition, namespace, name, clock, operation }: AdmissionRequest,
     stored: readonly UnstructuredObject[],

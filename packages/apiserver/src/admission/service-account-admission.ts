@@ -1,4 +1,7 @@
-/** Every pod runs as a service account, whose token, certificate authority and namespace it finds in a projected volume. */
+/**
+ * Every pod runs as a service account, whose token, certificate authority and namespace it finds in a
+ * projected volume.
+ */
 import { randomSuffix } from "@setpoint/host";
 import { ensureObject, isJsonObject, type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";

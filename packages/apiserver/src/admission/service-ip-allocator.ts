@@ -1,6 +1,7 @@
 /**
- * Gives Services their cluster addresses and node ports. What is taken is read from the Services themselves, those that are being
- * committed included, and checked again when the Service is stored, so no second list is kept that could disagree with them.
+ * Gives Services their cluster addresses and node ports. What is taken is read from the Services themselves,
+ * those that are being committed included, and checked again when the Service is stored, so no second list is
+ * kept that could disagree with them.
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../registry/field-errors.ts";

@@ -1,4 +1,7 @@
-/** Server-side apply: merges what a manager applies into the live object and keeps the account of who owns what. */
+/**
+ * Server-side apply: merges what a manager applies into the live object and keeps the account of who owns
+ * what.
+ */
 import {
   ApiError,
   copyObject,
@@ -24,7 +27,9 @@ import { prune } from "./prune.ts";
 import { resetFrom, updateEntries, withoutManagedFields } from "./track-update.ts";
 import { formatFaults, validateApplied } from "./validate-applied.ts";
 
-/** The manager to whom the fields of an object without managedFields are given when it is first applied to. */
+/**
+ * The manager to whom the fields of an object without managedFields are given when it is first applied to.
+ */
 const beforeFirstApply = "before-first-apply";
 
 export interface ApplyPatchOptions {
@@ -42,7 +47,9 @@ export interface ApplyPatchOptions {
   readonly subresource: string;
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
-  /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
+  /**
+   * Fields that this endpoint does not write and nobody can own through it (`status` on the main resource).
+   */
   readonly resetFields?: FieldSet | undefined;
   /** The fields beside apiVersion, kind and metadata that the caller wants back; absent: all of them. */
   readonly only?: readonly string[] | undefined;
@@ -50,8 +57,8 @@ export interface ApplyPatchOptions {
 
 export interface AppliedObject {
   /**
-   * Without managedFields. The object itself and its metadata are fresh; the parts within that are as before are live's own, frozen as
-   * those are.
+   * Without managedFields. The object itself and its metadata are fresh; the parts within that are as before
+   * are live's own, frozen as those are.
    */
   readonly object: UnstructuredObject;
   readonly managedFields: readonly ManagedFieldsEntry[];
@@ -60,11 +67,13 @@ export interface AppliedObject {
 }
 
 /**
- * Applies a configuration. The caller runs defaulting and validation on the result and stores it with these managedFields.
+ * Applies a configuration. The caller runs defaulting and validation on the result and stores it with these
+ * managedFields.
  *
  * Guarantees: applying the same again changes nothing. Neither live nor the patch is changed.
- * Errors: `ApiError` 400 for a wrong version or kind or managedFields in the patch, 500 with an empty reason when the patch does not
- * fit the schema (as upstream), 409 with one cause a field when other managers own what would change.
+ * Errors: `ApiError` 400 for a wrong version or kind or managedFields in the patch, 500 with an empty reason
+ * when the patch does not fit the schema (as upstream), 409 with one cause a field when other managers own
+ * what would change.
  */
 export function applyPatch(options: ApplyPatchOptions): AppliedObject {
   checkPatch(options);
@@ -91,7 +100,9 @@ function toApiError(error: unknown): unknown {
   return error;
 }
 
-/** The rule for those who come from client-side apply: what the annotation says is taken over without force. */
+/**
+ * For clients that move from client-side apply: they take over the fields of their annotation without force.
+ */
 function applyOverLastApplied(options: ApplyPatchOptions, found: ConflictsFound): AppliedObject {
   const allowed = allowedByLastApplied(options);
   const conflicts = found.conflicts.filter((conflict) => !allowed.has(conflict.path));
@@ -130,7 +141,8 @@ function checkPatch({ schema, patch, apiVersion, kind = patch.kind }: ApplyPatch
 function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {
   const { schema, patch, resetFields, only } = options;
   const atom = rootAtomOf(schema);
-  // Live keeps its managedFields: nobody applies or owns them, so they go through untouched, and are left out at the end.
+  // Live keeps its managedFields: nobody applies or owns them, so they go through untouched, and are left out
+  // at the end.
   const live: JsonObject = options.live ?? {};
   const entries = entriesBefore(options);
   const self = selfOf(options);
@@ -190,7 +202,10 @@ interface Takeover {
   readonly force: boolean;
 }
 
-/** The other managers without what the apply changes or removes; without force their owning a changed field is a conflict. */
+/**
+ * The other managers without what the apply changes or removes; without force their owning a changed field is
+ * a conflict.
+ */
 function takeFromOthers(
   options: ApplyPatchOptions,
   { live, wanted, others, force }: Takeover,

@@ -1,6 +1,6 @@
 /**
- * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative list. Derived
- * lazily, once for each schema object, because schemas may contain themselves.
+ * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative
+ * list. Derived lazily, once for each schema object, because schemas may contain themselves.
  */
 import { lookupTable, type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -123,7 +123,8 @@ const scalarTypes: Readonly<Record<string, ScalarType>> = lookupTable({
 function scalarTypeOf(schema: StructuralSchema): ScalarType {
   const byType = scalarTypes[schema.type ?? ""];
   if (byType !== undefined) return byType;
-  // Formats other than byte stand for Go types of their own (Time, IntOrString, Quantity) that also accept other JSON.
+  // Formats other than byte stand for Go types of their own (Time, IntOrString, Quantity) that also accept
+  // other JSON.
   return schema.type === "string" && (schema.format === undefined || schema.format === "byte") ? "string" : "untyped";
 }
 
@@ -193,7 +194,8 @@ function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
     if (typeof additional === "object") return atomOf(additional, preserve);
     return additional ? deducedAtom : undefined;
   };
-  // Declared fields are kept here, so that the hot path pays one map lookup for a field, and no new text to be hashed.
+  // Declared fields are kept here, so that the hot path pays one map lookup for a field, and no new text to
+  // be hashed.
   const fields = new Map<string, MapField>();
   const freeFields = new RecentMap<MapField>();
   return {

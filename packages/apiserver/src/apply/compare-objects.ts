@@ -1,4 +1,7 @@
-/** What differs between two objects, as sets of fields. The hot path of every write: nothing is allocated for equal parts. */
+/**
+ * What differs between two objects, as sets of fields. The hot path of every write: nothing is allocated for
+ * equal parts.
+ */
 import {
   deepEqual,
   type FieldPathElement,
@@ -159,7 +162,8 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
   const draft = new TreeDraft(atom.map.trees, "member");
-  // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of the simulated world.
+  // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of
+  // the simulated world.
   for (const name of Object.keys(value)) {
     const child = value[name];
     if (child === undefined) continue;

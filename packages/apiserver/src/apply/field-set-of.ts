@@ -1,4 +1,4 @@
-/** The set of fields that an object has, as server-side apply counts them for the configuration that somebody applies. */
+/** The set of fields of an object, as server-side apply computes it for an applied configuration. */
 import {
   FieldSet,
   fieldElement,
@@ -32,14 +32,17 @@ export const neverOwned: FieldSet = FieldSet.of(
 );
 
 /**
- * The fields of an applied object, with those that nobody owns. Leaves, items of associative lists and keys of free maps are
- * members; named fields in between are not. Errors: `TypedError` for list items without a key.
+ * The fields of an applied object, with those that nobody owns. Leaves, items of associative lists and keys
+ * of free maps are members; named fields in between are not. Errors: `TypedError` for list items without a
+ * key.
  */
 export function fieldSetOfAtom(atom: Atom, object: unknown): FieldSet {
   return FieldSet.ofTree(nodeOf(atom, object, false) ?? {});
 }
 
-/** The node of a value; undefined when neither it, of which the caller knows, nor anything in it is a member. */
+/**
+ * The node of a value; undefined when neither it, of which the caller knows, nor anything in it is a member.
+ */
 function nodeOf(atom: Atom, value: unknown, member: boolean): FieldsTree | undefined {
   if (Array.isArray(value) && atom.list !== undefined) return listNode(atom.list, value, member);
   if (isJsonObject(value) && atom.map !== undefined) return mapNode(atom.map, value, member);

@@ -1,6 +1,6 @@
 /**
- * The bridge from client-side apply: for the manager `kubectl`, fields that the last-applied annotation records are taken
- * over without force, and the annotation is kept in step with what is applied.
+ * The bridge from client-side apply: for the manager `kubectl`, fields that the last-applied annotation
+ * records are taken over without force, and the annotation is kept in step with what is applied.
  */
 import { FieldSet, isJsonObject, type JsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -61,7 +61,10 @@ export function withLastApplied({ manager, patch }: Apply, object: JsonObject): 
   return { ...object, metadata: { ...metadata, annotations: renewed } };
 }
 
-/** What kubectl would write: the applied object without the annotation itself, as one line of JSON with sorted keys. */
+/**
+ * What kubectl would write: the applied object without the annotation itself, as one line of JSON with sorted
+ * keys.
+ */
 function lastAppliedText(patch: UnstructuredObject): string {
   const { annotations, ...metadata } = patch.metadata;
   const { [lastAppliedAnnotation]: _, ...others } = annotations ?? {};

@@ -3,7 +3,10 @@ import { type FieldPathElement, isJsonObject, keyElement, valueElement } from "@
 import type { ListAtom } from "./atom.ts";
 import { TypedError } from "./typed-error.ts";
 
-/** The element that names `item` in an associative list. Errors: `TypedError` in the words of upstream, without a path. */
+/**
+ * The element that names `item` in an associative list. Errors: `TypedError` in the words of upstream,
+ * without a path.
+ */
 export function itemElement(list: ListAtom, item: unknown): FieldPathElement {
   return list.kind === "map" ? keyedElement(list, item) : setElement(item);
 }
@@ -13,7 +16,8 @@ function keyedElement(list: ListAtom, item: unknown): FieldPathElement {
   if (!isJsonObject(item)) throw new TypedError("associative list with keys may not have non-map elements");
   const single = list.keys.length === 1 ? list.keys[0] : undefined;
   const value = single === undefined ? undefined : item[single];
-  // The usual case, without building an object: one key, which is set, and most often to a text that was there before.
+  // The usual case, without building an object: one key, which is set, and most often to a text that was
+  // there before.
   if (typeof value === "string")
     return list.elements.get(value) ?? list.elements.remember(value, keyedBy(single, value));
   if (value !== undefined) return keyedBy(single, value);

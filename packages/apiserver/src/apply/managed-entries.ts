@@ -1,4 +1,7 @@
-/** managedFields as the algorithms of server-side apply see it: a list of managers, each with its set of fields. */
+/**
+ * managedFields as the algorithms of server-side apply see it: a list of managers, each with its set of
+ * fields.
+ */
 import { FieldSet, isJsonObject, type ManagedFieldsEntry } from "@setpoint/apimachinery";
 
 export interface ManagedEntry {
@@ -13,7 +16,10 @@ export interface ManagedEntry {
   readonly wire?: ManagedFieldsEntry;
 }
 
-/** Managers by Update in one object; more are merged into `ancient-changes`, so that objects do not grow for ever. */
+/**
+ * Managers by Update in one object; more are merged into `ancient-changes`, so that objects do not grow for
+ * ever.
+ */
 export const updateManagersMax = 10;
 const ancientManager = "ancient-changes";
 
@@ -82,7 +88,10 @@ function encode(entry: ManagedEntry): ManagedFieldsEntry {
   return subresource === "" ? encoded : { ...encoded, subresource };
 }
 
-/** Entries in the wire form and in the order of upstream: Apply first, then by time, manager, version, subresource. */
+/**
+ * Entries in the wire form and in the order of upstream: Apply first, then by time, manager, version,
+ * subresource.
+ */
 export function encodeEntries(entries: readonly ManagedEntry[]): readonly ManagedFieldsEntry[] {
   if (entries.length === 1) return entries.map(encode);
   return [...entries].sort(compareEntries).map(encode);
@@ -102,7 +111,10 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Merges the oldest Update entries of each version into `ancient-changes` until at most `updateManagersMax` are left. */
+/**
+ * Merges the oldest Update entries of each version into `ancient-changes` until at most `updateManagersMax`
+ * are left.
+ */
 export function capUpdateEntries(entries: readonly ManagedEntry[]): readonly ManagedEntry[] {
   const updates = entries.filter((entry) => entry.operation === "Update");
   let surplus = updates.length - updateManagersMax;
@@ -130,7 +142,10 @@ function ancientEntry(merged: readonly ManagedEntry[]): ManagedEntry {
   return { manager: ancientManager, operation, apiVersion, subresource: "", time, fields };
 }
 
-/** In halves: one after the other, the growing union would be walked for each of the entries that a client has sent. */
+/**
+ * In halves: one after the other, the growing union would be walked for each of the entries that a client has
+ * sent.
+ */
 function unionOf(sets: readonly FieldSet[]): FieldSet {
   const [only] = sets;
   if (only !== undefined && sets.length === 1) return only;

@@ -14,8 +14,9 @@ const noFields: JsonObject = {};
 const noItems: readonly unknown[] = [];
 
 /**
- * Live with the configuration merged in; neither is changed. Parts in which the configuration changes nothing are live's own, so that
- * whoever compares or freezes the result is done with them at one look; parts of the configuration are copied.
+ * Merges the configuration into the live object; changes neither. The result shares the parts of the live
+ * object that the configuration does not change, so that comparing and freezing skip them by identity. It
+ * copies the parts of the configuration.
  */
 export function mergeObjects(atom: Atom, live: JsonObject, config: JsonObject): JsonObject {
   return atom.map === undefined ? config : mergeMaps(atom.map, live, config);
@@ -44,8 +45,8 @@ function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
 }
 
 /**
- * Applied items come in their own order; items only in live stay where they are relative to shared items. The loop follows
- * structured-merge-diff step by step, since clients see the order.
+ * Applied items come in their own order; items only in live stay where they are relative to shared items. The
+ * loop follows structured-merge-diff step by step, since clients see the order.
  */
 function mergeLists(list: ListAtom, live: unknown, config: unknown): readonly unknown[] {
   const left = Array.isArray(live) ? live : noItems;

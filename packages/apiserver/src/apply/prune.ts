@@ -1,4 +1,6 @@
-/** Takes out of a merged object what its manager applied last time, does not apply now, and nobody else owns. */
+/**
+ * Takes out of a merged object what its manager applied last time, does not apply now, and nobody else owns.
+ */
 import { FieldSet, fieldsLeaf, type FieldsTree, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import type { Atom } from "./atom.ts";
 import { fieldSetOfAtom } from "./field-set-of.ts";
@@ -16,8 +18,8 @@ export interface Ownership {
 /**
  * The merged object without what is gone; the very same object when nothing is.
  *
- * Whatever the manager applies now stays, and so does what holds it. So nothing can go but what is no longer applied and what lies
- * within that, and only these parts of the object and of the sets are looked at.
+ * Whatever the manager applies now stays, and so does what holds it. So nothing can go but what is no longer
+ * applied and what lies within that, and only these parts of the object and of the sets are looked at.
  */
 export function prune(atom: Atom, merged: JsonObject, { last, applied, others }: Ownership): JsonObject {
   const gone = last.difference(applied);
@@ -29,8 +31,8 @@ export function prune(atom: Atom, merged: JsonObject, { last, applied, others }:
 }
 
 /**
- * The fields to remove. The three passes are those of structured-merge-diff: remove all of the last set, add back what is owned, add
- * back what the last set did not hold.
+ * The fields to remove. The three passes are those of structured-merge-diff: remove all of the last set, add
+ * back what is owned, add back what the last set did not hold.
  */
 export function prunedFields(atom: Atom, merged: JsonObject, { last, applied, others }: Ownership): FieldSet {
   const named = (set: FieldSet): FieldSet => withNamedFields(atom, set);

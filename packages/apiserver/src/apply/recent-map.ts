@@ -1,9 +1,12 @@
 /** Names from outside that are kept at most; the names that a cluster uses every day are far fewer. */
 const recentNamesMax = 256;
-/** Longer ones are no names, but what a free map of somebody has for keys. */
+/** Longer keys are not field names, but keys of a map that a user fills; the map does not keep them. */
 const nameLengthMax = 256;
 
-/** What was made for a name lately. Names come from clients, so when there are too many of them, all are forgotten. */
+/**
+ * What was made for a name lately. Names come from clients, so when there are too many of them, all are
+ * forgotten.
+ */
 export class RecentMap<T> {
   readonly #values = new Map<string, T>();
 

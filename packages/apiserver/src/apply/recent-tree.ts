@@ -33,8 +33,9 @@ class Newest {
 }
 
 /**
- * The newest trees of one place of a schema. Objects of a kind mostly have the same fields, so the next tree is mostly one of the last
- * again: then nothing is made, nothing is left to freeze, and whoever compares two sets is done with what they share at one look.
+ * The newest trees of one place of a schema. Objects of a kind mostly have the same fields, so the next tree
+ * mostly equals a recent one. Reusing that one costs no allocation and no freezing, and comparing two sets
+ * skips the trees that they share.
  */
 export class RecentTree {
   /** Those of nodes which are members themselves, and have `.` before their children. */

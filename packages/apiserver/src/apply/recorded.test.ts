@@ -94,7 +94,10 @@ function asLive(answer: JsonObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, ...(managedFields === undefined ? {} : { managedFields }) } };
 }
 
-/** The live object after each step: answers of `/scale` are Scales, so the parent follows from our own account. */
+/**
+ * The live object after each step: answers of `/scale` are Scales, so the parent follows from our own
+ * account.
+ */
 test("subresources own their fields separately, as the real API server recorded", () => {
   const schema = load("deployment.schema") as StructuralSchema;
   const { steps } = load("subresources") as Recording;

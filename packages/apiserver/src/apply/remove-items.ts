@@ -1,4 +1,6 @@
-/** Removes a set of fields from an object, and completes sets with the named fields in between, for pruning. */
+/**
+ * Removes a set of fields from an object, and completes sets with the named fields in between, for pruning.
+ */
 import {
   type FieldPathElement,
   FieldSet,
@@ -12,7 +14,10 @@ import { itemElement } from "./list-items.ts";
 
 type MutableTree = { [element: FieldPathElement]: FieldsTree };
 
-/** The object without the members of the set. A map or list of which nothing is left becomes null, as upstream. */
+/**
+ * The object without the members of the set. A map or list of which nothing is left becomes null, as
+ * upstream.
+ */
 export function removeItems(atom: Atom, object: JsonObject, set: FieldSet): JsonObject {
   if (set.isEmpty || atom.map === undefined) return object;
   const rest = removeFromMap(atom.map, object, set.toJson());

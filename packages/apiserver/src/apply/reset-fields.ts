@@ -1,4 +1,6 @@
-/** Which fields an endpoint of an object leaves as they are, so that nobody can come to own them through it. */
+/**
+ * Which fields an endpoint of an object leaves as they are, so that nobody can come to own them through it.
+ */
 import { type FieldPathElement, FieldSet, fieldElement } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 
@@ -7,8 +9,9 @@ const keptRootFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "meta
 const customMetadataFields = ["annotations", "finalizers", "labels", "ownerReferences"];
 
 /**
- * The fields reset on the main resource ("") or on `/status` of a kind that has a status subresource. `/status` of custom
- * resources resets all metadata, that of built-in kinds only labels (the rest varies by kind upstream).
+ * The fields reset on the main resource ("") or on `/status` of a kind that has a status subresource.
+ * `/status` of custom resources resets all metadata, that of built-in kinds only labels (the rest varies by
+ * kind upstream).
  */
 export function resetFieldsOf(schema: StructuralSchema, subresource: "" | "status", custom: boolean): FieldSet {
   if (subresource === "") return statusOnly;

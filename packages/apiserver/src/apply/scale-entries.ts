@@ -1,6 +1,6 @@
 /**
- * Ownership through the scale subresource. A Scale has only `.spec.replicas`, which is some field of its parent; entries are
- * carried over to the Scale, tracked there, and carried back.
+ * Ownership through the scale subresource. A Scale has only `.spec.replicas`, which is some field of its
+ * parent; entries are carried over to the Scale, tracked there, and carried back.
  */
 import { type FieldPathElement, FieldSet, fieldElement, type ManagedFieldsEntry } from "@setpoint/apimachinery";
 import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
@@ -16,7 +16,10 @@ export function pathElements(jsonPath: string): readonly FieldPathElement[] {
     .map(fieldElement);
 }
 
-/** The managedFields of a parent as its Scale shows them: those who own the replicas, in the version of Scale. */
+/**
+ * The managedFields of a parent as its Scale shows them: the managers of the replicas, in the version of
+ * Scale.
+ */
 export function scaleEntriesOf(
   parent: readonly ManagedFieldsEntry[] | undefined,
   specReplicasPath: string,
@@ -42,7 +45,10 @@ export interface ScaleToParent {
   readonly apiVersion: string;
 }
 
-/** The parent's managedFields after a write to its Scale: whoever lost the replicas there loses them here. */
+/**
+ * The parent's managedFields after a write to its Scale: a manager that lost the replicas there loses them
+ * here.
+ */
 export function parentEntriesAfterScale(options: ScaleToParent): readonly ManagedFieldsEntry[] {
   const path = pathElements(options.specReplicasPath);
   const replicas = FieldSet.of(path);

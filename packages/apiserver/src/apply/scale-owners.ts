@@ -1,4 +1,7 @@
-/** Who owns the replicas of a parent after a write to its Scale; the Scale itself is what the writers see and conflict over. */
+/**
+ * Who owns the replicas of a parent after a write to its Scale; the Scale itself is what the writers see and
+ * conflict over.
+ */
 import type { ManagedFieldsEntry, UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { applyPatch } from "./apply-patch.ts";

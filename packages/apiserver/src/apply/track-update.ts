@@ -30,14 +30,18 @@ export interface TrackUpdateOptions {
   readonly subresource: string;
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
-  /** Fields that this endpoint does not write and nobody can own through it (`status` on the main resource). */
+  /**
+   * Fields that this endpoint does not write and nobody can own through it (`status` on the main resource).
+   */
   readonly resetFields?: FieldSet | undefined;
 }
 
 /**
- * The managedFields of the object to be stored: fields added or changed belong to `manager`, and to nobody else any more.
+ * The managedFields of the object to be stored: fields added or changed belong to `manager`, and to nobody
+ * else any more.
  *
- * Guarantees: changes neither object; returns live's own array when nothing changed. The result shares parts with live's.
+ * Guarantees: changes neither object; returns live's own array when nothing changed. The result shares parts
+ * with live's.
  * Caveats: entries of another version than `apiVersion` are compared as if their fields had the same paths.
  */
 export function trackUpdate(options: TrackUpdateOptions): readonly ManagedFieldsEntry[] {
@@ -47,7 +51,7 @@ export function trackUpdate(options: TrackUpdateOptions): readonly ManagedFields
   const isOwn = sent === undefined || sent === liveFields || options.subresource !== "";
   const asked = isOwn ? undefined : requestedEntries(sent);
   if (live === undefined) return encodeEntries(changed(options, asked ?? []));
-  // An object without managers stays so: somebody asked to stop the tracking.
+  // An object without managers stays without: a client stopped the tracking by clearing managedFields.
   if (asked === undefined && liveFields.length === 0) return liveFields;
   const before = asked ?? decodeOwnEntries(liveFields);
   const after = before.length === 0 ? before : changed(options, before);
@@ -65,7 +69,8 @@ function changed(options: TrackUpdateOptions, entries: readonly ManagedEntry[]):
   try {
     return capUpdateEntries(updateEntries(options, entries));
   } catch (error) {
-    // Upstream drops all ownership of an object that cannot be walked (list items without a key) rather than refuse it.
+    // Upstream drops all ownership of an object that cannot be walked (list items without a key) rather than
+    // refuse it.
     if (error instanceof TypedError) return [];
     throw error;
   }
@@ -119,7 +124,7 @@ export function withoutManagedFields(object: UnstructuredObject | undefined): { 
   if (object.metadata?.managedFields === undefined) return object;
   const bare: Record<string, unknown> = copyObject(object);
   const metadata: Record<string, unknown> = copyObject(object.metadata);
-  // Absent for whoever compares: an object without a key would have to be made key by key.
+  // The comparison treats undefined as absent; leaving the key out would need a copy key by key.
   metadata["managedFields"] = undefined;
   bare["metadata"] = metadata;
   return bare;

@@ -5,7 +5,10 @@ import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";
 import { itemElement } from "./list-items.ts";
 import { TypedError } from "./typed-error.ts";
 
-/** Where the walk is; the same array all the way, and indexes of atomic lists as numbers, since faults are few. */
+/**
+ * Where the walk is; the same array all the way, and indexes of atomic lists as numbers, since faults are
+ * few.
+ */
 type Path = (FieldPathElement | number)[];
 
 /** All faults as `.path: text`; none when the object fits. */

@@ -357,7 +357,7 @@ test("generateName finds a free name", async () => {
   expect(object.metadata.name).toMatch(/^w-[b-z2-9]{5}$/);
 });
 
-test("what is not served is said in the words of a real server", async () => {
+test("requests for unknown paths and resources get the messages of kube-apiserver", async () => {
   const { ask, send } = startServer();
   expect((await send({ method: "GET", path: "/apis/none/v1/things" })).kind).toBe("bytes");
   expect((await ask("GET", "/apis/example.com/v1/things")).object.message).toBe(

@@ -1,4 +1,7 @@
-/** The way of a request: who may, what is asked, which operation of the registry, in which form the answer goes back. */
+/**
+ * The way of a request: who may, what is asked, which operation of the registry, in which form the answer
+ * goes back.
+ */
 import {
   type ApiRequest,
   type ApiResponse,
@@ -33,6 +36,7 @@ import { Warnings } from "../response/warnings.ts";
 import type { Storage } from "../storage/storage.ts";
 import { WatchSet } from "../watch/watch-set.ts";
 
+/** What an API server is built from. The caller opens and closes the storage. */
 export interface ApiServerOptions {
   readonly host: Host;
   readonly storage: Storage;
@@ -42,7 +46,10 @@ export interface ApiServerOptions {
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
   readonly features?: ApiServerFeatures;
-  /** Bytes of events that one watch may hold for a reader that does not read; counted when the storage counts bytes. */
+  /**
+   * Bytes of events that one watch may hold for a reader that does not read; counted when the storage counts
+   * bytes.
+   */
   readonly watchBytesMax?: number;
 }
 
@@ -51,8 +58,8 @@ const neverAborted = new AbortController().signal;
 /**
  * A Kubernetes API server without a network.
  *
- * Guarantees: `handle` resolves for every request, with a Status for every error; a bug is a 500 and a line in the log.
- * Objects in answers are deeply frozen and shared with the store.
+ * Guarantees: `handle` resolves for every request, with a Status for every error; a bug is a 500 and a line
+ * in the log. Objects in answers are deeply frozen and shared with the store.
  * Errors: `handle` rejects only when the signal of a waiting request aborts.
  */
 export class ApiServer implements AsyncDisposable {
@@ -67,7 +74,10 @@ export class ApiServer implements AsyncDisposable {
   readonly #authorizers: Authorizer[] = [];
   readonly #admission: AdmissionPlugin[];
   readonly #endpoints: EndpointTable[] = [];
-  /** The resources and subresources that have endpoints: most requests are of none, and need no text to be told so. */
+  /**
+   * The resources and subresources that have endpoints. Most requests have none, and skip building the lookup
+   * key.
+   */
   readonly #endpointNames = new Set<string>();
   readonly #watches = new WatchSet();
   readonly #parts: ServerParts;
@@ -145,7 +155,7 @@ export class ApiServer implements AsyncDisposable {
     }
   }
 
-  /** Ends all watches; the storage stays open, it belongs to whoever made it. */
+  /** Ends all watches. The storage stays open: the caller that opened it closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -213,6 +223,10 @@ function endpointPath(attributes: RequestAttributes): string {
   return subresource === "" ? path : `${path}/${subresource}`;
 }
 
+/**
+ * Creates an API server that serves the built-in resources. It opens no socket: `handle` takes requests, and
+ * `serve` of `@setpoint/apiserver/http` adds HTTPS.
+ */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new ApiServer(options);
 }

@@ -1,4 +1,7 @@
-/** Puts into a store what every cluster contains. What is there already stays as it is, so it runs at every start. */
+/**
+ * Puts into a store what every cluster contains. What is there already stays as it is, so it runs at every
+ * start.
+ */
 import { apiVersionOf, cloneJson, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, type Random, timestamp } from "@setpoint/host";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
@@ -8,12 +11,16 @@ import { builtinResources } from "../registry/builtin/builtin-resources.ts";
 import { isJsonObject, type JsonObject, objectAt, stringAt } from "../registry/json-fields.ts";
 import { objectsAtStart, type StartOptions } from "./start-objects.ts";
 
+/** The parts of a server that `bootstrap` writes with. */
 export interface BootstrapTarget {
   readonly storage: Storage;
   readonly host: { readonly clock: Clock; readonly random: Random };
 }
 
-/** Creates what is missing, all at once, so that a store with group commit needs one commit. Resolves to how many it created. */
+/**
+ * Creates what is missing, all at once, so that a store with group commit needs one commit. Resolves to how
+ * many it created.
+ */
 export async function bootstrap(target: BootstrapTarget, options: StartOptions = {}): Promise<number> {
   const writes = objectsAtStart(options).flatMap(({ path, objects }) => {
     const definition = definitionOf(path);

@@ -1,4 +1,7 @@
-/** Wires custom resources into an API server: the strategy of CRDs before it exists, the resources that they define after. */
+/**
+ * Wires custom resources into an API server: the strategy of CRDs before it exists, the resources that they
+ * define after.
+ */
 import type { Host } from "@setpoint/host";
 import type { RuleCompiler } from "@setpoint/schema";
 import { celRuleCompiler } from "@setpoint/schema/cel";
@@ -12,6 +15,7 @@ import type { WebhookCaller } from "../webhook/webhook-caller.ts";
 import { createCrdStrategy } from "../registry/crd/crd-strategy.ts";
 import { CustomResources } from "../registry/crd/custom-resources.ts";
 
+/** What serving custom resources needs in addition to the server. */
 export interface ServeCustomResourcesOptions {
   readonly host: Host;
   readonly storage: Storage;
@@ -24,8 +28,8 @@ export interface ServeCustomResourcesOptions {
 const withStrategy = new WeakMap<RuleCompiler, WeakMap<readonly ResourceDefinition[], readonly ResourceDefinition[]>>();
 
 /**
- * The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. The same array for the same
- * arguments, so that servers of one process share what is derived from it.
+ * The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. The
+ * same array for the same arguments, so that servers of one process share what is derived from it.
  */
 export function withCrdStrategy(
   builtin: readonly ResourceDefinition[],
@@ -75,8 +79,8 @@ export function serveCustomResources(server: ApiServer, options: ServeCustomReso
 }
 
 /**
- * The CRD may go with all its objects while a write is decided; an object that is created then would be there again when a CRD
- * of that name comes.
+ * The CRD may go with all its objects while a write is decided; an object that is created then would be there
+ * again when a CRD of that name comes.
  */
 function createdInTime(custom: CustomResources): AdmissionPlugin {
   const isLate = ({ operation, definition }: AdmissionRequest): boolean =>

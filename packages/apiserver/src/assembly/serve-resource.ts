@@ -158,7 +158,8 @@ function checkVerb(definition: ResourceDefinition, verb: string, subresource: st
     return;
   }
   const found = definition.subresources.find((each) => each.name === subresource);
-  // What connects to a node or a pod (`proxy`, `attach`) shows no object: it has an endpoint of its own or is not served.
+  // What connects to a node or a pod (`proxy`, `attach`) shows no object: it has an endpoint of its own or is
+  // not served.
   if (found === undefined || (found.kind.kind !== definition.kind && subresource !== "scale")) throw unknownResource();
   if (!found.verbs.includes(verb)) throw methodNotAllowed();
 }

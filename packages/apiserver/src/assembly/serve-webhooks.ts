@@ -8,11 +8,15 @@ import { mutatingWebhooks, validatingWebhooks } from "../webhook/webhook-admissi
 import type { WebhookCaller } from "../webhook/webhook-caller.ts";
 import { WebhookList } from "../webhook/webhook-list.ts";
 
+/** What calling admission webhooks needs in addition to the server. */
 export interface ServeWebhooksOptions {
   readonly caller: WebhookCaller;
 }
 
-/** Asks the webhooks and checks the policies that are stored, from now on; dispose of it before the storage is closed. */
+/**
+ * Asks the webhooks and checks the policies that are stored, from now on; dispose of it before the storage is
+ * closed.
+ */
 export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOptions): Disposable {
   const { storage, registry, authorizer } = server;
   const mutating = new WebhookList(storage, "mutatingwebhookconfigurations");

@@ -1,9 +1,13 @@
-/** What every new cluster contains: system namespaces, the RBAC bootstrap, priority classes, flow schemas, the Service `kubernetes`. */
+/**
+ * What every new cluster contains: system namespaces, the RBAC bootstrap, priority classes, flow schemas, the
+ * Service `kubernetes`.
+ */
 import { firstServiceAddress, defaultServiceCidr } from "../admission/service-ip-allocator.ts";
 import { startObjects } from "../registry/builtin/api-data.ts";
 import { matchesLabels } from "../registry/builtin/selector-match.ts";
 import { type JsonObject, objectAt, objectsAt, stringAt } from "../registry/json-fields.ts";
 
+/** The settings of a cluster that its first objects contain. */
 export interface StartOptions {
   /** Where cluster addresses of Services come from; the Service `kubernetes` gets the first. */
   readonly serviceCidr?: string;
@@ -22,6 +26,7 @@ const defaultPort = 6443;
 const leftOut: ReadonlySet<string> = new Set(["/apis/networking.k8s.io/v1/ipaddresses"]);
 const clusterRolesPath = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
+/** The objects that a new cluster contains, as lists by API path, recorded from kube-apiserver. */
 export function objectsAtStart(options: StartOptions = {}): readonly StartList[] {
   return Object.entries(startObjects())
     .filter(([path]) => !leftOut.has(path))
@@ -47,15 +52,16 @@ function kubernetesService(service: JsonObject, options: StartOptions): JsonObje
 }
 
 /**
- * The roles admin, edit and view collect the rules of labelled roles. A controller keeps them so; they are filled here too,
- * because an API server without controllers should know what an admin may do.
+ * The roles admin, edit and view collect the rules of labelled roles. A controller keeps them so; they are
+ * filled here too, because an API server without controllers should know what an admin may do.
  */
 function aggregate(roles: readonly JsonObject[]): readonly JsonObject[] {
   const collected = new Map<string, readonly unknown[]>(
     roles.map((role) => [stringAt(role, "metadata", "name"), rulesOf(role)]),
   );
   const aggregating = roles.filter((role) => role["aggregationRule"] !== undefined);
-  // A role that aggregates may be collected by another one; as many passes as there are such roles reach all of them.
+  // A role that aggregates may be collected by another one; as many passes as there are such roles reach all
+  // of them.
   for (const _ of aggregating)
     for (const role of aggregating) collected.set(stringAt(role, "metadata", "name"), collect(role, roles, collected));
   return roles.map((role) =>

@@ -58,7 +58,7 @@ test("a service account's token names it until it expires", async () => {
   expect(() => as(token)).toThrow("Unauthorized");
 });
 
-test("a token is void once its service account is deleted or made anew", () => {
+test("a token is invalid once its service account is deleted or recreated", () => {
   const { tokens, as, store } = world();
   const { token } = tokens.issue(issue);
   store.put("", "serviceaccounts", { ...account, metadata: { ...account.metadata, uid: "u2" } });

@@ -1,10 +1,13 @@
-/** Who is calling: client certificate, then bearer token, then anonymous; and whom a caller pretends to be. */
+/**
+ * Who is calling: client certificate, then bearer token, then anonymous; and whom a caller pretends to be.
+ */
 import { ApiError, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 import type { Authenticate, CertificateSubject, Credentials } from "./credentials.ts";
 import { forbidden } from "./forbidden-message.ts";
 import type { ServiceAccountTokens } from "./service-account-tokens.ts";
 
+/** The credentials that the server accepts, and who may impersonate others. */
 export interface AuthenticatorOptions {
   /** Absent: tokens of service accounts are not accepted. */
   readonly serviceAccountTokens?: ServiceAccountTokens;

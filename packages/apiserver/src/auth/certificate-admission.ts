@@ -1,4 +1,7 @@
-/** CertificateApproval, CertificateSigning, CertificateSubjectRestriction: whose word a certificate is issued on. */
+/**
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: whose word a certificate is issued
+ * on.
+ */
 import { parseCertificateRequest } from "@setpoint/host/certificates";
 import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
@@ -16,6 +19,11 @@ const nodeSigners: ReadonlySet<string> = new Set([
   "kubernetes.io/kubelet-serving",
 ]);
 
+/**
+ * Checks requests, approvals and signatures of CertificateSigningRequests, as upstream's three plugins do.
+ * The authorizer decides on the verbs `approve` and `sign` of the signer; errors are 403s with upstream's
+ * messages.
+ */
 export function createCertificateAdmission(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: "CertificateApproval",

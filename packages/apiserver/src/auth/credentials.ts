@@ -1,4 +1,6 @@
-/** What a connection and a request bring to prove who the caller is, and what an authenticator makes of it. */
+/**
+ * What a connection and a request bring to prove who the caller is, and what an authenticator makes of it.
+ */
 import type { UserInfo } from "@setpoint/apimachinery";
 
 /** The subject of a client certificate. */
@@ -9,6 +11,7 @@ export interface CertificateSubject {
   readonly fingerprint?: string;
 }
 
+/** What a request proves its user with: headers, and the client certificate of its connection. */
 export interface Credentials {
   /** Lower-case names, as Node gives them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -16,5 +19,8 @@ export interface Credentials {
   readonly certificate?: CertificateSubject | "unknown";
 }
 
-/** The user behind credentials. Throws an ApiError: 401 for bad ones, 403 for an impersonation that is not allowed. */
+/**
+ * The user behind credentials. Throws an ApiError: 401 for bad ones, 403 for an impersonation that is not
+ * allowed.
+ */
 export type Authenticate = (credentials: Credentials) => UserInfo;

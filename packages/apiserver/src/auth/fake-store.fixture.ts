@@ -1,4 +1,7 @@
-/** A store of objects for tests of this folder: what the reader and the watch of storage offer, and nothing more. */
+/**
+ * A store of objects for tests of this folder: what the reader and the watch of storage offer, and nothing
+ * more.
+ */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import type { Storage, StorageEvent } from "../storage/storage.ts";

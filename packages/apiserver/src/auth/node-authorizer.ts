@@ -1,6 +1,6 @@
 /**
- * What node agents may do: with objects that pods bound to their node name, and with what is their own. NodeRestriction
- * (`node-restriction.ts`) looks into the objects that this lets them write.
+ * What node agents may do: with objects that pods bound to their node name, and with what is their own.
+ * NodeRestriction (`node-restriction.ts`) looks into the objects that this lets them write.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
@@ -13,6 +13,7 @@ import { type PodReferences, podReferences } from "./pod-references.ts";
 import { PodsByNode, type PodsByNodeOptions } from "./pods-by-node.ts";
 import { type PolicyRule, readRules, ruleAllows } from "./policy-rule.ts";
 
+/** Where the node authorizer reads the pods of a node, and the extra group of volume provisioners. */
 export interface NodeAuthorizerOptions extends PodsByNodeOptions {
   /** Agents in this group also make the volumes of their node and bind the claims of their pods to them. */
   readonly provisionersGroup?: string;

@@ -1,4 +1,7 @@
-/** NodeRestriction: what a node agent writes is its own Node, its lease, and what concerns pods bound to its node. */
+/**
+ * NodeRestriction: what a node agent writes is its own Node, its lease, and what concerns pods bound to its
+ * node.
+ */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ObjectReader } from "../registry/object-reader.ts";
@@ -16,8 +19,8 @@ const leaseNamespace = "kube-node-lease";
 const quote = (text: string): string => JSON.stringify(text);
 
 /**
- * `provisionersGroup` names agents that also make volumes of their node and bind claims to them, as the node authorizer has it;
- * without it, the rules are upstream's.
+ * `provisionersGroup` names agents that also make volumes of their node and bind claims to them, as the node
+ * authorizer has it; without it, the rules are upstream's.
  */
 export function createNodeRestriction(provisionersGroup?: string): AdmissionPlugin {
   return {
@@ -130,7 +133,8 @@ function nodeProblem(node: string, { operation, name, object, old }: AdmissionRe
     if (!sameJson(taints(object), taints(old))) return `${who} is not allowed to modify taints`;
     if (labels !== "") return `is not allowed to modify labels: ${labels}`;
   }
-  // An owner that does not exist would have the garbage collector delete the Node, which comes back without its taints.
+  // An owner that does not exist would have the garbage collector delete the Node, which comes back without
+  // its taints.
   const owners = (each: UnstructuredObject | undefined): unknown => each?.metadata.ownerReferences ?? [];
   return sameJson(owners(object), owners(old)) ? undefined : `${who} is not allowed to modify ownerReferences`;
 }

@@ -1,4 +1,6 @@
-/** Which tokens a node agent may ask for: those of its own pods, bound to them, for audiences that they name. */
+/**
+ * Which tokens a node agent may ask for: those of its own pods, bound to them, for audiences that they name.
+ */
 import type { ApiError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import { objectsAt, stringAt } from "../registry/json-fields.ts";

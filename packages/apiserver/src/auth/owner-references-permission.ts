@@ -1,4 +1,7 @@
-/** OwnerReferencesPermissionEnforcement: who blocks the deletion of an owner must be allowed to set its finalizers. */
+/**
+ * OwnerReferencesPermissionEnforcement: who blocks the deletion of an owner must be allowed to set its
+ * finalizers.
+ */
 import { type OwnerReference, parseApiVersion, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { Authorizer } from "../request/request-attributes.ts";
@@ -6,7 +9,8 @@ import type { Registry } from "../registry/registry.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 
 /**
- * Upstream has this plugin and leaves it off; OpenShift turns it on. An operator that passes here passes on both.
+ * Upstream has this plugin and leaves it off; OpenShift turns it on. An operator that passes here passes on
+ * both.
  */
 export function createOwnerReferencesPlugin(authorizer: Authorizer, registry: Registry): AdmissionPlugin {
   return {

@@ -9,8 +9,8 @@ export interface PodsByNodeOptions {
 }
 
 /**
- * The pods bound to each node. It follows the storage from before any client can watch it, so it knows a binding before the node
- * does.
+ * The pods bound to each node. It follows the storage from before any client can watch it, so it knows a
+ * binding before the node does.
  */
 export class PodsByNode implements Disposable {
   /** By node, then by `namespace/name`. */

@@ -10,7 +10,10 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** By the role's own list: stored objects never change, and servers that start from the same contents share them. */
+/**
+ * By the role's own list: stored objects never change, and servers that start from the same contents share
+ * them.
+ */
 const known = new WeakMap<readonly unknown[], readonly PolicyRule[]>();
 
 export function readRules(role: UnstructuredObject | undefined): readonly PolicyRule[] {
@@ -64,13 +67,16 @@ function urlMatches(pattern: string, path: string): boolean {
   return pattern.endsWith("*") && path.startsWith(pattern.slice(0, -1));
 }
 
-/** Comparisons of one check. A short rule has as many parts as the product of its lists: three of 200 make eight million. */
+/**
+ * Comparisons of one check. A short rule has as many parts as the product of its lists: three of 200 make
+ * eight million.
+ */
 const comparisonsMax = 50_000_000;
 const atomsMax = 20_000;
 
 /**
- * The parts of `wanted` that `held` does not grant; empty when all are granted. Rules of too many parts to look at count as not granted,
- * unless one rule grants the whole of each.
+ * The parts of `wanted` that `held` does not grant; empty when all are granted. Rules of too many parts to
+ * look at count as not granted, unless one rule grants the whole of each.
  */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const heldValues = total(held, valuesOf);

@@ -6,6 +6,7 @@ import type { Storage } from "../storage/storage.ts";
 import { type PolicyRule, ruleAllows } from "./policy-rule.ts";
 import { type BoundSubject, compileBindings, rbacGroup, type SubjectIndex } from "./role-bindings.ts";
 
+/** Where the authorizer reads roles and bindings, and the storage whose events invalidate its index. */
 export interface RbacAuthorizerOptions {
   readonly reader: ObjectReader;
   /** Tells when roles and bindings change. */
@@ -23,6 +24,10 @@ export const allRules: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
 ];
 
+/**
+ * Decides by RBAC as kube-apiserver does. It resolves the rules of a subject at its first request and follows
+ * changes of roles and bindings. Dispose it before the storage is closed.
+ */
 export class RbacAuthorizer implements Authorizer {
   readonly #reader: ObjectReader;
   readonly #watches: readonly { cancel(): void }[];
@@ -66,7 +71,9 @@ export class RbacAuthorizer implements Authorizer {
     return user.groups.includes(mastersGroup) ? [...allRules, ...grants] : grants;
   }
 
-  /** What the user is granted by, in the order in which it is asked; each makes its grant when that is read. */
+  /**
+   * What the user is granted by, in the order in which it is asked; each makes its grant when that is read.
+   */
   #bound(user: UserInfo, namespace: string): readonly Bound[] {
     const bound: Bound[] = [];
     addBound(bound, this.#index(""), user);
@@ -78,7 +85,8 @@ export class RbacAuthorizer implements Authorizer {
     const known = this.#indexes.get(namespace);
     if (known !== undefined) return known;
     const index = compileBindings(this.#reader, namespace);
-    // Requests may name any namespace: what they make the server remember is bounded by the bindings that are stored.
+    // Requests may name any namespace: what they make the server remember is bounded by the bindings that are
+    // stored.
     if (namespace === "" || index.users.size + index.groups.size > 0) this.#indexes.set(namespace, index);
     return index;
   }

@@ -1,6 +1,7 @@
 /**
- * Nobody hands out rights that they do not have: the check on writes of roles and bindings. It looks at the whole object after
- * the write, whatever the write changed: a label may put a role into another one, so labels count like rules.
+ * Nobody hands out rights that they do not have: the check on writes of roles and bindings. It looks at the
+ * whole object after the write, whatever the write changed: a label may put a role into another one, so
+ * labels count like rules.
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";

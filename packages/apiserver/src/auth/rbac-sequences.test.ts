@@ -1,4 +1,7 @@
-/** No sequence of requests that the server allows gives a subject a right that it neither held nor might hand out. */
+/**
+ * No sequence of requests that the server allows gives a subject a right that it neither held nor might hand
+ * out.
+ */
 import type { ApiRequest, Transport, UserInfo } from "@setpoint/apimachinery";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -18,7 +21,10 @@ const secrets = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"
 const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "delete"] };
 const podsNamed = { ...pods, resourceNames: ["web"] };
 const healthz = { nonResourceURLs: ["/healthz*"], verbs: ["get"] };
-/** What Mallory works with: she may write roles and bindings, and may not `escalate`; she may bind `secret-reader` alone. */
+/**
+ * What Mallory works with: she may write roles and bindings, and may not `escalate`; she may bind
+ * `secret-reader` alone.
+ */
 const tools = [
   {
     apiGroups: [rbac],

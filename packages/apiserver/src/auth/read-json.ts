@@ -1,4 +1,7 @@
-/** Reading fields of request bodies whose shape nobody has checked yet: what is not there, or is of another type, is empty. */
+/**
+ * Reading fields of request bodies whose shape nobody has checked yet: what is not there, or is of another
+ * type, is empty.
+ */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 

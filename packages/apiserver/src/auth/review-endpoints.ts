@@ -5,6 +5,7 @@ import type { Authorizer, RequestAttributes } from "../request/request-attribute
 import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 
+/** What the access reviews ask for decisions and rules. */
 export interface ReviewEndpointsOptions {
   readonly authorizer: Authorizer;
   /** What a user may do in a namespace, for SelfSubjectRulesReview (`RbacAuthorizer.rulesFor`). */
@@ -13,6 +14,10 @@ export interface ReviewEndpointsOptions {
 
 const group = "authorization.k8s.io";
 
+/**
+ * The review endpoints of `authorization.k8s.io/v1`: of a given user, of the caller, of a namespace, and of
+ * the caller's rules.
+ */
 export function createReviewEndpoints(options: ReviewEndpointsOptions): EndpointTable {
   const review =
     (kind: string, check: (request: EndpointRequest, spec: JsonRecord) => UserInfo): Endpoint =>

@@ -8,7 +8,9 @@ import { type PolicyRule, readRules } from "./policy-rule.ts";
 
 export const rbacGroup = "rbac.authorization.k8s.io";
 
-/** What the bindings of one scope grant to one subject; `missing` names roles that are bound but not there. */
+/**
+ * What the bindings of one scope grant to one subject; `missing` names roles that are bound but not there.
+ */
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly missing: readonly string[];
@@ -16,7 +18,10 @@ export interface Grant {
   readonly decision?: AuthorizationDecision;
 }
 
-/** One subject of one binding; what it is granted is worked out when it first asks, since most subjects never do. */
+/**
+ * One subject of one binding. Its rules are resolved at its first request, since most subjects never send
+ * one.
+ */
 export class BoundSubject {
   readonly #reader: ObjectReader;
   readonly #binding: UnstructuredObject;
@@ -51,7 +56,10 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace; outdated when one of them changes, or a role. */
+/**
+ * Grants of all ClusterRoleBindings, or of the RoleBindings of one namespace; outdated when one of them
+ * changes, or a role.
+ */
 export function compileBindings(reader: ObjectReader, namespace: string): SubjectIndex {
   const users = new Map<string, BoundSubject[]>();
   const groups = new Map<string, BoundSubject[]>();
@@ -117,7 +125,10 @@ interface NamedSubject {
   readonly name: string;
 }
 
-/** By binding: servers in one process that start from the same contents share the bindings, and read them once. */
+/**
+ * By binding: servers in one process that start from the same contents share the bindings, and read them
+ * once.
+ */
 const namedSubjects = new WeakMap<UnstructuredObject, readonly NamedSubject[]>();
 
 function namedSubjectsOf(binding: UnstructuredObject, bindingNamespace: string): readonly NamedSubject[] {

@@ -1,4 +1,7 @@
-/** Tokens of service accounts: signed here with an own ES256 key, and void as soon as what they are bound to is gone. */
+/**
+ * Tokens of service accounts: signed here with an own ES256 key, and void as soon as what they are bound to
+ * is gone.
+ */
 import {
   createHash,
   createPrivateKey,
@@ -12,6 +15,7 @@ import type { UserInfo } from "@setpoint/apimachinery";
 import type { Clock, Random } from "@setpoint/host";
 import type { ObjectReader } from "../registry/object-reader.ts";
 
+/** The key, issuer and audiences of service account tokens, and where their objects are read. */
 export interface ServiceAccountTokensOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -48,6 +52,9 @@ export interface TokenClaims {
   };
 }
 
+/**
+ * A token to issue: its service account, audiences, lifetime in seconds, and the object that it is bound to.
+ */
 export interface TokenIssue {
   readonly namespace: string;
   readonly name: string;
@@ -59,6 +66,7 @@ export interface TokenIssue {
   readonly node?: { readonly name: string; readonly uid: string };
 }
 
+/** The user of a valid token and those of its audiences that the verifier accepts. */
 export interface VerifiedToken {
   readonly user: UserInfo;
   readonly audiences: readonly string[];
@@ -71,6 +79,10 @@ const deletedLeewayMs = 60_000;
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
+/**
+ * Issues and verifies service account tokens (JWT, ES256). A token is valid until it expires or until its
+ * service account or bound object is gone.
+ */
 export class ServiceAccountTokens {
   readonly issuer: string;
   readonly audiences: readonly string[];

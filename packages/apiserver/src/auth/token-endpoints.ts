@@ -1,4 +1,7 @@
-/** Tokens on request, and what a token or a caller is: TokenRequest, TokenReview, SelfSubjectReview, the public keys. */
+/**
+ * Tokens on request, and what a token or a caller is: TokenRequest, TokenReview, SelfSubjectReview, the
+ * public keys.
+ */
 import {
   ApiError,
   type ApiResponse,
@@ -14,6 +17,7 @@ import { asRecord, asStrings, asText, type JsonRecord } from "./read-json.ts";
 import { restrictNodeToken } from "./node-token-restriction.ts";
 import type { BoundObject, ServiceAccountTokens, TokenIssue } from "./service-account-tokens.ts";
 
+/** What the token endpoints issue and verify with. */
 export interface TokenEndpointsOptions {
   readonly clock: Clock;
   readonly reader: ObjectReader;
@@ -29,6 +33,10 @@ const expirationSecondsDefault = 3600;
 const expirationSecondsMin = 600;
 const expirationSecondsMax = 2 ** 32;
 
+/**
+ * The endpoints of TokenRequest, TokenReview and SelfSubjectReview, and of the keys that verify tokens
+ * (OIDC).
+ */
 export function createTokenEndpoints(options: TokenEndpointsOptions): EndpointTable {
   return new Map<string, Endpoint>([
     ["POST v1/serviceaccounts/token", async (request) => requestToken(options, request)],
@@ -105,7 +113,9 @@ function boundObject(reader: ObjectReader, namespace: string, ref: unknown): Bou
   return { kind, name: asText(name), uid: actual };
 }
 
-/** Otherwise an account that may create its own tokens would get ones that say that they are another pod's. */
+/**
+ * Otherwise an account that may create its own tokens would get ones that say that they are another pod's.
+ */
 function checkAccountOf(pod: UnstructuredObject, name: string): void {
   if (asText(asRecord(pod["spec"])["serviceAccountName"]) === name) return;
   const quoted = JSON.stringify(name);

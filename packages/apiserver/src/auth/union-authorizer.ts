@@ -1,6 +1,8 @@
 import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 
-/** Allows what one of them allows; a refusal gives the reasons of all, a line each, as upstream's union does. */
+/**
+ * Allows what one of them allows; a refusal gives the reasons of all, a line each, as upstream's union does.
+ */
 export function unionAuthorizer(...authorizers: readonly Authorizer[]): Authorizer {
   return {
     authorize(attributes: RequestAttributes): AuthorizationDecision {

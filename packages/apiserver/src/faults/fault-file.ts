@@ -1,4 +1,7 @@
-/** What is to go wrong, as a file says it: rules, each with the requests that it strikes and what befalls them. */
+/**
+ * What is to go wrong, as a file says it: rules, each with the requests that it strikes and what befalls
+ * them.
+ */
 import { isJsonObject, type JsonObject, SetpointError } from "@setpoint/apimachinery";
 
 /** Which requests. Absent fields match everything; texts may end with `*`. */
@@ -40,12 +43,20 @@ export interface FaultSettings {
   readonly cutWatch: { readonly minMs?: number; readonly maxMs: number };
   /** A watch says nothing for so long, from so long after it began; then it tells everything. */
   readonly silentWatch: { readonly afterMs?: number; readonly forMs: number };
-  /** Answered by a server that is so far behind: watches tell later, lists that take any version get an old one. */
+  /**
+   * Answered by a server that is so far behind: watches tell later, lists that take any version get an old
+   * one.
+   */
   readonly laggingView: { readonly lagMs: number };
 }
 
+/** The faults that a rule can inject. */
 export type FaultName = keyof FaultSettings;
 
+/**
+ * One fault, its settings, and the requests that it hits: those that `match`, thinned out by `every`,
+ * `percent`, `times`.
+ */
 export interface FaultRule<Name extends FaultName = FaultName> {
   readonly name: string;
   readonly fault: Name;
@@ -59,6 +70,7 @@ export interface FaultRule<Name extends FaultName = FaultName> {
   readonly times: number;
 }
 
+/** The rules of a server with faults and the seed of their random choices. */
 export interface FaultPlan {
   /** Chance follows from it; what clients do in real time does not. */
   readonly seed: number;

@@ -176,7 +176,7 @@ test("what a rule holds back goes on when the rule is taken away", async () => {
   expect(watch.told).toEqual(["a"]);
 });
 
-test("410 and 504 strike those who resume, not those who begin anew", async () => {
+test("410 and 504 hit resumed watches and continued lists, not new ones", async () => {
   const bench = new Bench({ fault: "gone", match: { verbs: ["watch"] } });
   expect((await bench.send({ method: "GET", path, query: { watch: "true" } })).response?.kind).toBe("watch");
   const resumed = await bench.send({ method: "GET", path, query: { watch: "true", resourceVersion: "2" } });

@@ -1,6 +1,7 @@
 /**
- * Stands in front of an API server that answers over HTTP and lets go wrong what rules say: for controllers in any language, on
- * the real clock. What only a fault of the server could cause is not here: whatever a client sees, a conforming API may show.
+ * Wraps an API server that serves HTTP and injects the faults that rules describe, on the real clock, for
+ * controllers in any language. It injects only what a conforming API server may do: a client that fails
+ * has a bug of its own.
  */
 import type { ApiRequest, ApiResponse, UserInfo } from "@setpoint/apimachinery";
 import { type Host, type Random, sleep } from "@setpoint/host";
@@ -26,6 +27,7 @@ export interface FaultlessServer {
   admit(request: ApiRequest, user: UserInfo): void;
 }
 
+/** The server that gets faults, and the plan that it starts with. */
 export interface FaultyServerOptions {
   readonly server: FaultlessServer;
   readonly host: Host;
@@ -39,6 +41,9 @@ export interface FaultyServerOptions {
 const streamVerbs: ReadonlySet<string> = new Set(["list", "watch"]);
 const never = new AbortController().signal;
 
+/**
+ * A server that injects faults into the requests that its rules match, and passes all others on unchanged.
+ */
 export class FaultyServer implements FaultlessServer {
   readonly #options: FaultyServerOptions;
   readonly #history: LaggingHistory;
@@ -57,7 +62,7 @@ export class FaultyServer implements FaultlessServer {
     return this.#rules;
   }
 
-  /** Other rules from now on; chance and counts begin anew. */
+  /** Replaces the rules; restarts the random sequence from the plan's seed and resets the counts. */
   replace(plan: FaultPlan): void {
     for (const each of this.#rules) each.end();
     this.#random = this.#options.randomOf(plan.seed);

@@ -10,7 +10,7 @@ const markMs = 100;
 /** Longer than any lag that a rule may ask for. */
 const marksMax = 36_100;
 
-/** Remembers which revision the server had at which time, so that somebody can be shown the past. */
+/** Records which revision the server had at which time, so that a fault can serve a client an older state. */
 export class LaggingHistory {
   readonly #clock: Clock;
   readonly #revision: () => number;

@@ -1,4 +1,7 @@
-/** The endpoint by which a test steers the faults of a server: `/setpoint/faults`, for members of system:masters. */
+/**
+ * The endpoint by which a test steers the faults of a server: `/setpoint/faults`, for members of
+ * system:masters.
+ */
 import {
   ApiError,
   type ApiRequest,
@@ -13,11 +16,12 @@ import { decodeBody } from "../request/body-decoder.ts";
 import { parseFaultPlan, parseRule } from "./fault-file.ts";
 import type { FaultlessServer, FaultyServer } from "./faulty-server.ts";
 
+/** The path of the endpoint that lists and replaces the rules; only members of system:masters may use it. */
 export const faultsPath = "/setpoint/faults";
 
 /**
- * Adds the endpoint to a server with faults, which never strike it: `GET` lists the rules and how often they have struck, `PUT`
- * replaces all, `POST` adds one, `DELETE` takes one by its name, or all.
+ * Adds the endpoint to a server with faults, which never strike it: `GET` lists the rules and how often they
+ * have struck, `PUT` replaces all, `POST` adds one, `DELETE` takes one by its name, or all.
  */
 export function steerable(server: FaultyServer): FaultlessServer {
   return {

@@ -2,7 +2,10 @@
 import type { PeerCertificate } from "node:tls";
 import type { CertificateSubject } from "../auth/credentials.ts";
 
-/** The part of a TLSSocket that tells who called; the socket of an HTTP/2 session is a proxy with the same methods. */
+/**
+ * The part of a TLSSocket that tells who called; the socket of an HTTP/2 session is a proxy with the same
+ * methods.
+ */
 export interface CertifiedSocket {
   readonly authorized?: boolean;
   getPeerCertificate?(detailed?: boolean): PeerCertificate;

@@ -1,4 +1,7 @@
-/** The connections of a server: how many there may be, in all and of one user, and how long one may do nothing. */
+/**
+ * The connections of a server: how many there may be, in all and of one user, and how long one may do
+ * nothing.
+ */
 import type { Clock } from "@setpoint/host";
 
 /** Less than the files that a process may open; each costs some 50 kB. */
@@ -46,7 +49,9 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** A new connection takes the place of an idle one when there are too many; without one it is closed itself. */
+  /**
+   * A new connection takes the place of an idle one when there are too many; without one it is closed itself.
+   */
   add(options: ConnectionOptions): Connection {
     const connection = new Connection(options, this.#clock.monotonic());
     this.#put(connection);

@@ -19,7 +19,7 @@ export class EncodingCache {
     return known?.tag === tag ? known.bytes : undefined;
   }
 
-  /** Keeps the encoding of a frozen object for those who ask with the same tag; returns it. */
+  /** Caches the encoding of a frozen object for later calls with the same tag; returns it. */
   keep(value: unknown, tag: string, bytes: Buffer): Buffer {
     const isFixed = typeof value === "object" && value !== null && Object.isFrozen(value);
     if (isFixed) this.#add(value, tag, bytes);

@@ -57,7 +57,10 @@ const brokenEscape = /%(?![0-9a-fA-F]{2})/;
 /** Browsers and command line tools get indented JSON unless they say otherwise, as upstream has it. */
 const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 
-/** What of a refused body is read and dropped, so that the client gets to see the answer; then the connection ends. */
+/**
+ * What of a refused body is read and dropped, so that the client gets to see the answer; then the connection
+ * ends.
+ */
 const discardedBytesMax: number = 16 * 1024 * 1024;
 const discardMsMax = 5_000;
 /** Upstream cuts longer ones, too. */

@@ -1,7 +1,8 @@
 /**
- * Whose request is handled next: priority and fairness in its simplest useful form. Most requests are handled without waiting for
- * anything but promises that are ready, so what users share is the time of one event loop. It is spent in slices; when one is used up,
- * requests wait for the next, and the user who has had least time goes first.
+ * Whose request is handled next: priority and fairness in its simplest useful form. Most requests are handled
+ * without waiting for anything but promises that are ready, so what users share is the time of one event
+ * loop. It is spent in slices; when one is used up, requests wait for the next, and the user who has had
+ * least time goes first.
  */
 import type { Clock } from "@setpoint/host";
 import { microtasksDone } from "./microtasks.ts";
@@ -18,8 +19,9 @@ interface Flow {
 }
 
 /**
- * Guarantees: requests of one user start in their order; no user waits longer than others need for one request each. A request
- * starts when the one before it has ended or waits for something outside of the event loop's turn (the disk, a webhook).
+ * Guarantees: requests of one user start in their order; no user waits longer than others need for one
+ * request each. A request starts when the one before it has ended or waits for something outside of the event
+ * loop's turn (the disk, a webhook).
  */
 export class FairQueue {
   readonly #clock: Clock;

@@ -4,6 +4,7 @@ import { getHeapStatistics } from "node:v8";
 /** The part of the heap's limit beyond which it is nearly full. Before it the collector has had its turn. */
 const heapPartMax = 0.85;
 
+/** The fields of V8's heap statistics that the check reads, in bytes. */
 export interface HeapUse {
   readonly used_heap_size: number;
   readonly heap_size_limit: number;

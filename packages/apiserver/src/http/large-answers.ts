@@ -1,4 +1,7 @@
-/** Bounds how many large answers are written at the same time, since each holds slices and buffers of its connection. */
+/**
+ * Bounds how many large answers are written at the same time, since each holds slices and buffers of its
+ * connection.
+ */
 import { ApiError, failure, SetpointError } from "@setpoint/apimachinery";
 import { type Clock, nextTurn } from "@setpoint/host";
 import { isNearlyFull } from "./heap-use.ts";
@@ -34,8 +37,8 @@ interface Turns {
 const turnsOf = new WeakMap<Clock, Turns>();
 
 /**
- * Resolves when the next slice of a large list may be encoded and written: few a turn of the event loop, whatever the number
- * of lists, in the order of asking. Other requests go on in between.
+ * Resolves when the next slice of a large list may be encoded and written: few a turn of the event loop,
+ * whatever the number of lists, in the order of asking. Other requests go on in between.
  */
 export function sliceTurn(clock: Clock): Promise<void> {
   let turns = turnsOf.get(clock);

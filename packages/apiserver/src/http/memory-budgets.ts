@@ -10,7 +10,10 @@ const megabyte = 1024 * 1024;
 export interface MemoryBudgets {
   /** Objects that are stored. */
   readonly stored: number;
-  /** Objects of the watch history. An event may keep the object before it, too, so this counts for up to twice as much. */
+  /**
+   * Objects of the watch history. An event may keep the object before it, too, so this counts for up to twice
+   * as much.
+   */
   readonly history: number;
   /** Events that one watch holds for a slow reader; the readers share the objects. */
   readonly watch: number;

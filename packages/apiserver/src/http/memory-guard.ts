@@ -1,4 +1,7 @@
-/** Refuses requests that cost memory while the heap is nearly full, so that they end with 429 and not with the process. */
+/**
+ * Refuses requests that cost memory while the heap is nearly full, so that they end with 429 and not with the
+ * process.
+ */
 import { getHeapStatistics } from "node:v8";
 import { ApiError, type ApiRequest, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
@@ -9,7 +12,10 @@ import type { RequestHandler } from "./request-handler.ts";
 const measurePeriodMs = 100;
 const retryAfterSeconds = 1;
 
-/** A handler in front of another one. Deletions, leases and health checks are always let through: they free, or they are small. */
+/**
+ * A handler in front of another one. Deletions, leases and health checks are always let through: they free,
+ * or they are small.
+ */
 export class MemoryGuard implements RequestHandler {
   readonly #handler: RequestHandler;
   readonly #clock: Clock;

@@ -1,4 +1,7 @@
-/** Which node agent has a pod, and under which container: what logs, exec, attach and port-forward must know first. */
+/**
+ * Which node agent has a pod, and under which container: what logs, exec, attach and port-forward must know
+ * first.
+ */
 import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import { asRecord, asText, type JsonRecord } from "../auth/read-json.ts";

@@ -1,4 +1,7 @@
-/** The way to the node agents: logs as an endpoint; exec, attach and port-forward as raw connections in both directions. */
+/**
+ * The way to the node agents: logs as an endpoint; exec, attach and port-forward as raw connections in both
+ * directions.
+ */
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
 import { request as requestHttps } from "node:https";
 import { connect, type TLSSocket } from "node:tls";
@@ -20,14 +23,19 @@ import { badRequest } from "../response/api-errors.ts";
 import { locatePod, type PodOnNode } from "./node-address.ts";
 import type { UpgradeHandler, UpgradeRequest } from "./serve.ts";
 
+/** How the proxy finds a pod's node, authorizes the caller, and authenticates itself to the node's agent. */
 export interface NodeProxyOptions {
   readonly reader: ObjectReader;
   readonly authorizer: Authorizer;
   readonly authenticate: Authenticate;
-  /** PEM: the authority of the agents' certificates, and our own client certificate (CN kube-apiserver-kubelet-client). */
+  /**
+   * PEM: the authority of the agents' certificates, and our own client certificate (CN
+   * kube-apiserver-kubelet-client).
+   */
   readonly tls: { readonly ca: string; readonly cert: string; readonly key: string };
 }
 
+/** Logs, exec, attach and port-forward of pods, forwarded to the agent of the pod's node. */
 export interface NodeProxy {
   /** `GET v1/pods/log`. */
   readonly endpoints: EndpointTable;
@@ -35,6 +43,7 @@ export interface NodeProxy {
   readonly upgrade: UpgradeHandler;
 }
 
+/** Creates the proxy. Register `endpoints` with the server, and pass `upgrade` to `serve`. */
 export function createNodeProxy(options: NodeProxyOptions): NodeProxy {
   return {
     endpoints: new Map([["GET v1/pods/log", (request: EndpointRequest) => readLog(options, request)]]),
@@ -169,7 +178,8 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   const agent = await dial(options, pod);
   agent.write(requestHead(message, pod, target));
   if (head.length > 0) agent.write(head);
-  // From here on both sides see each other as they are: also an answer that is not an upgrade reaches the client.
+  // From here on both sides see each other as they are: also an answer that is not an upgrade reaches the
+  // client.
   agent.pipe(socket).pipe(agent);
   const end = (): void => {
     agent.destroy();
@@ -178,7 +188,10 @@ async function forward(options: NodeProxyOptions, upgrade: UpgradeRequest): Prom
   for (const each of [agent, socket]) each.once("error", end).once("close", end);
 }
 
-/** A WebSocket starts with GET, yet it does what POST does: since 1.35 upstream asks for `create` in both cases. */
+/**
+ * A WebSocket starts with GET, yet it does what POST does: since 1.35 upstream asks for `create` in both
+ * cases.
+ */
 function authorize(
   authorizer: Authorizer,
   target: StreamTarget,

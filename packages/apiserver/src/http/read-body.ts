@@ -20,8 +20,8 @@ export interface BodyLimits {
 /**
  * All bytes, undefined when there are none.
  *
- * Errors: `ApiError` 413 beyond the limit, 408 after the deadline, what `take` throws; an Error when the client goes away. What comes
- * after an error is left to the caller.
+ * Errors: `ApiError` 413 beyond the limit, 408 after the deadline, what `take` throws; an Error when the
+ * client goes away. What comes after an error is left to the caller.
  */
 export function readBody(input: Readable, { clock, contentLength, take }: BodyLimits): Promise<Buffer | undefined> {
   if (Number(contentLength ?? 0) > requestBytesMax) return Promise.reject(tooManyBytes());
@@ -66,7 +66,10 @@ function tooSlow(): ApiError {
   return new ApiError(failure(408, "Timeout", message));
 }
 
-/** JSON is parsed here, once; anything else, broken JSON too, goes on as bytes for whoever knows the right words. */
+/**
+ * Parses JSON once. Passes anything else, also broken JSON, on as bytes: the handler knows upstream's error
+ * message.
+ */
 export function decodeBody(bytes: Buffer | undefined, contentType: string | undefined): unknown {
   if (bytes === undefined || (contentType !== undefined && !isPlainJson(contentType))) return bytes;
   checkJsonBounds(bytes);

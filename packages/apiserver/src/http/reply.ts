@@ -13,13 +13,19 @@ export interface Reply {
   head(status: number, headers: ReplyHeaders): void;
   /** Sends status, headers and all of the body, with as few writes as can be. */
   whole(status: number, headers: ReplyHeaders, body: string): void;
-  /** Keeps the connection after an answer that comes before the client has sent its body: closing it would reset what it writes. */
+  /**
+   * Keeps the connection after an answer that comes before the client has sent its body: closing it would
+   * reset what it writes.
+   */
   linger?(): void;
   /** Cuts the answer, so that the client notices that it is not complete. */
   cut(): void;
 }
 
-/** Node writes a character of a header as one byte; warnings may have any characters, and clients read them as UTF-8. */
+/**
+ * Node writes a character of a header as one byte; warnings may have any characters, and clients read them as
+ * UTF-8.
+ */
 function inBytes(headers: ReplyHeaders): Record<string, string | string[]> {
   const { warning } = headers;
   const written = headers as Record<string, string | string[]>;
@@ -67,7 +73,8 @@ export class Http1Reply implements Reply {
   }
 
   head(status: number, headers: ReplyHeaders): void {
-    // Alone, a head is written as UTF-8, whose bytes some of these characters are already; together with bytes it is not.
+    // Alone, a head is written as UTF-8, whose bytes some of these characters are already; together with
+    // bytes it is not.
     if (this.#begin(status, headers) === "text") this.out.flushHeaders();
   }
 

@@ -3,6 +3,9 @@ import type { ApiRequest, ApiResponse, UserInfo } from "@setpoint/apimachinery";
 /** Whatever answers requests of the API: the API server, or a fake of it. */
 export interface RequestHandler {
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse>;
-  /** Called before a body is read. Throws an `ApiError` when the user may not do what the head says, whatever the body has. */
+  /**
+   * Called before a body is read. Throws an `ApiError` when the user may not do what the head says, whatever
+   * the body has.
+   */
   admit(request: ApiRequest, user: UserInfo): void;
 }

@@ -150,7 +150,7 @@ test("answers carry an Audit-Id, the client's own when it sent one, and are not 
   expect((await ask(server, { headers: { "audit-id": "mine" } })).headers["audit-id"]).toBe("mine");
 });
 
-test("a long list arrives whole, compressed for those who ask", async () => {
+test("a long list arrives whole, compressed for clients that accept gzip", async () => {
   const items = Array.from({ length: 1_234 }, (_, i) => ({ name: `pod-${i}`, text: "x".repeat(200) }));
   const list = { kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "7" }, items };
   const server = await start(async () => object(list));

@@ -1,4 +1,6 @@
-/** Listens with HTTPS (HTTP/2, and HTTP/1.1 for those who ask) and turns HTTP into requests of the API and back. */
+/**
+ * Serves HTTPS (HTTP/2, and HTTP/1.1 for clients that ask for it): translates HTTP to API requests and back.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   createSecureServer,
@@ -24,6 +26,9 @@ import { Visitors } from "./visitors.ts";
 /** Takes over a connection that asked for an upgrade (exec, attach, port-forward). */
 export type UpgradeHandler = (upgrade: UpgradeRequest) => void | Promise<void>;
 
+/**
+ * A request that asks for an upgrade of its connection (exec, attach, port-forward), before authentication.
+ */
 export interface UpgradeRequest {
   readonly message: IncomingMessage;
   readonly socket: Socket;
@@ -32,6 +37,7 @@ export interface UpgradeRequest {
   readonly certificate: CertificateSubject | "unknown" | undefined;
 }
 
+/** Where and with which certificates the server listens, and who authenticates its clients. */
 export interface ServeOptions {
   readonly host: Host;
   /** Default 127.0.0.1. */
@@ -51,6 +57,7 @@ export interface ServeOptions {
   readonly closeMsMax?: number;
 }
 
+/** A server that listens. Disposing it closes it. */
 export interface ListeningServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -61,9 +68,15 @@ export interface ListeningServer extends AsyncDisposable {
 }
 
 const closeMsDefault = 5_000;
-/** Streams of one connection, watches included: Go's default. Clients open another connection when they need more. */
+/**
+ * Streams of one connection, watches included: Go's default. Clients open another connection when they need
+ * more.
+ */
 const streamsMax = 250;
-/** Node refuses new streams beyond this much buffered data of one connection; the default of 10 is less than one list. */
+/**
+ * Node refuses new streams beyond this much buffered data of one connection; the default of 10 is less than
+ * one list.
+ */
 const sessionMegabytesMax = 1_000;
 /** What a stream may send before it is read: each may hold so much of the server's memory. */
 const streamWindowBytes = 256 * 1024;
@@ -113,8 +126,8 @@ class Listener implements ListeningServer {
     this.#services = { handler, authenticate, host, queue, limits: new UserLimits() };
     this.#server = createServer(options);
     this.#server.on("request", (request, response) => this.#onHttp1(request as unknown as IncomingMessage, response));
-    // With a "request" listener Node adds a slow compatibility layer to every HTTP/2 stream; that one is taken off again,
-    // so that "request" is HTTP/1.1 and "stream" is HTTP/2.
+    // With a "request" listener Node adds a slow compatibility layer to every HTTP/2 stream; that one is
+    // taken off again, so that "request" is HTTP/1.1 and "stream" is HTTP/2.
     this.#server.removeAllListeners("stream");
     this.#server.on("stream", (stream: ServerHttp2Stream, headers, flags) => this.#onHttp2(stream, headers, flags));
     this.#server.on("session", (session) => this.#onSession(session));
@@ -139,7 +152,7 @@ class Listener implements ListeningServer {
     });
   }
 
-  /** Known also after closing, for whoever listens on the same port again. */
+  /** Also available after closing, so that a restarted server can listen on the same port. */
   get port(): number {
     return this.#port;
   }
@@ -278,9 +291,10 @@ class Listener implements ListeningServer {
 }
 
 /**
- * Takes what comes from the socket's stream. By default Node lets the parser read the TLS handle below it: that parser is paused while
- * an answer waits to be written, gets the decrypted records that were under way all the same, and ends the connection with HPE_PAUSED.
- * A listener for data undoes that for good, also when it is removed.
+ * Takes what comes from the socket's stream. By default Node lets the parser read the TLS handle below it:
+ * that parser is paused while an answer waits to be written, gets the decrypted records that were under way
+ * all the same, and ends the connection with HPE_PAUSED. A listener for data undoes that for good, also when
+ * it is removed.
  */
 function readThroughStream(socket: TLSSocket): void {
   socket.on("data", ignoreData);

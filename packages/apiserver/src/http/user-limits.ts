@@ -17,7 +17,10 @@ interface Use {
   bodyBytes: number;
 }
 
-/** Administrators and the agents of the nodes, whose leases and status say that they are alive, wait for nobody. */
+/**
+ * Administrators and the agents of the nodes, whose leases and status say that they are alive, wait for
+ * nobody.
+ */
 export function isExempt({ username, groups }: UserInfo): boolean {
   return groups.includes(mastersGroup) || (groups.includes("system:nodes") && username.startsWith("system:node:"));
 }

@@ -1,4 +1,6 @@
-/** Connections that another listener accepted, such as those of pods, counted before anything is read of them. */
+/**
+ * Connections that another listener accepted, such as those of pods, counted before anything is read of them.
+ */
 import type { Socket } from "node:net";
 
 /** In all: with those of this server's own listener, less than the files that a process may open. */

@@ -52,7 +52,7 @@ test("a Service is called at its endpoint, by a certificate for its name", async
   expect(hook.paths).toEqual(["/validate?timeout=10s"]);
 });
 
-test("what goes wrong is said in the words of kube-apiserver", async () => {
+test("failed webhook calls report the messages of kube-apiserver", async () => {
   await using hook = await listen();
   using caller = httpsWebhookCaller({ resolveService: noService });
   const trusted = { caBundle: bundle(authority.certificate) };

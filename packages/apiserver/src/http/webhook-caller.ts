@@ -8,12 +8,17 @@ import { isIP, Socket } from "node:net";
 import type { ResolveService } from "../webhook/service-endpoint.ts";
 import type { WebhookAnswer, WebhookCall, WebhookCaller } from "../webhook/webhook-caller.ts";
 
+/** How the caller resolves Services and reaches pods. */
 export interface HttpsWebhookCallerOptions {
   readonly resolveService: ResolveService;
   /** A connection to a pod; undefined for an address that this process reaches by itself. */
   readonly connectToPod?: ConnectToPod;
 }
 
+/**
+ * Opens a connection to a pod's address; undefined for an address that is no pod's, which the caller dials
+ * directly.
+ */
 export type ConnectToPod = (address: string, port: number) => Promise<Duplex> | undefined;
 
 /** A review's answer holds at most the patch of one object or the objects of one conversion. */
@@ -22,8 +27,13 @@ export const webhookAnswerBytesMax: number = 64 * 1024 * 1024;
 const agentsMax = 64;
 const socketsPerWebhookMax = 32;
 
+/** A webhook caller that keeps its connections open; disposing it closes them. */
 export interface HttpsWebhookCaller extends WebhookCaller, Disposable {}
 
+/**
+ * Calls webhooks over HTTPS. It verifies their certificate against the configuration's `caBundle`, or without
+ * one against Node's own list of authorities.
+ */
 export function httpsWebhookCaller({ resolveService, connectToPod }: HttpsWebhookCallerOptions): HttpsWebhookCaller {
   const agents = new Map<string, Agent>();
   const agentFor = (call: WebhookCall, servername: string): Agent => {
@@ -50,7 +60,8 @@ export function httpsWebhookCaller({ resolveService, connectToPod }: HttpsWebhoo
       try {
         return await post(url, target, agent, body, signal);
       } catch (error) {
-        // The webhook closed an idle connection in the moment in which it was used again: nothing was read of the call.
+        // The webhook closed an idle connection in the moment in which it was used again: nothing was read of
+        // the call.
         if (!(error instanceof StaleConnection)) throw error;
         return await post(url, target, agent, body, signal);
       }

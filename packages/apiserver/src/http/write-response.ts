@@ -10,7 +10,10 @@ import type { Reply, ReplyHeaders } from "./reply.ts";
 
 /** Answers above this size are compressed for clients that ask (upstream's threshold). */
 export const gzipBytesMin: number = 128 * 1024;
-/** Longer lists are encoded and sent in slices of about this many characters, so that other requests get their turn in between. */
+/**
+ * Longer lists are encoded and sent in slices of about this many characters, so that other requests get their
+ * turn in between.
+ */
 export const listSliceLength: number = 128 * 1024;
 /** Items of this length are slices of their own. */
 const largeItemLength = 16 * 1024;
@@ -69,7 +72,9 @@ function isList(object: unknown): object is List {
   return typeof object === "object" && object !== null && Array.isArray((object as { readonly items?: unknown }).items);
 }
 
-/** The text of a list in slices of bounded size; `items` comes last, as upstream's streaming encoder has it. */
+/**
+ * The text of a list in slices of bounded size; `items` comes last, as upstream's streaming encoder has it.
+ */
 function* listSlices({ items, ...rest }: List): Generator<string | Buffer> {
   let slice = `${JSON.stringify(rest).slice(0, -1)},"items":[`;
   for (const [at, item] of items.entries()) {

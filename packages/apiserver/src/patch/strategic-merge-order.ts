@@ -1,10 +1,16 @@
-/** The order of items after a strategic merge: that of the patch for its items, that of the server for all others. */
+/**
+ * The order of items after a strategic merge: that of the patch for its items, that of the server for all
+ * others.
+ */
 import { isJsonObject } from "@setpoint/apimachinery";
 import { missingMergeKey, wrongType } from "./strategic-merge-error.ts";
 
 type Items = readonly unknown[];
 
-/** What identifies an item: the value of its merge key, or the item itself in lists of scalars (`mergeKey` is ""). */
+/**
+ * What identifies an item: the value of its merge key, or the item itself in lists of scalars (`mergeKey` is
+ * "").
+ */
 export function identityOf(item: unknown, mergeKey: string): unknown {
   if (mergeKey === "") return item;
   if (!isJsonObject(item)) throw wrongType("map", item);
@@ -14,8 +20,8 @@ export function identityOf(item: unknown, mergeKey: string): unknown {
 }
 
 /**
- * Orders `merged`: items named by `patchOrder` in that order, the others in the order of the server, interleaved where the
- * server's order tells how.
+ * Orders `merged`: items named by `patchOrder` in that order, the others in the order of the server,
+ * interleaved where the server's order tells how.
  */
 export function orderItems(merged: Items, patchOrder: Items, serverOrder: Items, mergeKey: string): unknown[] {
   const ids = (items: Items): unknown[] => items.map((item) => identityOf(item, mergeKey));
@@ -41,7 +47,10 @@ function ranksOf(ids: readonly unknown[]): Ranks {
   return ranks;
 }
 
-/** Merges two lists, keeping the order of each; a left item goes first only if the server had it before the right one. */
+/**
+ * Merges two lists, keeping the order of each; a left item goes first only if the server had it before the
+ * right one.
+ */
 function interleave(left: unknown[], right: unknown[], rank: (item: unknown) => number): unknown[] {
   const all: unknown[] = [];
   let l = 0;

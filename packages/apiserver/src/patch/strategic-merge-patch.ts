@@ -1,4 +1,7 @@
-/** Strategic merge patch: a merge patch in which lists merge by keys, with directives, as the schema's extensions say. */
+/**
+ * Strategic merge patch: a merge patch in which lists merge by keys, with directives, as the schema's
+ * extensions say.
+ */
 import { cloneJson, isJsonObject, type JsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import {
@@ -30,8 +33,8 @@ interface PatchMeta {
 /**
  * The object with the patch applied; neither argument is changed and the result shares nothing with them.
  *
- * Errors: `ApiError` 400 for malformed directives, 422 for lists of lists, 500 with an empty reason for list items without
- * their merge key and the like (upstream does not type these).
+ * Errors: `ApiError` 400 for malformed directives, 422 for lists of lists, 500 with an empty reason for list
+ * items without their merge key and the like (upstream does not type these).
  */
 export function strategicMergePatch(
   schema: StructuralSchema,
@@ -39,7 +42,8 @@ export function strategicMergePatch(
   patch: JsonObject,
 ): UnstructuredObject {
   const merged = mergeMap(cloneJson(original) as MutableMap, cloneJson<MutableMap>(patch), schema);
-  // A patch may leave out or null what makes an object; the registry checks the result as it checks every request.
+  // A patch may leave out or null what makes an object; the registry checks the result as it checks every
+  // request.
   return merged as UnstructuredObject;
 }
 

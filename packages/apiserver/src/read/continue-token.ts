@@ -1,6 +1,9 @@
 import { badRequest } from "../response/api-errors.ts";
 
-/** Where a paged list goes on: the revision of its first page (-1: the newest) and the first path that may come. */
+/**
+ * Where a paged list goes on: the revision of its first page (-1: the newest) and the first path that may
+ * come.
+ */
 export interface ContinueToken {
   readonly revision: number;
   readonly start: string;

@@ -27,7 +27,10 @@ export interface Selection {
 
 const everything: Selection = { isAll: true, tellsRest: true, matches: () => true };
 
-/** A part of what is selected otherwise, by the hash of an identity or a namespace. Everything when servers do not know shards. */
+/**
+ * A part of what is selected otherwise, by the hash of an identity or a namespace. Everything when servers do
+ * not know shards.
+ */
 export function inShard(selection: Selection, { shardSelector }: Pick<ListOptions, "shardSelector">): Selection {
   if (shardSelector === "") return selection;
   const shard = parsedShard(shardSelector);

@@ -1,4 +1,7 @@
-/** The answer to a patch whose result is no object of its kind, in upstream's words: it shows what it was about to decode. */
+/**
+ * The answer to a patch whose result is no object of its kind, in upstream's words: it shows what it was
+ * about to decode.
+ */
 import { ApiError, failure, isJsonObject } from "@setpoint/apimachinery";
 
 /** What is shown: the patch itself when it was merged into typed fields, the patched object otherwise. */

@@ -1,4 +1,7 @@
-/** From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is made, here. */
+/**
+ * From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is
+ * made, here.
+ */
 import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSchema } from "@setpoint/schema";
 import { badRequest } from "../response/api-errors.ts";
@@ -37,7 +40,9 @@ export function decodeObject(definition: ResourceDefinition, body: unknown, sett
 
 const metadataParts = ["labels", "annotations", "finalizers", "ownerReferences", "managedFields"] as const;
 
-/** ObjectMeta has the same form in all objects: what holds nothing is absent. Built-in kinds are decoded so. */
+/**
+ * ObjectMeta has the same form in all objects: what holds nothing is absent. Built-in kinds are decoded so.
+ */
 function dropEmptyMetadata(metadata: MutableMeta): void {
   for (const part of metadataParts) {
     const value: unknown = metadata[part];
@@ -82,14 +87,20 @@ export function pruneObject(schema: StructuralSchema, object: UnstructuredObject
   return value as MutableObject;
 }
 
-/** Fills defaults in place, as far as its parts are not frozen: those of the schema, then those that only the kind knows. */
+/**
+ * Fills defaults in place, as far as its parts are not frozen: those of the schema, then those that only the
+ * kind knows.
+ */
 export function fillDefaults(definition: ResourceDefinition, object: MutableObject): MutableObject {
   applyDefaults(definition.schema, object);
   definition.strategy.setDefaults?.(object);
   return object;
 }
 
-/** A body that does not say its type is of the type of the URL; only of custom objects everything has to be said. */
+/**
+ * A body that does not say its type is of the type of the URL; only of custom objects everything has to be
+ * said.
+ */
 function withType(definition: ResourceDefinition, body: unknown): unknown {
   if (definition.custom || !isJsonObject(body) || (body["kind"] && body["apiVersion"])) return body;
   const kind = body["kind"] || definition.kind;

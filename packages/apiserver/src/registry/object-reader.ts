@@ -4,6 +4,9 @@ import type { UnstructuredObject } from "@setpoint/apimachinery";
 export interface ObjectReader {
   get(group: string, resource: string, namespace: string, name: string): UnstructuredObject | undefined;
   list(group: string, resource: string, namespace?: string): readonly UnstructuredObject[];
-  /** Objects that others write at this moment and `list` does not show yet: of what is given once, they have their part. */
+  /**
+   * Objects that others write at this moment and `list` does not show yet: of what is given once, they have
+   * their part.
+   */
   decided(group: string, resource: string): readonly UnstructuredObject[];
 }

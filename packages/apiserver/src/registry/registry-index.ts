@@ -4,7 +4,10 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 export interface RegistryIndex {
   /** By group, version and resource: `apps/v1/deployments`, `/v1/pods` for the core group. */
   readonly byVersion: ReadonlyMap<string, ResourceDefinition>;
-  /** By group and resource. The storage version stands for the resource; one that is served only in others is stored in the first of them. */
+  /**
+   * By group and resource. The storage version stands for the resource; one that is served only in others is
+   * stored in the first of them.
+   */
   readonly stored: ReadonlyMap<string, ResourceDefinition>;
   /** By group, version and kind: `apps/v1/Deployment`. */
   readonly byKind: ReadonlyMap<string, ResourceDefinition>;
@@ -36,7 +39,9 @@ export function indexDefinitions(definitions: readonly ResourceDefinition[]): Re
 
 const indexes = new WeakMap<readonly ResourceDefinition[], RegistryIndex>();
 
-/** Made once for a table that never changes: all servers of a process share that of the built-in resources. */
+/**
+ * Made once for a table that never changes: all servers of a process share that of the built-in resources.
+ */
 export function sharedIndex(definitions: readonly ResourceDefinition[]): RegistryIndex {
   let index = indexes.get(definitions);
   if (index === undefined) indexes.set(definitions, (index = indexDefinitions(definitions)));

@@ -2,8 +2,8 @@ import { indexDefinitions, type RegistryIndex, sharedIndex, storedKey, versionKe
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 /**
- * The table of everything that the server serves: built-in resources, and those of CustomResourceDefinitions, which come and
- * go as one set per CRD.
+ * The table of everything that the server serves: built-in resources, and those of CustomResourceDefinitions,
+ * which come and go as one set per CRD.
  */
 export class Registry {
   readonly builtin: readonly ResourceDefinition[];
@@ -21,7 +21,10 @@ export class Registry {
     this.#customIndex = indexDefinitions([]);
   }
 
-  /** All definitions, built-in ones first. The array is replaced, never changed, so its identity tells a change. */
+  /**
+   * All definitions, built-in ones first. The array is replaced, never changed, so its identity tells a
+   * change.
+   */
   get definitions(): readonly ResourceDefinition[] {
     return this.#definitions;
   }
@@ -42,7 +45,9 @@ export class Registry {
     return this.#builtinIndex.byKind.get(key) ?? this.#customIndex.byKind.get(key);
   }
 
-  /** The definition that stands for the resource, whatever version is asked for: that of its storage version. */
+  /**
+   * The definition that stands for the resource, whatever version is asked for: that of its storage version.
+   */
   findStored(group: string, resource: string): ResourceDefinition | undefined {
     const key = storedKey(group, resource);
     return this.#builtinIndex.stored.get(key) ?? this.#customIndex.stored.get(key);

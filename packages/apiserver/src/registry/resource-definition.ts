@@ -3,8 +3,13 @@ import type { Clock, Random } from "@setpoint/host";
 import type { DecodeError, StructuralSchema } from "@setpoint/schema";
 import type { TableColumn } from "../response/table-column.ts";
 
+/** The verbs of resource requests, as discovery and RBAC name them. */
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
 
+/**
+ * A subresource with the kind and the verbs that discovery reports for it; the kind's group may be another
+ * one.
+ */
 export interface SubresourceDefinition {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
@@ -24,15 +29,20 @@ export interface WriteContext {
 }
 
 /**
- * What distinguishes one kind from another in the way of a write; everything common is in the registry. Objects are plain
- * mutable JSON at this point (the registry owns the copy); functions change them in place.
+ * What distinguishes one kind from another in the way of a write; everything common is in the registry.
+ * Objects are plain mutable JSON at this point (the registry owns the copy); functions change them in place.
  */
 export interface Strategy {
   /** Fills what the API fills (Go defaulting functions), on every decode. */
   setDefaults?(object: UnstructuredObject): void;
-  /** Wipes what a creator may not set (status of kinds with a status subresource is wiped by the registry). */
+  /**
+   * Wipes what a creator may not set (status of kinds with a status subresource is wiped by the registry).
+   */
   prepareForCreate?(object: UnstructuredObject, context: WriteContext): void;
-  /** Keeps what this request may not change (the registry keeps immutable metadata, and status or spec by subresource). */
+  /**
+   * Keeps what this request may not change (the registry keeps immutable metadata, and status or spec by
+   * subresource).
+   */
   prepareForUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: WriteContext): void;
   /** Beyond what the schema says; `old` is absent on create. */
   validate?(
@@ -54,7 +64,10 @@ export interface Strategy {
   readonly allowsUnconditionalUpdate?: boolean;
   /** DELETE answers the object, not a Status, also when it is gone. */
   readonly returnsDeletedObject?: boolean;
-  /** Seconds between the mark and the removal when an object of this kind is deleted; undefined: removed at once. */
+  /**
+   * Seconds between the mark and the removal when an object of this kind is deleted; undefined: removed at
+   * once.
+   */
   deletionGraceSeconds?(object: UnstructuredObject, requested: number | undefined): number | undefined;
   /** Changes the object when it is marked as deleted (a Namespace's phase). */
   onMarkedDeleted?(object: UnstructuredObject): void;
@@ -94,9 +107,14 @@ export interface ResourceDefinition {
   readonly subresources: readonly SubresourceDefinition[];
   readonly scale?: ScalePaths;
   readonly schema: StructuralSchema;
-  /** What the real server says of a value that its field cannot hold; undefined when our own words have to do. */
+  /**
+   * What the real server says of a value that its field cannot hold; undefined when our own words have to do.
+   */
   readonly describeMisfit?: (misfit: Pick<DecodeError, "path" | "found" | "value">) => string | undefined;
-  /** Objects of CRDs: unknown fields are pruned by the structural schema, strategic merge patch is refused with 415. */
+  /**
+   * Objects of CRDs: unknown fields are pruned by the structural schema, strategic merge patch is refused
+   * with 415.
+   */
   readonly custom: boolean;
   readonly strategy: Strategy;
   /** Columns after Name; when absent: Age (Name and Age for everything without a printer). */
@@ -108,14 +126,17 @@ export interface ResourceDefinition {
   /** The version in which objects are stored; conversion happens through `convert` when this one differs. */
   readonly storageVersion: string;
   /**
-   * From the stored form to this version and back; absent: only apiVersion is changed. Neither changes what it is given, which may be
-   * frozen, and what it makes may share its parts.
+   * From the stored form to this version and back; absent: only apiVersion is changed. Neither changes what
+   * it is given, which may be frozen, and what it makes may share its parts.
    */
   readonly convert?: {
     fromStored(object: UnstructuredObject): UnstructuredObject;
     toStored(object: UnstructuredObject): UnstructuredObject;
   };
-  /** The schemas of all versions of a custom kind, by apiVersion: what one does not know is lost when it is stored in it. */
+  /**
+   * The schemas of all versions of a custom kind, by apiVersion: what one does not know is lost when it is
+   * stored in it.
+   */
   readonly versionSchemas?: ReadonlyMap<string, StructuralSchema>;
   /** Who converts when that needs asking (the conversion webhook of a CRD); excludes `convert`. */
   readonly converter?: ObjectConverter;

@@ -7,9 +7,9 @@ import type { ObjectConverter, ResourceDefinition } from "./resource-definition.
 const convertedAtOnceMax = 500;
 
 /**
- * Stored objects as one version of one resource shows them. Built-in kinds in their storage version are shown as they are
- * stored; custom kinds are pruned and defaulted by the schema of now, and other versions are converted. What was made once
- * is kept as long as the stored object lives, so readers and watchers share it.
+ * Stored objects as one version of one resource shows them. Built-in kinds in their storage version are shown
+ * as they are stored; custom kinds are pruned and defaulted by the schema of now, and other versions are
+ * converted. What was made once is kept as long as the stored object lives, so readers and watchers share it.
  */
 export class ResourceView {
   readonly #definition: ResourceDefinition;
@@ -71,8 +71,8 @@ export class ResourceView {
   }
 
   /**
-   * The form in which an object of this version is stored; takes over the object it is given, which this very definition has
-   * decoded. In its storage version showing it again needs no work.
+   * The form in which an object of this version is stored; takes over the object it is given, which this very
+   * definition has decoded. In its storage version showing it again needs no work.
    */
   async toStored(object: UnstructuredObject): Promise<UnstructuredObject> {
     const { convert, converter, group, version, storageVersion, custom } = this.#definition;

@@ -1,4 +1,7 @@
-/** The order of API versions in discovery: GA before beta before alpha, higher numbers first, everything else last by name. */
+/**
+ * The order of API versions in discovery: GA before beta before alpha, higher numbers first, everything else
+ * last by name.
+ */
 
 interface KubeVersion {
   readonly major: number;

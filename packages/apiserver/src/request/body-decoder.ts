@@ -27,7 +27,8 @@ export const decodeYamlHere: DecodeYaml = async (source) => parseYaml(source);
 /**
  * `decoders` are those of other media types (protobuf); JSON and YAML are known here.
  *
- * Errors: `ApiError` 400 for what cannot be decoded, 413 for what holds too much, 415 for a media type or an encoding that is unknown.
+ * Errors: `ApiError` 400 for what cannot be decoded, 413 for what holds too much, 415 for a media type or an
+ * encoding that is unknown.
  */
 export async function decodeBody(
   request: ApiRequest,

@@ -1,4 +1,7 @@
-/** YAML 1.1, as the API reads it. Runs on a thread of its own for all but short texts, so it imports nothing of the server. */
+/**
+ * YAML 1.1, as the API reads it. Runs on a thread of its own for all but short texts, so it imports nothing
+ * of the server.
+ */
 import { type Document, isMap, isScalar, type LineCounter, LineCounter as Lines, parseDocument, visit } from "yaml";
 
 export interface ParsedYaml {

@@ -15,7 +15,9 @@ export function parameters(query: Query | undefined, name: string): readonly str
   return typeof value === "string" ? [value] : value;
 }
 
-/** As Go's API conversion reads booleans: absent, empty, "0" and "false" are false, a bare `?watch` is true. */
+/**
+ * As Go's API conversion reads booleans: absent, empty, "0" and "false" are false, a bare `?watch` is true.
+ */
 export function booleanParameter(query: Query | undefined, name: string): boolean {
   const value = query?.[name];
   if (value === undefined) return false;

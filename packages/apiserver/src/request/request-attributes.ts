@@ -17,12 +17,16 @@ export interface RequestAttributes {
   readonly fieldSelector?: string;
 }
 
+/** An authorizer's decision; a request that it denies gets a 403. */
 export interface AuthorizationDecision {
   readonly allowed: boolean;
   /** Appended to the 403's message after `: ` when not empty. */
   readonly reason?: string;
 }
 
+/**
+ * Decides on a request by its user, verb and path. The server asks it for every request, so it must be fast.
+ */
 export interface Authorizer {
   authorize(attributes: RequestAttributes): AuthorizationDecision;
 }

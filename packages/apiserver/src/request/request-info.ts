@@ -23,7 +23,8 @@ export function parseRequestInfo(method: HttpMethod, path: string, query: Query 
   const version = parts[prefixLength] ?? "";
   let verb = verbOfMethod[method];
   let rest = parts.slice(prefixLength + 1);
-  // The path of old clients only reads: of what another method does there, `watch` would be the wrong right to ask for.
+  // The path of old clients only reads: of what another method does there, `watch` would be the wrong right
+  // to ask for.
   if (rest[0] === "watch" && rest.length > 1 && verb === "get") {
     verb = "watch";
     rest = rest.slice(1);

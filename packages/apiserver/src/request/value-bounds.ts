@@ -1,10 +1,16 @@
-/** How much one body may hold: what comes after decoding costs time by values and stack by levels, not by bytes. */
+/**
+ * How much one body may hold: what comes after decoding costs time by values and stack by levels, not by
+ * bytes.
+ */
 
 /** Elements and members of one body. The largest CRDs in use have about half of it. */
 export const bodyValuesMax = 60_000;
 /** Levels of one object. Recursive code takes several thousand; no kind needs more than a hundred. */
 export const bodyLevelsMax = 500;
-/** Characters of all strings and keys: as many as the largest body has bytes, so that only aliases can make more. */
+/**
+ * Characters of all strings and keys: as many as the largest body has bytes, so that only aliases can make
+ * more.
+ */
 export const bodyCharactersMax: number = 3 * 1024 * 1024;
 /** A shorter text cannot be too deep. */
 const bytesUnscanned = 2 * bodyLevelsMax;
@@ -19,7 +25,9 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** What a JSON text has too much of, found without parsing it. Nothing is promised about text that is no JSON. */
+/**
+ * What a JSON text has too much of, found without parsing it. Nothing is promised about text that is no JSON.
+ */
 export function excessOfJson(bytes: Uint8Array, valuesMax: number = bodyValuesMax): Excess | undefined {
   if (bytes.length <= bytesUnscanned) return undefined;
   let levels = 0;
@@ -48,7 +56,10 @@ interface Place {
   readonly level: number;
 }
 
-/** What a value has too much of; a part that stands in several places counts in each, so that a circle is too deep. */
+/**
+ * What a value has too much of; a part that stands in several places counts in each, so that a circle is too
+ * deep.
+ */
 export function excessOf(root: unknown): Excess | undefined {
   const open: Place[] = isObject(root) ? [{ value: root, level: 1 }] : [];
   let values = 0;

@@ -1,4 +1,7 @@
-/** The thread of `yaml-thread.ts`. It imports no other package of ours, so that it starts quickly and from any build. */
+/**
+ * The thread of `yaml-thread.ts`. It imports no other package of ours, so that it starts quickly and from any
+ * build.
+ */
 import { parentPort } from "node:worker_threads";
 import { parseYaml } from "./parse-yaml.ts";
 import { type Excess, excessOf } from "./value-bounds.ts";

@@ -24,8 +24,8 @@ export function badRequest(message: string): ApiError {
 }
 
 /**
- * Without a stack trace: whoever asks whether an object is there gets this answer all the time, only its Status leaves the server, and
- * the trace costs more than the rest of the request.
+ * Has no stack trace: clients that check whether an object exists get this error often, and only its Status
+ * leaves the server. The trace would cost more than the rest of the request.
  */
 export function notFound(gr: GroupResource, name: string): ApiError {
   const status = failure(404, "NotFound", `${groupResource(gr)} "${name}" not found`, detailsOf(gr, name));

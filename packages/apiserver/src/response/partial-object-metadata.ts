@@ -4,9 +4,9 @@ const apiVersion = "meta.k8s.io/v1";
 let newest: { readonly object: UnstructuredObject; readonly partial: UnstructuredObject } | undefined;
 
 /**
- * The metadata of an object as an object of its own. The newest one is remembered, because an event goes to all watches
- * before the next one: so they share it, and whoever encodes it does so once. (A table of all of them, weak or not, costs the
- * garbage collector more than they cost to make.)
+ * The metadata of an object as an object of its own. The newest one is cached: an event goes to all watches
+ * before the next event, so they share one object and its encoding. (A table of all of them, weak or not,
+ * costs the garbage collector more than creating them.)
  */
 export function partialObjectMetadata(object: UnstructuredObject): UnstructuredObject {
   if (newest?.object === object) return newest.partial;

@@ -31,8 +31,8 @@ const ageColumn: TableColumn = {
 };
 
 /**
- * Characters of the cells of one table, and what a cell takes without any. A CRD may show a large field in thousands of columns, so
- * that one small request would fill the memory.
+ * Characters of the cells of one table, and what a cell takes without any. A CRD may show a large field in
+ * thousands of columns, so that one small request would fill the memory.
  */
 const tableUnitsMax = 16_000_000;
 const cellUnits = 8;

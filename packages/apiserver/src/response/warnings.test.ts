@@ -9,7 +9,7 @@ test("however many warnings there are, the header stays one that clients read", 
   expect(new TextEncoder().encode(header).length).toBeLessThan(12 * 1024);
 });
 
-test("an equal warning is said once, and quotes and control characters cannot end it", () => {
+test("equal warnings are sent once, and quotes and control characters cannot end one", () => {
   const warnings = new Warnings();
   for (const text of ["a", "a", 'say "b\\c"\r\nset-cookie: x']) warnings.add(text);
   expect(warnings.header()).toBe('299 - "a", 299 - "say \\"b\\\\c\\"  set-cookie: x"');

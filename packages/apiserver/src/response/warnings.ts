@@ -24,7 +24,9 @@ export class Warnings {
     this.#bytes += bytes;
   }
 
-  /** The value of the `warning` header: several are joined by commas, which HTTP takes for several headers. */
+  /**
+   * The value of the `warning` header: several are joined by commas, which HTTP takes for several headers.
+   */
   header(): string | undefined {
     if (this.#texts === undefined) return undefined;
     return [...this.#texts].map((text) => `299 - ${quoted(text)}`).join(", ");

@@ -1,4 +1,7 @@
-/** About how much of the heap a JSON value takes. Strings dominate what is large, and those are counted as V8 stores them. */
+/**
+ * About how much of the heap a JSON value takes. Strings dominate what is large, and those are counted as V8
+ * stores them.
+ */
 
 const objectBytes = 32;
 const propertyBytes = 16;

@@ -11,7 +11,8 @@ export interface JournalEntry {
 }
 
 /**
- * Where a storage puts what must survive. `commit` returns when all entries are durable, and throws when none is.
+ * Where a storage puts what must survive. `commit` returns when all entries are durable, and throws when none
+ * is.
  */
 export interface Journal {
   /** Everything that was durable when the journal was opened. */

@@ -5,9 +5,15 @@ export interface HistoryLimits {
   readonly historyEventsMax: number;
   /** Older events are dropped; a real API server compacts after five minutes. */
   readonly historyAgeMsMax: number;
-  /** Bytes of the objects in the history; beyond it the oldest events are dropped, and clients that lag behind get 410. */
+  /**
+   * Bytes of the objects in the history; beyond it the oldest events are dropped, and clients that lag behind
+   * get 410.
+   */
   readonly historyBytesMax: number;
-  /** Bytes of the objects that are stored; beyond it writes that add are refused, as etcd does beyond its quota. */
+  /**
+   * Bytes of the objects that are stored; beyond it writes that add are refused, as etcd does beyond its
+   * quota.
+   */
   readonly storedBytesMax: number;
 }
 

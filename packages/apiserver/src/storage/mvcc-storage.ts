@@ -1,7 +1,7 @@
 /**
- * The one implementation of `Storage`; durability is a parameter. Without a journal a write is visible and acknowledged at
- * once. With one, writes are decided at the head, all writes of one turn are committed together (one sync of the disk for
- * many writers), and only then shown and acknowledged.
+ * The one implementation of `Storage`; durability is a parameter. Without a journal a write is visible and
+ * acknowledged at once. With one, writes are decided at the head, all writes of one turn are committed
+ * together (one sync of the disk for many writers), and only then shown and acknowledged.
  */
 import {
   ApiError,
@@ -199,7 +199,8 @@ export class MvccStorage implements Storage {
   compact(revision: number): void {
     const limit = Math.min(revision, this.#revision - 1);
     if (limit <= this.#compactedRevision) return;
-    // Being able to read at revision R needs the events after R, so those up to R + 1 may go when R cannot be read.
+    // Being able to read at revision R needs the events after R, so those up to R + 1 may go when R cannot be
+    // read.
     this.#dropHistory((entry) => entry.revision <= limit + 1);
     this.#compactedRevision = Math.max(this.#compactedRevision, limit);
   }
@@ -329,7 +330,10 @@ export class MvccStorage implements Storage {
   }
 }
 
-/** The object with its revision as resourceVersion, frozen; the caller's object is used when it may still be changed. */
+/**
+ * The object with its revision as resourceVersion, frozen; the caller's object is used when it may still be
+ * changed.
+ */
 function stamped(object: UnstructuredObject, revision: number): UnstructuredObject {
   const resourceVersion = String(revision);
   const { metadata } = object;

@@ -11,8 +11,9 @@ export function lowerBound(sorted: readonly string[], value: string): number {
 }
 
 /**
- * The paths of one prefix in order. What comes in order, as stored contents do, is appended; other changes are only noted, and the
- * order is restored by one merge when somebody asks, so that a run of writes between two lists costs no sorting.
+ * The paths of one prefix in order. Paths that arrive in order, as stored contents do, are appended. Other
+ * changes are only recorded, and the next read restores the order by one merge: writes between two lists cost
+ * no sorting.
  */
 export class SortedPaths {
   #sorted: string[];

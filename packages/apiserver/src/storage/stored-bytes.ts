@@ -3,7 +3,10 @@ import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachine
 import { heapBytesOf } from "./heap-bytes.ts";
 import type { StorageKey } from "./storage.ts";
 
-/** Growth up to this size is taken beyond the budget for a while: finalizers, status and leases of what is there. */
+/**
+ * Growth up to this size is taken beyond the budget for a while: finalizers, status and leases of what is
+ * there.
+ */
 const smallGrowthBytes = 4 * 1024;
 /** How far small growth may go beyond the budget. */
 const reserve = 1.05;

@@ -1,4 +1,7 @@
-/** The size of an object that is stored: etcd refuses requests beyond 1.5 MiB, and clients rely on nobody storing more. */
+/**
+ * The size of an object that is stored: etcd refuses requests beyond 1.5 MiB, and clients rely on nobody
+ * storing more.
+ */
 import { ApiError, failure } from "@setpoint/apimachinery";
 
 export const objectBytesMax: number = 1.5 * 1024 * 1024;
@@ -8,7 +11,8 @@ const bytesOfValue = 4;
 /**
  * Refuses an object that is too large to be stored.
  *
- * Errors: `ApiError` 413 with the text of etcd. Caveat: characters are counted, and what JSON adds to them is not.
+ * Errors: `ApiError` 413 with the text of etcd. Caveat: characters are counted, and what JSON adds to them is
+ * not.
  */
 export function checkObjectSize(object: object): void {
   if (sizeOf(object) <= objectBytesMax) return;

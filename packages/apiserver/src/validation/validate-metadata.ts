@@ -40,7 +40,8 @@ export function validateMetadata(
   errors: FieldError[],
 ): void {
   const { metadata } = object;
-  // What an update leaves as it is was valid when it came, and must not block an update when the rules grow stricter.
+  // What an update leaves as it is was valid when it came, and must not block an update when the rules grow
+  // stricter.
   if (old === undefined) validateName(definition, metadata, errors);
   if (metadata.labels !== undefined && !deepEqual(metadata.labels, old?.metadata.labels))
     validateLabels(metadata, errors);

@@ -5,9 +5,9 @@ import type { ResourceDefinition, WriteContext } from "../registry/resource-defi
 import { validateMetadata, warnOfFinalizers } from "./validate-metadata.ts";
 
 /**
- * Metadata and what the strategy says of the rest; one 422 names everything that is wrong. Strategies of custom kinds
- * validate by schema; the schemas of built-in kinds describe the wire alone. An object that cannot be stored for its size is
- * refused before anything else of it is looked at.
+ * Metadata and what the strategy says of the rest; one 422 names everything that is wrong. Strategies of
+ * custom kinds validate by schema; the schemas of built-in kinds describe the wire alone. An object that
+ * cannot be stored for its size is refused before anything else of it is looked at.
  */
 export function validateObject(
   definition: ResourceDefinition,

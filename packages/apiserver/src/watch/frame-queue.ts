@@ -1,14 +1,15 @@
 import type { WatchFrame } from "@setpoint/apimachinery";
 
 /**
- * Live frames that wait for one slow reader. Beyond it the watch is ended, as a real server does; the client resumes from
- * its last resourceVersion. The frames are shared with other watches, so this bounds pointers, not copies.
+ * Live frames that wait for one slow reader. Beyond it the watch is ended, as a real server does; the client
+ * resumes from its last resourceVersion. The frames are shared with other watches, so this bounds pointers,
+ * not copies.
  */
 export const watchFramesMax = 100_000;
 
 /**
- * The frames of one watch: pushed by the storage, pulled by one reader. `onClose` is called exactly once, when the stream
- * ends for whatever reason.
+ * The frames of one watch: pushed by the storage, pulled by one reader. `onClose` is called exactly once,
+ * when the stream ends for whatever reason.
  */
 export class FrameQueue implements AsyncIterableIterator<WatchFrame> {
   #frames: WatchFrame[] = [];
@@ -38,7 +39,8 @@ export class FrameQueue implements AsyncIterableIterator<WatchFrame> {
 
   push(frame: WatchFrame, bytes = 0): void {
     this.#append(frame, bytes);
-    // A reader that is this far behind resumes from the last frame that it has read, if the history goes back that far.
+    // A reader that is this far behind resumes from the last frame that it has read, if the history goes back
+    // that far.
     if (this.#bytes > this.#bytesMax) this.#cut();
     else if (this.#frames.length - this.#first > watchFramesMax) this.end();
   }
@@ -60,7 +62,8 @@ export class FrameQueue implements AsyncIterableIterator<WatchFrame> {
     if (frame !== undefined) {
       this.#bytes -= this.#sizes[this.#first] ?? 0;
       this.#first++;
-      // Cut when half of it was read, so that a queue that is never quite empty does not keep everything it ever held.
+      // Cut when half of it was read, so that a queue that is never quite empty does not keep everything it
+      // ever held.
       if (this.#first * 2 >= this.#frames.length) {
         this.#frames = this.#frames.slice(this.#first);
         this.#sizes = this.#sizes.slice(this.#first);

@@ -23,7 +23,10 @@ import type { WatchSet } from "./watch-set.ts";
 /** A watch that asks for bookmarks gets one about this often, and one shortly before its end. */
 const bookmarkPeriodMs = 60_000;
 const bookmarkBeforeEndMs = 2_000;
-/** Without timeoutSeconds a watch lasts between one and two of these, so that clients do not all return at once. */
+/**
+ * Without timeoutSeconds a watch lasts between one and two of these, so that clients do not all return at
+ * once.
+ */
 const watchDurationMsMin = 1_800_000;
 
 /** How a watch shows objects: as they are, as partial metadata, as rows of a table. */
@@ -138,7 +141,10 @@ class ResourceWatch {
     this.#queue.pushAll(frames);
   }
 
-  /** Pushes at once, or, when a webhook has to convert the objects, after it has and in the order of the calls. */
+  /**
+   * Pushes at once, or, when a webhook has to convert the objects, after it has and in the order of the
+   * calls.
+   */
   #inOrder(stored: readonly UnstructuredObject[], push: () => void): void {
     if (!this.#view.needsWebhook) return push();
     this.#last = this.#pushAfter(this.#last, this.#view.ready(stored), push);
@@ -174,7 +180,7 @@ class ResourceWatch {
     this.#inOrder(previous === undefined ? [object] : [object, previous], () => this.#pushEvent(event));
   }
 
-  /** What cannot be shown ends this watch alone: its client is told and lists again. */
+  /** An event that cannot be encoded ends only this watch: its client gets the error and relists. */
   #pushEvent(event: StorageEvent): void {
     try {
       const frame = this.#frame(event);

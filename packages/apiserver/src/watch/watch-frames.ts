@@ -4,7 +4,10 @@ import type { StorageEvent } from "../storage/storage.ts";
 
 type ObjectEventType = Extract<WatchEventType, "ADDED" | "MODIFIED" | "DELETED">;
 
-/** The newest frame: an event goes to all of its watches before the next one, so remembering one shares it among them. */
+/**
+ * The newest frame: an event goes to all of its watches before the next one, so remembering one shares it
+ * among them.
+ */
 let newest: WatchFrame | undefined;
 
 /** A frame of this type for this object; watches that show the same event one after the other share it. */
@@ -16,8 +19,8 @@ export function frameOf(type: ObjectEventType, object: object): WatchFrame {
 const lastSeen = new WeakMap<StorageEvent, UnstructuredObject>();
 
 /**
- * The object before an event with the revision of the event: what a watch shows as deleted when the object stopped matching
- * its selector.
+ * The object before an event with the revision of the event: what a watch shows as deleted when the object
+ * stopped matching its selector.
  */
 export function previousAt(event: StorageEvent, previous: UnstructuredObject): UnstructuredObject {
   let object = lastSeen.get(event);

@@ -39,7 +39,7 @@ export interface BoundPolicy {
   readonly binding: { readonly name: string; readonly spec: BindingSpec };
 }
 
-/** What is told to users may not depend on what they are allowed. */
+/** A message to users must not depend on their permissions, so its environment has no `authorizer`. */
 export function compileMessage(environment: CelEnvironment, source: string): Compiled {
   return environment.compile(source, { isPlain: true });
 }

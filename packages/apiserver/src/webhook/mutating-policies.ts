@@ -24,7 +24,10 @@ import { isExempt } from "./resource-rules.ts";
 import { subjectDefinition } from "./subject-definition.ts";
 import { replaceContent, versionConverter } from "./version-converter.ts";
 
-/** Only requests in a version that the policy names are changed: the way back from another version may have to be asked for. */
+/**
+ * Only requests in a version that the policy names are changed: the way back from another version may have to
+ * be asked for.
+ */
 export function mutatingPolicies(list: PolicyList, parts: PolicyAdmissionParts): AdmissionPlugin {
   return {
     name: "MutatingAdmissionPolicy",

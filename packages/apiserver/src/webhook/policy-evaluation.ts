@@ -1,4 +1,7 @@
-/** What policies that refuse and policies that change have in common: whom they mean, their parameters and conditions. */
+/**
+ * What policies that refuse and policies that change have in common: whom they mean, their parameters and
+ * conditions.
+ */
 import { labelSelectorOf, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEvaluation } from "@setpoint/schema/cel";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";

@@ -8,7 +8,10 @@ type Subject = Pick<AdmissionRequest, "operation" | "subresource" | "name"> & {
   readonly definition: Pick<ResourceDefinition, "group" | "version" | "resource" | "namespaced">;
 };
 
-/** Objects that decide about admission are never themselves subject to it: one wrong one could not be taken back. */
+/**
+ * Objects that decide about admission are never themselves subject to it: one wrong one could not be taken
+ * back.
+ */
 const exempt: ReadonlySet<string> = new Set([
   "validatingwebhookconfigurations",
   "mutatingwebhookconfigurations",

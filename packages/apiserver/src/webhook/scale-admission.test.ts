@@ -19,7 +19,10 @@ interface Recorded {
   readonly reviews: readonly { readonly by: string; readonly request: object }[];
 }
 
-/** Recorded from kube-apiserver 1.36.3, one after the other, without users, managers, times and identities, and without Go's words for a wrong type. */
+/**
+ * Recorded from kube-apiserver 1.36.3, one after the other, without users, managers, times and identities,
+ * and without Go's words for a wrong type.
+ */
 const recorded = JSON.parse(
   readFileSync(new URL("scale.recorded.json", import.meta.url), "utf8"),
 ) as unknown as readonly Recorded[];

@@ -1,20 +1,24 @@
-/** Where a Service of the cluster answers, found by its endpoints: the server has no cluster network to ask. */
+/**
+ * Where a Service of the cluster answers, found by its endpoints: the server has no cluster network to ask.
+ */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import { numberAt, objectsAt, stringAt, valueAt } from "../registry/json-fields.ts";
 
+/** The address and port of a ready endpoint of a Service; for ExternalName the external name. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
 }
 
+/** A Service and the number of one of its ports. */
 export interface ServicePort {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
 }
 
-/** Resolves a Service to somebody who answers. Throws with the words of a real server. */
+/** Resolves a Service to the address of a ready endpoint. Throws with the message of kube-apiserver. */
 export type ResolveService = (service: ServicePort) => Endpoint;
 
 /** The ready endpoints of the Service in turn, so that one that hangs does not get all calls. */

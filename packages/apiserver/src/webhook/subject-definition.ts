@@ -1,4 +1,7 @@
-/** The kind of the objects that admission is about: that of the resource, but for a scale subresource a Scale of its own. */
+/**
+ * The kind of the objects that admission is about: that of the resource, but for a scale subresource a Scale
+ * of its own.
+ */
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import { builtinResources, componentOf } from "../registry/builtin/builtin-resources.ts";
 import { resolveSchema } from "../registry/builtin/resolve-schema.ts";

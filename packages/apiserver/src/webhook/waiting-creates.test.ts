@@ -10,7 +10,7 @@ interface Seen {
   readonly items?: readonly object[];
 }
 
-/** A server whose webhook answers when it is let go. */
+/** A server whose webhook answers when the test releases it. */
 function world() {
   const builtin = withCrdStrategy(builtinResources());
   const { host, storage, server } = startServer({ builtin, admission: [namespaceLifecycle] });

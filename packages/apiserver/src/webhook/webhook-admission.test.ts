@@ -323,7 +323,7 @@ test("two Services that wait for a webhook at the same time do not get the same 
   expect(answers.map(({ body }) => body.message).join("\n")).toMatch(/provided IP is already allocated/);
 });
 
-test("a Service whose address was taken while it waited for a webhook gets another one, and its webhooks see it anew", async () => {
+test("a Service whose address was taken while it waited for a webhook gets another, and its webhooks run again", async () => {
   const create = await servicesWorld(async (review, call) => {
     await new Promise((resolve) => setImmediate(resolve));
     return patching({ op: "add", path: "/spec/ports/-", value: { name: "b", port: 81 } })(review, call);

@@ -141,7 +141,8 @@ function applied(object: unknown, operations: unknown): unknown {
   try {
     return jsonPatch(object, operations);
   } catch (error) {
-    // The reason is in the cause, because patches of clients may not be told.
+    // The cause has the reason; the error's message hides it, as the API hides it from clients that send a
+    // patch.
     throw internalError(messageOf(error instanceof Error ? (error.cause ?? error) : error));
   }
 }

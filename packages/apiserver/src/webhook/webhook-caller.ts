@@ -2,6 +2,7 @@
 
 import type { WebhookClientConfig } from "../registry/webhook-client-config.ts";
 
+/** One call of a webhook; `body` is the review object. */
 export interface WebhookCall {
   /** What messages name; for a Service its name, not its address. */
   readonly url: string;
@@ -9,15 +10,18 @@ export interface WebhookCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** The HTTP response of a webhook, not yet parsed. */
 export interface WebhookAnswer {
   readonly status: number;
   readonly text: string;
 }
 
+/** Calls webhooks for the server. Implementations must stop when the signal aborts. */
 export interface WebhookCaller {
   /**
-   * Posts the body as JSON. Rejects when there is no answer, with an error whose message says why in the words of Go
-   * (`dial tcp 127.0.0.1:1: connect: connection refused`), because users know and search for them.
+   * Posts the body as JSON. Rejects when there is no answer, with an error whose message says why in the
+   * words of Go (`dial tcp 127.0.0.1:1: connect: connection refused`), because users know and search for
+   * them.
    */
   call(call: WebhookCall, signal: AbortSignal): Promise<WebhookAnswer>;
 }

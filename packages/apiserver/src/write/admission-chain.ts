@@ -25,7 +25,10 @@ export function admissionRequest(
   return { ...subject, definition, subresource, namespace, user, reader: context.reader, clock, random, warn, pass };
 }
 
-/** Mutating admission: the plugins may change the object. They run twice when one changed it after others had seen it. */
+/**
+ * Mutating admission: the plugins may change the object. They run twice when one changed it after others had
+ * seen it.
+ */
 export async function admit({ admission }: RegistryContext, request: AdmissionRequest): Promise<void> {
   const { pass } = request;
   for (const plugin of admission) if (plugin.admit !== undefined) await plugin.admit(request);

@@ -88,7 +88,10 @@ function reportDuplicates(
   throw badRequest(`error strict decoding YAML: ${lines}`);
 }
 
-/** A client's body as a patch; `applyPatch` checks apiVersion and kind. Only what is to be created needs a name of its own. */
+/**
+ * A client's body as a patch; `applyPatch` checks apiVersion and kind. Only what is to be created needs a
+ * name of its own.
+ */
 export function parseApplied(
   definition: ResourceDefinition,
   body: unknown,
@@ -105,9 +108,9 @@ export function parseApplied(
 }
 
 /**
- * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits. Only such a patch can
- * make a difference. Built-in kinds are completed in place everywhere, so that they need a copy, unless the object is new and was copied
- * from the patch; custom ones share what is as it was.
+ * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits.
+ * Only such a patch can make a difference. Built-in kinds are completed in place everywhere, so that they
+ * need a copy, unless the object is new and was copied from the patch; custom ones share what is as it was.
  */
 function typed(
   definition: ResourceDefinition,
@@ -129,7 +132,9 @@ function typed(
   }
 }
 
-/** Whether there is a null, a fraction or a number that not every field of numbers can hold anywhere in it. */
+/**
+ * Whether there is a null, a fraction or a number that not every field of numbers can hold anywhere in it.
+ */
 function hasUntyped(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value === "number") return !isIntegerOf("int32", value);

@@ -1,6 +1,6 @@
 /**
- * A write reads the object, decides without holding anything, and stores the outcome only if the key still holds what it
- * read. Otherwise it starts again on the newest object (GuaranteedUpdate of upstream).
+ * A write reads the object, decides without holding anything, and stores the outcome only if the key still
+ * holds what it read. Otherwise it starts again on the newest object (GuaranteedUpdate of upstream).
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { RegistryContext } from "../registry/registry-context.ts";
@@ -40,7 +40,8 @@ export async function compareAndSwap<D extends Decision>(
 ): Promise<Swapped<D>> {
   const swapped = await attempt(context, target, decide);
   if (swapped !== undefined) return swapped;
-  // Retries of one key take turns: many writers of one key would otherwise all retry whenever one of them is stored.
+  // Retries of one key take turns: many writers of one key would otherwise all retry whenever one of them is
+  // stored.
   return context.retries.run(`${target.key.prefix}/${target.key.path}`, async () => {
     for (let attempts = 1; attempts < attemptsMax; attempts++) {
       const retried = await attempt(context, target, decide);

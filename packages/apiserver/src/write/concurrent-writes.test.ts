@@ -1,4 +1,6 @@
-/** A write is decided without holding its key: what has to be true of writes that meet, in memory and on disk. */
+/**
+ * A write is decided without holding its key: what has to be true of writes that meet, in memory and on disk.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

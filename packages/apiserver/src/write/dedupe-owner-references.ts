@@ -1,7 +1,10 @@
 import type { Warnings } from "../response/warnings.ts";
 import type { MutableObject } from "../registry/mutable-object.ts";
 
-/** Drops repeated owner references and says so in a warning. Takes time in proportion to their number, which a client chooses. */
+/**
+ * Drops repeated owner references and says so in a warning. Takes time in proportion to their number, which a
+ * client chooses.
+ */
 export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings): void {
   const references = object.metadata.ownerReferences;
   if (references === undefined || references.length < 2) return;

@@ -17,7 +17,7 @@ async function start() {
   server.addEndpoints(builtinEndpoints({ host, storage, reader: server.reader }));
   await bootstrap({ storage, host });
   const ask = asking<Seen>(server, { username: "admin", groups: ["system:masters"] });
-  /** Every write to a pod, as watches are told of it. */
+  /** Every write to a pod, as watches report it. */
   const told: string[] = [];
   storage.watch("/pods", storage.revision, ({ kind, object }) => {
     const { deletionGracePeriodSeconds: grace } = object.metadata;

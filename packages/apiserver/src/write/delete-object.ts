@@ -122,11 +122,14 @@ async function decideDelete(
   if (typeof marked === "string") return { outcome: marked, isGone: marked === "delete", isMarkedFirst: false };
   const next = await view.toStored(marked);
   const isMarkedFirst = goesAtOnce(marked);
-  // A repeated delete changes nothing: a new revision would wake watchers and fail the preconditions of others.
+  // A repeated delete changes nothing: a new revision would wake watchers and fail the preconditions of
+  // others.
   return { outcome: deepEqual(next, current) ? "keep" : next, isGone: isMarkedFirst, isMarkedFirst };
 }
 
-/** Refuses to delete another state of an object, or another object of the same name, than the caller means. */
+/**
+ * Refuses to delete another state of an object, or another object of the same name, than the caller means.
+ */
 export function checkPreconditions(
   { group, kind }: Pick<ResourceDefinition, "group" | "kind">,
   { metadata }: UnstructuredObject,

@@ -4,6 +4,7 @@ import type { Clock } from "@setpoint/host";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import type { Storage, StorageKey } from "../storage/storage.ts";
 
+/** The parts of a server that the endpoints of built-in kinds use. */
 export interface EndpointServer {
   readonly storage: Storage;
   readonly reader: ObjectReader;

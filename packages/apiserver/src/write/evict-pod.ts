@@ -77,7 +77,9 @@ async function spendBudget(
   });
 }
 
-/** Whether a pod that is not ready may go without asking: the rest is healthy enough, or the budget says so. */
+/**
+ * Whether a pod that is not ready may go without asking: the rest is healthy enough, or the budget says so.
+ */
 function allowsUnready(budget: UnstructuredObject): boolean {
   if (valueAt(budget, "spec", "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true;
   const desired = numberAt(budget, "status", "desiredHealthy") ?? 0;
@@ -110,7 +112,10 @@ function tooMany(why: string): ApiError {
   );
 }
 
-/** In the writes of upstream: why the pod goes, that it goes, and, when no node has to end it, that it is gone. */
+/**
+ * In the writes of upstream: why the pod goes, that it goes, and, when no node has to end it, that it is
+ * gone.
+ */
 async function deletePod(server: EndpointServer, pod: UnstructuredObject, options: DeleteOptions): Promise<void> {
   const { storage, host } = server;
   const { namespace = "", name = "" } = pod.metadata;

@@ -2,8 +2,9 @@
 import { deepEqual, type JsonObject, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 
 /**
- * Times of managers alone are no change: whoever writes the same again and again must not wake everybody up. They are in nearly every
- * write, so the rest is compared once, without them.
+ * A write that changes only the times in managedFields is no change: a client that repeats the same write
+ * must not trigger every watch. Nearly every write changes these times, so the rest is compared once, without
+ * them.
  */
 export function isUnchanged(next: UnstructuredObject, current: UnstructuredObject): boolean {
   const { managedFields = [] } = next.metadata;

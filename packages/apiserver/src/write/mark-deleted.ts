@@ -13,7 +13,10 @@ export function goesAtOnce({ metadata }: UnstructuredObject): boolean {
   return metadata.deletionGracePeriodSeconds === 0 && (metadata.finalizers ?? []).length === 0;
 }
 
-/** What a deletion does to an object: it goes, it is marked and waits for finalizers or its grace period, or nothing. */
+/**
+ * What a deletion does to an object: it goes, it is marked and waits for finalizers or its grace period, or
+ * nothing.
+ */
 export function markDeleted(
   clock: Clock,
   strategy: Strategy,
@@ -34,7 +37,8 @@ export function markDeleted(
   if (!waits && !terminates && grace === undefined) return "delete";
   if (terminates) metadata.deletionTimestamp = timestamp(clock);
   if (metadata.deletionTimestamp === undefined) markAt(metadata, timestamp(clock));
-  // Kinds without graceful deletion wait for finalizers with a period of zero; a terminating Namespace has none at all.
+  // Kinds without graceful deletion wait for finalizers with a period of zero; a terminating Namespace has
+  // none at all.
   if (grace === undefined && !terminates) metadata.deletionGracePeriodSeconds = 0;
   if (!isMarked) strategy.onMarkedDeleted?.(object);
   return object;
@@ -69,7 +73,10 @@ function gracePeriod(
   return seconds;
 }
 
-/** A second request may only shorten the time, and not to one that has passed; otherwise the first one is pending. */
+/**
+ * A second request may only shorten the time, and not to one that has passed; otherwise the first one is
+ * pending.
+ */
 function shortenedGrace(metadata: MutableMeta, now: string, asked: number | undefined): number | "pending" | undefined {
   const { deletionTimestamp = now, deletionGracePeriodSeconds: before = 0 } = metadata;
   if (before === 0) return undefined;
@@ -77,7 +84,7 @@ function shortenedGrace(metadata: MutableMeta, now: string, asked: number | unde
   if (requested === undefined || requested >= before) return "pending";
   const end = shifted(deletionTimestamp, requested - before);
   const isPast = end < now;
-  // Whoever ends the object is to see it once more.
+  // The client that ends the object must see it once more before the deletion.
   const seconds = isPast && requested !== 0 ? 1 : requested;
   metadata.deletionTimestamp = isPast ? now : end;
   metadata.deletionGracePeriodSeconds = seconds;

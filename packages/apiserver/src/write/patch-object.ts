@@ -70,8 +70,9 @@ interface PatchedPart {
 }
 
 /**
- * What of the present object the patch is made on: of a patch that says nothing of the rest, what its endpoint would put back
- * anyhow is neither copied nor decoded. managedFields that it does not name are those that are there.
+ * What of the present object the patch is made on: of a patch that says nothing of the rest, what its
+ * endpoint would put back anyhow is neither copied nor decoded. managedFields that it does not name are those
+ * that are there.
  */
 function patchedPart(
   old: UnstructuredObject,
@@ -128,7 +129,10 @@ export function patchValue(
   return strategicallyMerged(definition, old, body);
 }
 
-/** Upstream answers 500 for patches whose faults its library does not type; the client is to blame for them all the same. */
+/**
+ * Upstream answers 500 for patches whose faults its library does not type; the client is to blame for them
+ * all the same.
+ */
 function strategicallyMerged(definition: ResourceDefinition, old: UnstructuredObject, patch: JsonObject): unknown {
   try {
     return strategicMergePatch(definition.schema, old, patch);

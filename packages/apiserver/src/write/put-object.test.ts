@@ -107,7 +107,7 @@ test("other times of managers alone are no change", async () => {
   expect(resourceVersion).not.toBe(body.metadata["resourceVersion"]);
 });
 
-test("who deletes a collection is told what it was", async () => {
+test("deleting a collection returns the objects as they were before", async () => {
   const ask = await start();
   const { code, body } = await ask("DELETE", configMaps, { propagationPolicy: "Foreground" });
   expect(code).toBe(200);

@@ -53,7 +53,7 @@ export async function writeScale(context: RegistryContext, served: ServedRequest
     name: attributes.name,
     needsResourceVersion: false,
     update(old) {
-      // Whoever writes the replicas may be the first to do so.
+      // The object may have no replicas yet: this write may be the first to set them.
       const live = scaleOf(paths, old, 0);
       const write = { ...owners, parent: old, live, time: timestamp(context.host.clock) };
       const applied = isApply
@@ -180,7 +180,9 @@ function setAt(object: MutableObject, path: string, value: unknown): void {
   parent[last] = value;
 }
 
-/** A selector as a string; CRDs store it so already, built-in kinds have a LabelSelector or a map of labels. */
+/**
+ * A selector as a string; CRDs store it so already, built-in kinds have a LabelSelector or a map of labels.
+ */
 function selectorText(selector: unknown): string {
   if (typeof selector === "string") return selector;
   if (!isJsonObject(selector)) return "";

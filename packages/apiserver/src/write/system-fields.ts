@@ -1,4 +1,7 @@
-/** What a client may not set: the server's own metadata, and the parts of an object that other endpoints write. */
+/**
+ * What a client may not set: the server's own metadata, and the parts of an object that other endpoints
+ * write.
+ */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { MutableMeta, MutableObject } from "../registry/mutable-object.ts";
@@ -53,7 +56,10 @@ export function keepSystemFields(object: MutableObject, old: UnstructuredObject)
   if ((object.metadata.name ?? "") === "" && old.metadata.name !== undefined) object.metadata.name = old.metadata.name;
 }
 
-/** The status endpoint writes the status, the main resource everything else; what an endpoint does not write stays. */
+/**
+ * The status endpoint writes the status, the main resource everything else; what an endpoint does not write
+ * stays.
+ */
 export function withOthersPartsOf(
   old: UnstructuredObject,
   object: MutableObject,

@@ -1,9 +1,10 @@
 /**
- * One write of one object: create, PUT, the patches, server-side apply and scale differ only in how they make the object
- * (`WriteRequest`). The steps and their order are those of upstream:
+ * One write of one object: create, PUT, the patches, server-side apply and scale differ only in how they make
+ * the object (`WriteRequest`). The steps and their order are those of upstream:
  *
- * decode or merge, default → preconditions → system fields → managedFields → mutating admission → ownerReferences →
- * strategy → validation → validating admission, quota last → store if the key still holds what was read.
+ * decode or merge, default → preconditions → system fields → managedFields → mutating admission →
+ * ownerReferences → strategy → validation → validating admission, quota last → store if the key still holds
+ * what was read.
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
@@ -51,7 +52,10 @@ export interface WriteRequest {
   readonly create?: () => Change;
   /** Makes the object from the present one; absent: 409, the name is taken. */
   readonly update?: (old: UnstructuredObject) => Change;
-  /** A PUT without a resourceVersion is refused unless the kind allows it; a patch is made on the newest object. */
+  /**
+   * A PUT without a resourceVersion is refused unless the kind allows it; a patch is made on the newest
+   * object.
+   */
   readonly needsResourceVersion: boolean;
 }
 

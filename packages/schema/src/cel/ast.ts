@@ -1,4 +1,7 @@
-/** The tree of a parsed expression. Macros are nodes of their own, so that each has one rule for types and one for running. */
+/**
+ * The tree of a parsed expression. Macros are nodes of their own, so that each has one rule for types and one
+ * for running.
+ */
 
 interface Node {
   /** Where errors about the node point: the operator, the dot, the opening bracket or the first character. */
@@ -58,7 +61,10 @@ export interface MapLiteral extends Node {
   readonly entries: readonly Entry[];
 }
 
-/** A message. Rules have no types of messages, mutations have a few; its fields are entries of a map with their names as keys. */
+/**
+ * A message. Rules have no types of messages, mutations have a few; its fields are entries of a map with
+ * their names as keys.
+ */
 export interface StructLiteral extends Node {
   readonly kind: "struct";
   readonly name: string;

@@ -255,7 +255,7 @@ class Checker {
     return listType(joined ?? this.#unification.newParameter());
   }
 
-  /** Its fields may be anything: whoever gets the message knows their types. */
+  /** Accepts any type for its fields: the receiver of the message checks them. */
   #message({ name, at, entries }: StructLiteral): CelType {
     if (!this.#messages(name)) return this.#undeclared(name, at);
     for (const { value, isOptional } of entries) this.#element(value, isOptional);

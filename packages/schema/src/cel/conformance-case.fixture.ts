@@ -1,4 +1,6 @@
-/** The cases of the CEL specification in the form of our engine: types of variables, values, expected results. */
+/**
+ * The cases of the CEL specification in the form of our engine: types of variables, values, expected results.
+ */
 import type { JsonObject } from "@setpoint/apimachinery";
 import { jsonText } from "./conformance-text.fixture.ts";
 import { compile } from "./program.ts";

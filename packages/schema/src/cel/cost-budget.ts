@@ -9,7 +9,10 @@ const totalCostMax = 100_000_000;
 /** How many rules are named when the total is too high. */
 const namedRulesMax = 4;
 
-/** How often a value of a schema may occur in an object: `undefined` when lists or maps above it have no maximum. */
+/**
+ * How often a value of a schema may occur in an object: `undefined` when lists or maps above it have no
+ * maximum.
+ */
 export type Cardinality = number | undefined;
 
 export class CostBudget {

@@ -1,4 +1,7 @@
-/** What calls cost, in the units of cel-go: a step is 1, ten characters are 1, so that limits hold at the same sizes. */
+/**
+ * What calls cost, in the units of cel-go: a step is 1, ten characters are 1, so that limits hold at the same
+ * sizes.
+ */
 import type { Cost } from "./overload.ts";
 import { CelList, CelMap, CelOpaque, characterCount, sizeOf, type Value, weightOf } from "./value.ts";
 
@@ -54,8 +57,9 @@ const unitsMax = 20_000_000;
 const nodesMax = 100_000;
 
 /**
- * What a call does in truth and its cost in cel-go does not say: `charAt` costs 1 for any text and joining lists 1 for any length, so a
- * short rule would do hours of work within its limit. 0 for texts and lists of ordinary size.
+ * What a call does in truth and its cost in cel-go does not say: `charAt` costs 1 for any text and joining
+ * lists 1 for any length, so a short rule would do hours of work within its limit. 0 for texts and lists of
+ * ordinary size.
  */
 export function hiddenCost(cost: number, args: readonly Value[], result: Value = null): number {
   const hidden = unitsOfAll(args) + unitsOf(result) - cost / traversalFactor - freeUnits;

@@ -4,7 +4,10 @@ import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { escapeName } from "./escape-name.ts";
 
-/** A node of a schema: how many characters, items or entries its value may have. Scalars and objects count as 0. */
+/**
+ * A node of a schema: how many characters, items or entries its value may have. Scalars and objects count as
+ * 0.
+ */
 export interface DeclaredSize {
   readonly max: number;
   /** The shortest JSON of a value. */

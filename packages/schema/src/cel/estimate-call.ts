@@ -104,7 +104,9 @@ const ofSize =
   (grow: (size: number) => number): Estimator =>
   ({ size }) => ({ cost: tenth(size), size: grow(size) });
 
-/** What is only known at run time, as an integer or string is, counts as the most expensive that it may be. */
+/**
+ * What is only known at run time, as an integer or string is, counts as the most expensive that it may be.
+ */
 function mayBe({ type }: Argument, kind: "string" | "bytes"): boolean {
   return type.kind === kind || type.kind === "dyn";
 }

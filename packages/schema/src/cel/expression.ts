@@ -18,14 +18,19 @@ export interface CelExpression {
   readonly type: string;
 }
 
+/** The value of an expression as JSON, or the message of its runtime error. */
 export type CelResult = { readonly value: unknown } | { readonly error: string };
 
-/** Several expressions about the same values, under one budget. Named expressions are evaluated once, when first read. */
+/**
+ * Several expressions about the same values, under one budget. Named expressions are evaluated once, when
+ * first read.
+ */
 export interface CelEvaluation {
   /** The value as JSON, or what went wrong. */
   run(expression: CelExpression): CelResult;
 }
 
+/** The variables, functions and cost limit that expressions of an environment have. */
 export interface CelEnvironmentOptions {
   /** The variables and what is known of each: a schema, or nothing ("dyn"). */
   readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
@@ -33,7 +38,10 @@ export interface CelEnvironmentOptions {
   readonly costMax: number;
   /** Whether expressions may ask what users are allowed: `authorizer` and `authorizer.requestResource`. */
   readonly authorizes?: boolean;
-  /** Whether expressions may make `Object{…}` and `JSONPatch{…}`, as those of mutations do; the result is JSON. */
+  /**
+   * Whether expressions may make `Object{…}` and `JSONPatch{…}`, as those of mutations do; the result is
+   * JSON.
+   */
   readonly mutates?: boolean;
 }
 
@@ -49,6 +57,9 @@ const noMessage: MessageNames = () => false;
 /** What the expression of a mutating policy makes. */
 const isPatchMessage: MessageNames = (name) => name === "JSONPatch" || name === "Object" || name.startsWith("Object.");
 
+/**
+ * Compiles CEL expressions and evaluates them against variables, with Kubernetes' libraries and cost limits.
+ */
 export class CelEnvironment {
   readonly #shapes = new Map<string, Shape | undefined>();
   readonly #types = new Map<string, CelType>();
@@ -73,7 +84,10 @@ export class CelEnvironment {
     if (authorizes) for (const [name, type] of authorizerTypes) this.#types.set(name, type);
   }
 
-  /** The expression, or all that is wrong with it. `isPlain`: it may not ask the authorizer, whatever others may. */
+  /**
+   * The expression, or all that is wrong with it. `isPlain`: it may not ask the authorizer, whatever others
+   * may.
+   */
   compile(source: string, { isPlain = false }: { readonly isPlain?: boolean } = {}): CelExpression | string {
     const program = compile(source, isPlain ? this.#plainTypes : this.#types, undefined, this.#messages);
     if (typeof program === "string") return program;

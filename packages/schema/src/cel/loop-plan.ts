@@ -1,6 +1,6 @@
 /**
- * Loops: `all`, `exists`, `map` and the others. cel-go expands them into a general fold; the costs here are those of its
- * parts, so that limits hold at the same sizes.
+ * Loops: `all`, `exists`, `map` and the others. cel-go expands them into a general fold; the costs here are
+ * those of its parts, so that limits hold at the same sizes.
  */
 import type { Loop } from "./ast.ts";
 import type { Frame, Step } from "./frame.ts";

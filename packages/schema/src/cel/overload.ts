@@ -100,7 +100,10 @@ function guardOf(type: CelType): string {
   return type.kind === "opaque" ? type.name : type.kind;
 }
 
-/** By their text: every program that has kinds declares all functions at its start, and they are written with few different types. */
+/**
+ * By their text: every program that has kinds declares all functions at its start, and they are written with
+ * few different types.
+ */
 const types = new Map<string, CelType>();
 
 function typeNamed(text: string): CelType {
@@ -111,7 +114,10 @@ function typeNamed(text: string): CelType {
   return type;
 }
 
-/** `int`, `list(A)`, `map(A, B)`, `optional(A)`, `type(A)`, a single capital for a parameter, otherwise an opaque name. */
+/**
+ * `int`, `list(A)`, `map(A, B)`, `optional(A)`, `type(A)`, a single capital for a parameter, otherwise an
+ * opaque name.
+ */
 function parseType(text: string): CelType {
   const [, name = "", inner] = /^([\w.]+)(?:\((.*)\))?$/.exec(text) ?? [];
   const parameters = inner === undefined ? [] : splitTop(inner).map(typeNamed);

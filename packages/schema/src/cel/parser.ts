@@ -7,7 +7,10 @@ import { parseBytesLiteral, parseStringLiteral } from "./string-literal.ts";
 
 /** How deep expressions may nest; cel-go's limit. */
 const depthMax = 250;
-/** Operators of one kind in a row (`a && b && c`), and fields of fields: each is one deeper than the one before. */
+/**
+ * Operators of one kind in a row (`a && b && c`), and fields of fields: each is one deeper than the one
+ * before.
+ */
 const chainMax = 1_000;
 const sourceLengthMax = 100_000;
 

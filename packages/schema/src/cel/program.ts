@@ -29,7 +29,10 @@ export interface Outcome {
   readonly isCancelled: boolean;
 }
 
-/** The program, or all that is wrong with the source as one text. `root` is what all variables are declared as. */
+/**
+ * The program, or all that is wrong with the source as one text. `root` is what all variables are declared
+ * as.
+ */
 export function compile(
   source: string,
   variables: ReadonlyMap<string, CelType>,

@@ -1,4 +1,6 @@
-/** The CEL view of a schema: its type, and how data of it become values. Data without a type are invisible. */
+/**
+ * The CEL view of a schema: its type, and how data of it become values. Data without a type are invisible.
+ */
 import { lookupTable, deepEqual } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
@@ -16,7 +18,10 @@ export interface Shape {
   equal(a: unknown, b: unknown): boolean;
 }
 
-/** `name` is what error messages call the type; `isResource` says that apiVersion, kind and metadata are implied. */
+/**
+ * `name` is what error messages call the type; `isResource` says that apiVersion, kind and metadata are
+ * implied.
+ */
 export function shapeOf(schema: StructuralSchema, isResource: boolean, name: string): Shape | undefined {
   const shape = bareShape(schema, isResource, name);
   return shape === undefined ? undefined : withNull(shape, schema.nullable === true);
@@ -123,7 +128,10 @@ function objectShape(schema: StructuralSchema, isResource: boolean, name: string
   };
 }
 
-/** Entries without a shape are compared as they are: rules do not see them, but `self == oldSelf` means them too. */
+/**
+ * Entries without a shape are compared as they are: rules do not see them, but `self == oldSelf` means them
+ * too.
+ */
 function equalEntries(
   a: Readonly<Record<string, unknown>>,
   b: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /**
- * Values at run time. The common ones are JavaScript's own: int is bigint, double is number, then string, boolean and
- * null; the others are classes.
+ * Values at run time. The common ones are JavaScript's own: int is bigint, double is number, then string,
+ * boolean and null; the others are classes.
  */
 import { lookupTable } from "@setpoint/apimachinery";
 import { typeText, type CelType } from "./type.ts";
@@ -123,7 +123,10 @@ export class PlainList extends CelList {
     return this.items[index] ?? null;
   }
 
-  /** Values in it at all depths. One value may stand in many places: then there are far more than were ever made. */
+  /**
+   * Values in it at all depths. One value may stand in many places: then there are far more than were ever
+   * made.
+   */
   get weight(): number {
     this.#weight ??= this.items.reduce<number>((sum, each) => sum + weightOf(each), 1);
     return this.#weight;
@@ -158,7 +161,10 @@ export class PlainMap extends CelMap {
   }
 }
 
-/** Containers of the object itself count by their own size: what is in them is bounded by the size of an object. */
+/**
+ * Containers of the object itself count by their own size: what is in them is bounded by the size of an
+ * object.
+ */
 export function weightOf(value: Value): number {
   if (value instanceof PlainList || value instanceof PlainMap) return value.weight;
   if (value instanceof CelList) return 1 + value.length;

@@ -170,7 +170,10 @@ function seLinux(pod: CheckedPod, minor: number): Violation | undefined {
   };
 }
 
-/** Those who set a profile that is none of the two allowed ones; also the first half of the restricted level's check. */
+/**
+ * The pod and containers that set a profile other than the two allowed ones; restricted starts with this
+ * check too.
+ */
 export function badSeccomp(pod: CheckedPod): Violation | undefined {
   const profileOf = (holder: JsonObject): unknown => contextOf(holder)["seccompProfile"];
   const isBad = (holder: JsonObject): boolean => isJsonObject(profileOf(holder)) && !hasGoodSeccomp(holder);

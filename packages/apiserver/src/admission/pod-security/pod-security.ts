@@ -1,4 +1,7 @@
-/** PodSecurity: pods outside of the level that their namespace's labels ask for are refused, or the writer is warned. */
+/**
+ * PodSecurity: pods outside of the level that their namespace's labels ask for are refused, or the writer is
+ * warned.
+ */
 import { lookupTable, ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { objectAt, sameJson, stringAt, valueAt } from "../../registry/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../registry/admission-plugin.ts";

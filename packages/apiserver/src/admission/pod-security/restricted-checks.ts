@@ -1,4 +1,7 @@
-/** What the level "restricted" asks beyond "baseline": a container without rights, as hardening guides have it. */
+/**
+ * What the level "restricted" asks beyond "baseline": a container without rights, as hardening guides have
+ * it.
+ */
 import { type JsonObject, objectsAt, stringAt } from "../../registry/json-fields.ts";
 import { badSeccomp, hasGoodSeccomp } from "./baseline-checks.ts";
 import {

@@ -50,7 +50,7 @@ export function counted(noun: string, names: readonly string[]): string {
   return `${noun}${names.length === 1 ? "" : "s"} ${quoted(names)}`;
 }
 
-/** `pod and container "a"`: those who set something. */
+/** `pod and container "a"`: the parts of the pod that set the checked field. */
 export function setters(isPod: boolean, containers: readonly string[]): string {
   const named = containers.length === 0 ? [] : [counted("container", containers)];
   return [...(isPod ? ["pod"] : []), ...named].join(" and ");

@@ -10,7 +10,10 @@ type Json = Readonly<Record<string, unknown>>;
 /** Exactly this text: client-go takes any other Content-Type for the first form. */
 export const aggregatedContentType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** The form that the client prefers among those it accepts. v2beta1 is no longer served, so its clauses count for nothing. */
+/**
+ * The form that the client prefers among those it accepts. v2beta1 is no longer served, so its clauses count
+ * for nothing.
+ */
 export function negotiateDiscovery(request: ApiRequest): "aggregated" | "plain" | "none" {
   for (const clause of parseAccept(request.headers?.["accept"])) {
     const { as, g, v } = clause.parameters;
@@ -74,11 +77,16 @@ export interface Aggregated {
   readonly etag: string;
 }
 
-/** Documents of one process that are kept: of servers that serve the same kinds, as the worlds of a test do. */
+/**
+ * Documents of one process that are kept: of servers that serve the same kinds, as the worlds of a test do.
+ */
 const documentsMax = 8;
 const documents: Aggregated[] = [];
 
-/** The document for these groups; the same one for servers that serve the same, since its tag costs more than itself. */
+/**
+ * The document for these groups; the same one for servers that serve the same, since its tag costs more than
+ * itself.
+ */
 export function aggregatedDocument(groups: readonly ServedGroup[]): Aggregated {
   const body = groupDiscoveryList(groups);
   const known = documents.find((each) => deepEqual(each.body, body));

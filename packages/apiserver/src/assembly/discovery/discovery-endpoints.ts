@@ -1,6 +1,7 @@
 /**
- * Everything that a server tells about itself: discovery in both forms, OpenAPI, its version, its health and its paths.
- * Nothing is computed before the first request for it, and anew only when the registry has changed.
+ * What a server reports about itself: discovery in both forms, OpenAPI, its version, its health and its
+ * paths. It computes a document at the first request for it, and recomputes it only after the registry has
+ * changed.
  */
 import type { ApiRequest, ApiResponse } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
@@ -40,7 +41,9 @@ export interface ServerVersion {
   readonly platform: string;
 }
 
-/** The version of the API that is offered; what concerns a build in Go has the values that clients can parse. */
+/**
+ * The version of the API that is offered; what concerns a build in Go has the values that clients can parse.
+ */
 export const serverVersion: ServerVersion = {
   major: "1",
   minor: "36",
@@ -57,6 +60,7 @@ export const serverVersion: ServerVersion = {
   platform: "linux/amd64",
 };
 
+/** What the discovery, OpenAPI, version and health endpoints report on. */
 export interface DiscoveryOptions {
   readonly registry: Registry;
   readonly clock: Clock;
@@ -69,8 +73,8 @@ export interface DiscoveryOptions {
 }
 
 /**
- * The endpoints as a table that looks its entries up when asked, so groups of CRDs come and go. Copying its entries would
- * freeze them: ask this table itself.
+ * The endpoints as a table that looks its entries up when asked, so groups of CRDs come and go. Copying its
+ * entries would freeze them: ask this table itself.
  */
 export function createDiscoveryEndpoints(options: DiscoveryOptions): EndpointTable {
   return new DiscoveryTable(options);

@@ -1,4 +1,7 @@
-/** Entity tags of discovery and OpenAPI: the SHA-512 of the content in upper-case hexadecimal, as upstream makes them. */
+/**
+ * Entity tags of discovery and OpenAPI: the SHA-512 of the content in upper-case hexadecimal, as upstream
+ * makes them.
+ */
 import { createHash } from "node:crypto";
 
 export function contentHash(content: string): string {

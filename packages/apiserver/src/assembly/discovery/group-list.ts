@@ -13,7 +13,10 @@ export interface ServedGroup {
   readonly versions: readonly ServedVersion[];
 }
 
-/** The priority of kube-aggregator: these first, then the groups of CRDs by name. Clients resolve ambiguous names by it. */
+/**
+ * The priority of kube-aggregator: these first, then the groups of CRDs by name. Clients resolve ambiguous
+ * names by it.
+ */
 const groupOrder: readonly string[] = [
   "",
   "apiregistration.k8s.io",
@@ -89,7 +92,9 @@ const customVerbOrder: readonly string[] = [
   "watch",
 ];
 
-/** Verbs as discovery lists them: by name for built-in resources, in upstream's fixed order for those of CRDs. */
+/**
+ * Verbs as discovery lists them: by name for built-in resources, in upstream's fixed order for those of CRDs.
+ */
 export function discoveryVerbs(definition: ResourceDefinition): readonly string[] {
   if (!definition.custom) return definition.verbs.toSorted();
   return customVerbOrder.filter((verb) => (definition.verbs as readonly string[]).includes(verb));

@@ -2,6 +2,7 @@
 import { type ApiRequest, type ApiResponse, messageOf } from "@setpoint/apimachinery";
 import { textResponse } from "./response.ts";
 
+/** The health endpoints of kube-apiserver; `healthz` is the deprecated form of the other two. */
 export type HealthEndpoint = "healthz" | "livez" | "readyz";
 
 /** One thing that must hold. `check` resolves when it does and rejects with the reason when it does not. */
@@ -28,7 +29,9 @@ async function reasonOf(check: HealthCheck): Promise<string | undefined> {
   }
 }
 
-/** Answers the endpoint as a whole. The reasons of failures are withheld: it is readable without credentials. */
+/**
+ * Answers the endpoint as a whole. The reasons of failures are withheld: it is readable without credentials.
+ */
 export async function answerHealth(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],

@@ -1,4 +1,4 @@
-/** `/metrics`: what the server measures of itself, for those who may read it. */
+/** `/metrics`: the server's own metrics, for clients that are authorized to read them. */
 import type { Metrics } from "@setpoint/host";
 import type { EndpointTable } from "../../registry/endpoint.ts";
 import { textResponse } from "./response.ts";

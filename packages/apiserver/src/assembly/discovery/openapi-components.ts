@@ -1,4 +1,7 @@
-/** The component schemas of one OpenAPI document: those that its operations name, and everything that these refer to. */
+/**
+ * The component schemas of one OpenAPI document: those that its operations name, and everything that these
+ * refer to.
+ */
 import type { ResourceDefinition } from "../../registry/resource-definition.ts";
 import { openApiSchemas } from "../../registry/builtin/api-data.ts";
 import { customSchemaName, customSchemas, type JsonSchema } from "./openapi-custom.ts";
@@ -49,7 +52,10 @@ export class ComponentCollector {
     return { $ref: referencePrefix + name };
   }
 
-  /** A reference to the schema of a kind; kinds without one (options of streams) are strings, as upstream has it. */
+  /**
+   * A reference to the schema of a kind; kinds without one (options of streams) are strings, as upstream has
+   * it.
+   */
   referenceKind(definition: ResourceDefinition, gvk: Gvk): JsonSchema {
     const name = customSchemaName(definition, gvk.kind);
     const own = gvk.group === definition.group && gvk.version === definition.version;

@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3: an index of documents, one a group and version. A document is made when it is asked for; its hash is made from
- * what it is made of, so the index costs little even with hundreds of kinds.
+ * OpenAPI v3: an index of documents, one a group and version. A document is made when it is asked for; its
+ * hash is made from what it is made of, so the index costs little even with hundreds of kinds.
  */
 import { apiVersionOf } from "@setpoint/apimachinery";
 import type { Registry } from "../../registry/registry.ts";
@@ -10,7 +10,9 @@ import { ComponentCollector } from "./openapi-components.ts";
 import type { JsonSchema } from "./openapi-custom.ts";
 import { OperationWriter } from "./openapi-operations.ts";
 
-/** Documents are large (core/v1 has a megabyte); the latest few are kept, since clients ask for the same ones. */
+/**
+ * Documents are large (core/v1 has a megabyte); the latest few are kept, since clients ask for the same ones.
+ */
 const documentsKeptMax = 8;
 
 interface Entry {

@@ -39,8 +39,8 @@ const asksForProtobuf = (request: ApiRequest): boolean =>
   );
 
 /**
- * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; kubectl asks for this one, in
- * protobuf, when it meets a kind that nobody serves, to say so in its own words.
+ * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; kubectl asks for this
+ * one, in protobuf, when it meets a kind that nobody serves, to say so in its own words.
  */
 export function answerOpenApiV2(serverVersion: string, request: ApiRequest): ApiResponse {
   const info = { title: "Kubernetes", version: serverVersion };
@@ -64,7 +64,10 @@ function protobufDocument({ title, version }: { readonly title: string; readonly
   ]);
 }
 
-/** A length-delimited field; all of this document are shorter than the 128 bytes that one byte of length can say. */
+/**
+ * A length-delimited field; all of this document are shorter than the 128 bytes that one byte of length can
+ * say.
+ */
 function field(number: number, bytes: readonly number[]): readonly number[] {
   return [(number << 3) | 2, bytes.length, ...bytes];
 }

@@ -1,4 +1,6 @@
-/** The operations of one resource for OpenAPI, by table: which verb stands at which path with which method. */
+/**
+ * The operations of one resource for OpenAPI, by table: which verb stands at which path with which method.
+ */
 import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { type ComponentCollector, metaComponents } from "./openapi-components.ts";
 import type { JsonSchema } from "./openapi-custom.ts";
@@ -114,7 +116,8 @@ export class OperationWriter {
   #subresource(sub: SubresourceDefinition): PathItem {
     const kind = sub.kind.version === "" ? { ...this.#kind(), kind: sub.kind.kind } : sub.kind;
     const schema = this.#components.referenceKind(this.#definition, kind);
-    // Clients find out by this mark how to patch objects; upstream marks all operations of a CRD with its own kind.
+    // Clients find out by this mark how to patch objects; upstream marks all operations of a CRD with its own
+    // kind.
     const marked = this.#definition.custom ? this.#kind() : kind;
     const word = groupVersionWord(this.#definition);
     const name = `${this.#scope}${this.#definition.kind}${capitalize(sub.name)}`;

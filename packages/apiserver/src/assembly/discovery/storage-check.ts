@@ -2,7 +2,7 @@ import type { Clock } from "@setpoint/host";
 import type { Storage, StorageDecision } from "../../storage/storage.ts";
 import type { HealthCheck } from "./health.ts";
 
-/** It is readable without credentials, so it must not be a way to write as often as somebody asks. */
+/** Clients read it without credentials, so its probe writes are limited: at most one in this time. */
 const probeMsMin = 1_000;
 const probeKey = { prefix: "/setpoint/health", path: "probe" };
 
@@ -11,8 +11,9 @@ const probe: StorageDecision = (current) =>
   current === undefined ? { apiVersion: "v1", kind: "Probe", metadata: { name: "probe" } } : "delete";
 
 /**
- * Fails while writes cannot be made durable: a full disk, a file that cannot be written. A write that succeeds ends that, and while
- * nobody writes it tries one itself. Named as upstream's, for those who look at it by name.
+ * Fails while the storage cannot make writes durable: a full disk, a file that cannot be written. It passes
+ * again after a write succeeds; while no client writes, the check tries a write itself. It has the name of
+ * upstream's check, because clients read checks by name.
  */
 export function storageCheck(storage: Pick<Storage, "writeFailure" | "write">, clock: Clock): HealthCheck {
   let probedMs = Number.NEGATIVE_INFINITY;

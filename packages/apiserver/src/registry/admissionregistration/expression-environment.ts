@@ -42,7 +42,9 @@ export function conditionsEnvironment(): CelEnvironment {
 /** What all expressions of one policy may cost for one request. */
 const policyCostMax = 10_000_000;
 
-/** The environment of a policy's expressions, with its variables; `onIssue` hears what is wrong with these. */
+/**
+ * The environment of a policy's expressions, with its variables; `onIssue` hears what is wrong with these.
+ */
 export function policyEnvironment(
   { variables = [], paramKind, mutations }: PolicySpec,
   onIssue: (index: number, source: string, issue: string) => void = () => {},

@@ -1,6 +1,7 @@
 /**
- * The facts about the built-in kinds, measured from a real 1.36.3 server and kept in `data/`. Each file is read and parsed
- * once a process, when it is first needed: a control plane that nobody asks for OpenAPI paths never reads them.
+ * The facts about the built-in kinds, measured from a real 1.36.3 server and kept in `data/`. Each file is
+ * read and parsed once a process, when it is first needed: a control plane that nobody asks for OpenAPI paths
+ * never reads them.
  */
 import { readFileSync } from "node:fs";
 import type { OpenApiSchema } from "./openapi-schema.ts";
@@ -32,9 +33,10 @@ export interface DiscoveryGroup {
 export type ProtobufMessage = Readonly<Record<string, readonly [name: string, type: string, rule: string]>>;
 
 /**
- * How the Go struct of a message is encoded: `p` are pointers, `k` are kept when they are zero (no `omitempty`), `z` are left
- * out when zero even though they are structs (`omitzero`), `i` are embedded structs whose fields stand in the parent, `n` are
- * the JSON names of fields that protobuf calls something else.
+ * How the Go struct of a message is encoded: `p` are pointers, `k` are kept when they are zero (no
+ * `omitempty`), `z` are left out when zero even though they are structs (`omitzero`), `i` are embedded
+ * structs whose fields stand in the parent, `n` are the JSON names of fields that protobuf calls something
+ * else.
  */
 export interface GoFields {
   readonly p?: readonly string[];

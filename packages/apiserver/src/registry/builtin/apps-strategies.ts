@@ -34,7 +34,10 @@ const statefulSetMessage =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 const templateGeneration = "deprecated.daemonset.template.generation";
 
-/** The errors that all four share: a selector that fits the template, a valid pod, a sensible number of replicas. */
+/**
+ * The errors that all four share: a selector that fits the template, a valid pod, a sensible number of
+ * replicas.
+ */
 function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const selector = valueAt(workload, "spec", "selector");
@@ -117,7 +120,9 @@ function validateStatefulSet(
   return errors;
 }
 
-/** The generation of a DaemonSet's template, from the times before ControllerRevisions; clients still see it. */
+/**
+ * The generation of a DaemonSet's template, from the times before ControllerRevisions; clients still see it.
+ */
 function prepareDaemonSet(daemonSet: UnstructuredObject, old?: UnstructuredObject): void {
   const annotations = ensureObject(ensureObject(daemonSet as unknown as JsonObject, "metadata"), "annotations");
   const before = Number(old?.metadata.annotations?.[templateGeneration] ?? "0");

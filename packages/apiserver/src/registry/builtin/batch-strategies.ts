@@ -1,4 +1,6 @@
-/** Job and CronJob: a Job makes its own selector from its uid, so that two Jobs never count each other's pods. */
+/**
+ * Job and CronJob: a Job makes its own selector from its uid, so that two Jobs never count each other's pods.
+ */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { immutableDetail, invalidValue, notSupported, required } from "../field-errors.ts";
 import { ensureObject, type JsonObject, objectAt, sameJson, stringAt, valueAt } from "../json-fields.ts";
@@ -45,7 +47,8 @@ function validateJob(job: UnstructuredObject, old: UnstructuredObject | undefine
     errors.push(required("spec.completions", "when completion mode is Indexed"));
   }
   if (old === undefined) return errors;
-  // A suspended Job that has not started may still get another template's scheduling directives; the rest is fixed.
+  // A suspended Job that has not started may still get another template's scheduling directives; the rest is
+  // fixed.
   const suspended = valueAt(old, "spec", "suspend") === true && valueAt(old, "status", "startTime") === undefined;
   const fields = [
     "selector",

@@ -1,4 +1,7 @@
-/** The table of all built-in resources: names and verbs from the discovery of a real server, behaviour from the strategies. */
+/**
+ * The table of all built-in resources: names and verbs from the discovery of a real server, behaviour from
+ * the strategies.
+ */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { ResourceDefinition, ScalePaths, SubresourceDefinition, Verb } from "../resource-definition.ts";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -24,7 +27,10 @@ const storageVersions: Readonly<Record<string, string>> = lookupTable({ autoscal
 let definitions: readonly ResourceDefinition[] | undefined;
 let componentsByKind: ReadonlyMap<string, string> | undefined;
 
-/** All built-in resources, including those that exist only to be created (reviews, bindings). The same array every time. */
+/**
+ * All built-in resources, including those that exist only to be created (reviews, bindings). The same array
+ * every time.
+ */
 export function builtinResources(): readonly ResourceDefinition[] {
   definitions ??= discoveryGroups().flatMap(({ metadata, versions }) =>
     versions.flatMap(({ version, resources }) =>

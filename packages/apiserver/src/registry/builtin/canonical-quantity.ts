@@ -44,7 +44,9 @@ function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by;
 }
 
-/** Most quantities are written as they are stored: less than the next unit has, in units that need no other. */
+/**
+ * Most quantities are written as they are stored: less than the next unit has, in units that need no other.
+ */
 const usualForm = /^[1-9]\d{0,2}(?:m|[KMGTPE]i)?$/;
 
 /** The text itself when it is not a quantity: validation says so later. */

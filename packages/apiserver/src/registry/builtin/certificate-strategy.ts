@@ -1,4 +1,6 @@
-/** CertificateSigningRequests: who asks is what the server saw, and a request never changes after it is made. */
+/**
+ * CertificateSigningRequests: who asks is what the server saw, and a request never changes after it is made.
+ */
 import { timestamp } from "@setpoint/host";
 import { parseCertificateRequest } from "@setpoint/host/certificates";
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";

@@ -177,7 +177,10 @@ export const coreStrategies: StrategyTable = {
   "/LimitRange": { defaults: setLimitRangeDefaults },
 };
 
-/** Replaces the status instead of changing it: on deletion the rest of the object is still the store's, and frozen. */
+/**
+ * Replaces the status instead of changing it: on deletion the rest of the object is still the store's, and
+ * frozen.
+ */
 function fillPhase(object: UnstructuredObject, phase: string): void {
   const json = object as unknown as JsonObject;
   json["status"] = { ...objectAt(json, "status"), phase };

@@ -15,8 +15,8 @@ const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
 const nameOf = (component: string): string => component.slice(component.lastIndexOf(".") + 1);
 
 /**
- * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`; undefined when the tables do not lead
- * to the field.
+ * `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`; undefined
+ * when the tables do not lead to the field.
  */
 export function goTypeError(component: string, { path, found, value }: Misfit): string | undefined {
   const field = fieldAt(component, path);

@@ -1,4 +1,6 @@
-/** Pods: what of them may change after creation, how long they are given to end, and their quality of service. */
+/**
+ * Pods: what of them may change after creation, how long they are given to end, and their quality of service.
+ */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { quantityNanos } from "./canonical-quantity.ts";
 import { forbidden } from "../field-errors.ts";
@@ -103,7 +105,10 @@ function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]]));
 }
 
-/** The spec with everything that may change replaced by the old values, so that what remains different is forbidden. */
+/**
+ * The spec with everything that may change replaced by the old values, so that what remains different is
+ * forbidden.
+ */
 function withOldMutableFields(spec: JsonObject, old: JsonObject, subresource: string): JsonObject {
   const copy = structuredClone(spec);
   for (const list of ["containers", "initContainers"]) {
@@ -154,7 +159,10 @@ function validate(
   return errors;
 }
 
-/** Nobody waits for a pod that no node runs or that has ended; otherwise the request, else the pod, says how long. */
+/**
+ * Nobody waits for a pod that no node runs or that has ended; otherwise the request, else the pod, says how
+ * long.
+ */
 function deletionGraceSeconds(pod: UnstructuredObject, requested: number | undefined): number {
   const phase = stringAt(pod, "status", "phase");
   if (stringAt(pod, "spec", "nodeName") === "" || phase === "Failed" || phase === "Succeeded") return 0;

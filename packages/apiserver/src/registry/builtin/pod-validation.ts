@@ -1,4 +1,7 @@
-/** What users trip over in a pod's spec: names, ports, mounts without volumes, duplicate names, requests above limits. */
+/**
+ * What users trip over in a pod's spec: names, ports, mounts without volumes, duplicate names, requests above
+ * limits.
+ */
 import type { FieldError } from "@setpoint/apimachinery";
 import { quantityNanos } from "./canonical-quantity.ts";
 import {
@@ -98,7 +101,8 @@ function nameErrors(named: JsonObject, at: string): readonly FieldError[] {
 function containerErrors(container: JsonObject, at: string, volumes: ReadonlySet<string>): readonly FieldError[] {
   const errors: FieldError[] = [...nameErrors(container, `${at}.name`)];
   const image = stringAt(container, "image");
-  // A template may leave the image to a mutating webhook, but a pod may not; upstream asks for it in both but initially.
+  // A template may leave the image to a mutating webhook, but a pod may not; upstream asks for it in both but
+  // initially.
   if (image === "") errors.push(required(`${at}.image`));
   else if (image !== image.trim())
     errors.push(invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace"));

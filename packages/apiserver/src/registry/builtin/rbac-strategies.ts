@@ -1,4 +1,7 @@
-/** RBAC: a binding's role can never change, because that would hand out rights that nobody granted anew. */
+/**
+ * RBAC: the roleRef of a binding is immutable, because a change would grant its subjects other rights
+ * unasked.
+ */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue, notSupported, required } from "../field-errors.ts";
 import { objectAt, objectsAt, sameJson, stringAt } from "../json-fields.ts";

@@ -1,6 +1,7 @@
 /**
- * Turns component schemas of OpenAPI into the structural schemas that the rest of the server works with. Equal references
- * give the same object, and a component is resolved when somebody looks into it, so a process pays for the kinds it uses.
+ * Turns component schemas of OpenAPI into the structural schemas that the rest of the server works with.
+ * Equal references give the same object. A component is resolved at its first use, so a process pays only for
+ * the kinds that it uses.
  */
 import type { StructuralSchema } from "@setpoint/schema";
 import { openApiSchemas } from "./api-data.ts";
@@ -62,11 +63,14 @@ const resolvedElsewhere = [
   "x-kubernetes-unions",
 ];
 
-/** Merge and list keywords that a field adds to what it refers to (`x-kubernetes-patch-strategy`, list types). */
+/**
+ * Merge and list keywords that a field adds to what it refers to (`x-kubernetes-patch-strategy`, list types).
+ */
 function ownKeywords(source: OpenApiSchema): Record<string, unknown> {
   const own: Record<string, unknown> = { ...source };
   for (const keyword of resolvedElsewhere) delete own[keyword];
-  // Zero values are an artefact of Go's encoding (`go-encoding.ts` adds them); only real defaults may act as such.
+  // Zero values are an artefact of Go's encoding (`go-encoding.ts` adds them); only real defaults may act as
+  // such.
   if (!isRealDefault(source.default)) delete own["default"];
   return own;
 }

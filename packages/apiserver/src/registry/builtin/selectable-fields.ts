@@ -6,7 +6,10 @@ import { valueAt, textOf } from "../json-fields.ts";
 
 type Selectable = ResourceDefinition["selectableFields"];
 
-/** The value at a dotted path as the text that a selector compares with; absent is the zero of the field's type. */
+/**
+ * The value at a dotted path as the text that a selector compares with; absent is the zero of the field's
+ * type.
+ */
 function field(path: string, zero = ""): (object: UnstructuredObject) => string {
   const steps = path.split(".");
   return (object) => {

@@ -1,4 +1,7 @@
-/** The defaults of workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job and CronJob. */
+/**
+ * The defaults of workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job and
+ * CronJob.
+ */
 import { setClaimDefaults } from "./claim-defaults.ts";
 import { ensureObject, fillDefaults, isJsonObject, type JsonObject, objectAt, objectsAt } from "../json-fields.ts";
 import { setPodTemplateDefaults } from "./pod-defaults.ts";

@@ -1,4 +1,7 @@
-/** Which names a CRD gets: those that no other CRD of its group has. Decides the conditions NamesAccepted and Established. */
+/**
+ * Which names a CRD gets: those that no other CRD of its group has. Decides the conditions NamesAccepted and
+ * Established.
+ */
 import { type Crd, type CrdCondition, type CrdNames, findCondition, withCondition } from "./crd-object.ts";
 
 export interface NamingDecision {

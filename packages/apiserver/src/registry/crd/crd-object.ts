@@ -1,4 +1,7 @@
-/** A CustomResourceDefinition as its schema guarantees it: the typed view of the JSON that the store and requests hold. */
+/**
+ * A CustomResourceDefinition as its schema guarantees it: the typed view of the JSON that the store and
+ * requests hold.
+ */
 import type { Condition, ObjectMeta, UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import type { WebhookClientConfig } from "../webhook-client-config.ts";

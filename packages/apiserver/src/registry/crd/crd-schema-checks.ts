@@ -55,7 +55,10 @@ function defaultErrors(schema: StructuralSchema, path: string): readonly FieldEr
   return validateSchema(schema, value).map((error) => ({ ...error, field: joined(field, error.field) }));
 }
 
-/** An object with spelled-out metadata around the schema, so that the default is not read as an object of the API itself. */
+/**
+ * An object with spelled-out metadata around the schema, so that the default is not read as an object of the
+ * API itself.
+ */
 function holder(schema: StructuralSchema): StructuralSchema {
   const metadata: StructuralSchema = { type: "object", properties: { resourceVersion: { type: "string" } } };
   return { type: "object", properties: { metadata, value: schema } };

@@ -1,6 +1,6 @@
 /**
- * Checks of the schema of a CRD beyond its being structural: keywords that are not supported, list and map types, validation
- * rules. The texts are those of kube-apiserver, because tools of authors show them.
+ * Checks of the schema of a CRD beyond its being structural: keywords that are not supported, list and map
+ * types, validation rules. The texts are those of kube-apiserver, because tools of authors show them.
  */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -160,7 +160,7 @@ function mapErrors({ items }: SchemaNode, keys: readonly string[], path: string)
   return errors;
 }
 
-/** Items of sets and maps are told apart by value or key, so these must always be there. */
+/** The value or the keys identify an item of a set or map, so the schema must require them. */
 function itemErrors({ items, ...node }: SchemaNode, keys: readonly string[], path: string): FieldError[] {
   const listType = node["x-kubernetes-list-type"];
   if (items === undefined || (listType !== "set" && listType !== "map")) return [];

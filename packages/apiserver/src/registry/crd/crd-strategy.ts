@@ -98,7 +98,8 @@ export function createCrdStrategy({ compileRules }: CrdStrategyOptions = {}): St
     allowsCreateOnUpdate: false,
     allowsUnconditionalUpdate: false,
     onMarkedDeleted,
-    // Before it is marked, a definition is kept by the instances that it may have; afterwards by the finalizer alone.
+    // Before it is marked, a definition is kept by the instances that it may have; afterwards by the
+    // finalizer alone.
     hasOtherFinalizers: (object) => object.metadata.deletionTimestamp === undefined,
   };
 }

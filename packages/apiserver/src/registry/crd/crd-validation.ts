@@ -1,6 +1,7 @@
 /**
- * Checks of a CustomResourceDefinition as a whole. Errors name fields as upstream's do: what is equal in all versions is
- * reported where the internal form of upstream has it, at `spec.validation`, `spec.subresources` and so on.
+ * Checks of a CustomResourceDefinition as a whole. Errors name fields as upstream's do: what is equal in all
+ * versions is reported where the internal form of upstream has it, at `spec.validation`, `spec.subresources`
+ * and so on.
  */
 import { deepEqual, type FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -16,7 +17,10 @@ import {
   validateSubresources,
 } from "./crd-version-validation.ts";
 
-/** Checks of a schema that live elsewhere: that it is structural, that its defaults hold, that its rules compile. */
+/**
+ * Checks of a schema that live elsewhere: that it is structural, that its defaults hold, that its rules
+ * compile.
+ */
 export type SchemaCheck = (schema: StructuralSchema, path: string) => readonly FieldError[];
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -24,7 +28,10 @@ const subdomainDetail =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const approvalAnnotation = "api-approved.kubernetes.io";
 
-/** All errors of `crd`; `old` is the state before an update. `checks` see each schema until one finds an error. */
+/**
+ * All errors of `crd`; `old` is the state before an update. `checks` see each schema until one finds an
+ * error.
+ */
 export function validateCrd(crd: Crd, old: Crd | undefined, checks: readonly SchemaCheck[]): readonly FieldError[] {
   return [
     ...(old === undefined ? nameErrors(crd) : []),
@@ -174,7 +181,9 @@ function versionListErrors(versions: readonly CrdVersion[], shared: ReadonlySet<
   return errors;
 }
 
-/** A version as upstream prints it in a message: its Go fields, without those that are equal in all versions. */
+/**
+ * A version as upstream prints it in a message: its Go fields, without those that are equal in all versions.
+ */
 function internalVersion(version: CrdVersion, shared: ReadonlySet<SharedField>): Readonly<Record<string, unknown>> {
   const own = (field: SharedField): unknown => (shared.has(field) ? null : (version[field] ?? null));
   return {

@@ -1,4 +1,6 @@
-/** Checks of what a version of a CRD has beside its schema: subresources, printer columns, selectable fields. */
+/**
+ * Checks of what a version of a CRD has beside its schema: subresources, printer columns, selectable fields.
+ */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { duplicate, invalidValue, required } from "../field-errors.ts";
@@ -97,7 +99,10 @@ function selectableProblem(jsonPath: string, schema: StructuralSchema | undefine
   return "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
 }
 
-/** The schema of a field in the notation of selectable fields and `fieldPath` (`.a.b`, `.a['x.y']`), if it is declared. */
+/**
+ * The schema of a field in the notation of selectable fields and `fieldPath` (`.a.b`, `.a['x.y']`), if it is
+ * declared.
+ */
 export function schemaAt(schema: StructuralSchema | undefined, path: string): StructuralSchema | undefined {
   const steps = path.match(/\.[^.[\]]+|\['[^']*'\]/g) ?? [];
   if (steps.join("") !== path) return undefined;

@@ -22,8 +22,8 @@ const subresourceVerbs: readonly string[] = ["get", "patch", "update"];
 const everything: StructuralSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
 /**
- * Where the objects of a CRD are stored. A CRD may name itself like a built-in resource in another version: then its objects are
- * kept apart, so that neither it nor its deletion reaches the built-in ones.
+ * Where the objects of a CRD are stored. A CRD may name itself like a built-in resource in another version:
+ * then its objects are kept apart, so that neither it nor its deletion reaches the built-in ones.
  */
 export function instancePrefix({ spec }: Crd): string {
   const prefix = `/${spec.group}/${spec.names.plural}`;
@@ -78,8 +78,8 @@ function customStrategy(
 const compiled = new WeakMap<RuleCompiler, WeakMap<StructuralSchema, RuleEvaluator>>();
 
 /**
- * Servers in one process that start from the same contents share the schema's object, and so its rules: thousands of simulated
- * worlds compile them once.
+ * Servers in one process that start from the same contents share the schema's object, and so its rules:
+ * thousands of simulated worlds compile them once.
  */
 function compiledRules(schema: StructuralSchema, compileRules: RuleCompiler): RuleEvaluator {
   let bySchema = compiled.get(compileRules);

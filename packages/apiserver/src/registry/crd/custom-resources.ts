@@ -1,6 +1,7 @@
 /**
- * Serves the resources of stored CustomResourceDefinitions and keeps the status of these: names, conditions, the clean-up of
- * a deleted one. It follows the storage synchronously, so a CRD is served before its creator has the answer.
+ * Serves the resources of stored CustomResourceDefinitions and keeps the status of these: names, conditions,
+ * the clean-up of a deleted one. It follows the storage synchronously, so a CRD is served before its creator
+ * has the answer.
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { RuleCompiler } from "@setpoint/schema";
@@ -22,6 +23,7 @@ import { customDefinitions, instancePrefix } from "./custom-definition.ts";
 import { deleteInstances } from "./instance-cleanup.ts";
 import type { WebhookClientConfig } from "../webhook-client-config.ts";
 
+/** The registry that gets the definitions of CRDs, and what they are compiled with. */
 export interface CustomResourcesOptions {
   readonly storage: Storage;
   readonly registry: Registry;
@@ -34,8 +36,8 @@ export interface CustomResourcesOptions {
   /** Called when it stops: nobody may wait for a webhook any longer. */
   readonly onStop?: () => void;
   /**
-   * Called after the definitions of a CRD were replaced or removed: open watches of its resource have to end, so that clients
-   * list again under the new schema.
+   * Called after the definitions of a CRD were replaced or removed: open watches of its resource have to end,
+   * so that clients list again under the new schema.
    */
   readonly onReplaced?: (resource: { readonly group: string; readonly resource: string }) => void;
 }
@@ -51,6 +53,10 @@ interface Served {
   readonly isServed: boolean;
 }
 
+/**
+ * Serves the resources of all stored CRDs. It follows their changes, writes their status, and deletes the
+ * instances of a deleted CRD before it removes the CRD's own finalizer.
+ */
 export class CustomResources {
   readonly #options: CustomResourcesOptions;
   readonly #served = new Map<string, Served>();
@@ -175,7 +181,10 @@ export class CustomResources {
     });
   }
 
-  /** Runs outside of the storage's event, because a write from within one would reach later watchers in the wrong order. */
+  /**
+   * Runs outside of the storage's event, because a write from within one would reach later watchers in the
+   * wrong order.
+   */
   #background(name: string, work: () => Promise<void>): void {
     if (this.#stopped) return;
     const running = Promise.resolve()
@@ -191,7 +200,8 @@ export class CustomResources {
     if (this.#cleaning.has(name) || !(crd.metadata.finalizers ?? []).includes(cleanupFinalizer)) return;
     const { storage } = this.#options;
     const prefix = instancePrefix(crd);
-    // An instance that loses its last finalizer is deleted by whoever removes it; each deletion may be the last one.
+    // The write that removes an instance's last finalizer deletes the instance; each deletion may be the last
+    // one.
     const watch = storage.watch(prefix, storage.revision, (event) => {
       if (event.kind === "delete") this.#background(name, () => this.#finishWhenEmpty(name, prefix));
     });

@@ -1,4 +1,7 @@
-/** Deletes the objects of a CRD that goes away; those with finalizers are marked and stay until their owners let them go. */
+/**
+ * Deletes the objects of a CRD that goes away; those with finalizers are marked and stay until their owners
+ * let them go.
+ */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, nextTurn, timestamp } from "@setpoint/host";
 import type { Storage, StorageDecision } from "../../storage/storage.ts";

@@ -1,6 +1,6 @@
 /**
- * The JSONPath dialect of kubectl as far as printer columns and field selectors need it: `.a.b`, `['a.b']`, `[0]`, `[-1]`,
- * `[*]`, and filters of one comparison (`[?(@.type=="Ready")]`). Paths are compiled once.
+ * The JSONPath dialect of kubectl as far as printer columns and field selectors need it: `.a.b`, `['a.b']`,
+ * `[0]`, `[-1]`, `[*]`, and filters of one comparison (`[?(@.type=="Ready")]`). Paths are compiled once.
  */
 
 type Step = (values: readonly unknown[]) => readonly unknown[];
@@ -32,7 +32,9 @@ const index =
 /** Filters in filters take time with the square of the length. */
 const pathLengthMax = 4_096;
 
-/** Compiles a path (`.spec.replicas`, with or without the braces of a template); throws when it cannot be one. */
+/**
+ * Compiles a path (`.spec.replicas`, with or without the braces of a template); throws when it cannot be one.
+ */
 export function compileJsonPath(path: string): JsonPath {
   if (path.length > pathLengthMax) throw new Error(`Cannot read a JSONPath of more than ${pathLengthMax} characters`);
   const text = path.startsWith("{") && path.endsWith("}") ? path.slice(1, -1) : path;
@@ -120,7 +122,8 @@ const numberOr = (text: string | undefined): number | undefined =>
 
 /** `@.a.b == "x"` and the like, or `@.a` alone for existence. */
 function compileFilter(text: string): Step {
-  // Cut at the operator, not matched as a whole: that would try each space of a long run again from each of them.
+  // Cut at the operator, not matched as a whole: that would try each space of a long run again from each of
+  // them.
   const found = /[=!<>]=|[<>]/.exec(text);
   const operator = found?.[0];
   const readLeft = operand(text.slice(0, found?.index).trim());

@@ -17,8 +17,8 @@ const ageAlone = Object.freeze([ageColumn]);
 const known = new WeakMap<readonly CrdColumn[], readonly TableColumn[]>();
 
 /**
- * The columns after Name; a version without any shows the age. Made once for a list: stored objects never change, and servers in one
- * process that start from the same contents share them.
+ * The columns after Name; a version without any shows the age. Made once for a list: stored objects never
+ * change, and servers in one process that start from the same contents share them.
  */
 export function printerColumns(columns: readonly CrdColumn[] | undefined): readonly TableColumn[] {
   const declared = columns === undefined || columns.length === 0 ? ageAlone : columns;

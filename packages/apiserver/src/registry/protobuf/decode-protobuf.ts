@@ -1,9 +1,10 @@
 /**
  * Decodes bodies of `application/vnd.kubernetes.protobuf` into the JSON that the same client would have sent.
  *
- * Whether a zero was meant cannot be told from the bytes: Go writes every field that is not a pointer, also when it is zero. The
- * rule: a zero stays when its field is a pointer in Go (`replicas: 0`) or is written to JSON even when zero (no `omitempty`);
- * otherwise it is dropped, as it is from JSON. Which fields are pointers is in `go-fields.json`. Unknown fields are ignored.
+ * The bytes do not show whether a client set a zero: Go writes every field that is not a pointer, also when
+ * it is zero. The rule: a zero stays when its field is a pointer in Go (`replicas: 0`) or when Go writes it
+ * to JSON even when zero (no `omitempty`). Otherwise it is dropped, as Go drops it from JSON.
+ * `go-fields.json` lists the fields that are pointers. Unknown fields are ignored.
  */
 import { apiVersionOf, parseApiVersion } from "@setpoint/apimachinery";
 import { goFields, protobufMessages, type GoFields } from "../builtin/api-data.ts";
@@ -38,12 +39,16 @@ function fieldsOf(bytes: Uint8Array, { budget }: Level): readonly WireField[] {
   return fields;
 }
 
-/** The object in a body, with apiVersion and kind from its envelope. Throws `ERR_PROTOBUF` when the bytes are no such body. */
+/**
+ * The object in a body, with apiVersion and kind from its envelope. Throws `ERR_PROTOBUF` when the bytes are
+ * no such body.
+ */
 export function decodeProtobuf(bytes: Uint8Array): Record<string, unknown> {
   if (magic.some((byte, index) => bytes[index] !== byte)) throw malformed("no k8s\\0 prefix");
   const top: Level = { depth: 0, budget: { left: bodyValuesMax } };
   const unknown = decodeMessage("k8s.io.apimachinery.pkg.runtime.Unknown", bytes.subarray(magic.length), top, true);
-  // The type is an embedded struct of the envelope; its field names are those of a Go struct that this package does not declare.
+  // The type is an embedded struct of the envelope; its field names are those of a Go struct that this
+  // package does not declare.
   const { apiVersion = "", kind = "", raw } = unknown as { apiVersion?: string; kind?: string; raw?: Uint8Array };
   if (kind === "") throw malformed("an envelope without a kind");
   return { apiVersion, kind, ...decodeMessage(messageOf(apiVersion, kind), raw ?? new Uint8Array(), top) };

@@ -1,4 +1,7 @@
-/** Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, unions of the CRD schema. */
+/**
+ * Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, unions of the CRD
+ * schema.
+ */
 import { timestampAt } from "@setpoint/host";
 import { checkJsonBounds } from "../../request/body-bounds.ts";
 import { malformed, readFields } from "./wire-reader.ts";

@@ -16,7 +16,10 @@ export interface WireField {
   readonly value: WireValue;
 }
 
-/** All fields of a message in the order of the wire. Errors: `ERR_PROTOBUF`; `ApiError` 413 for more fields than may be. */
+/**
+ * All fields of a message in the order of the wire. Errors: `ERR_PROTOBUF`; `ApiError` 413 for more fields
+ * than may be.
+ */
 export function readFields(bytes: Uint8Array, fieldsMax: number = bodyValuesMax): readonly WireField[] {
   const fields: WireField[] = [];
   const cursor = { offset: 0 };

@@ -14,8 +14,8 @@ const table: Readonly<Record<string, readonly TableColumn[]>> = lookupTable({
 const onlyAge: readonly TableColumn[] = [ageColumn];
 
 /**
- * The columns of a built-in kind after Name, each a function of the object and the time. Events alone bring their own Name
- * column, at the end: whoever builds a Table leaves out the leading one when the columns have a `Name`.
+ * The columns of a built-in kind after Name, each a function of the object and the time. Only Events have
+ * their own Name column, at the end: a Table has no leading Name column when these columns contain one.
  */
 export function columnsFor(group: string, _version: string, kind: string): readonly TableColumn[] {
   return table[`${group}/${kind}`] ?? onlyAge;

@@ -145,7 +145,9 @@ function eventSource(event: UnstructuredObject): string {
   return host === "" ? component : `${component}, ${host}`;
 }
 
-/** Events are the one kind whose first column is not Name: these columns are complete, with Name among them. */
+/**
+ * Events are the one kind whose first column is not Name: these columns are complete, with Name among them.
+ */
 export const eventColumns: readonly TableColumn[] = [
   textColumn("Last Seen", (event, now) => formatAge(eventTime(event, false) || null, now)),
   pathColumn("Type", "type"),

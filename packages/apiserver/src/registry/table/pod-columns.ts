@@ -10,7 +10,7 @@ interface PodSummary {
   readonly restarts: string;
 }
 
-/** The three cells that are worked out together: which containers are ready, why not, and how often they restarted. */
+/** Computes three cells in one pass: which containers are ready, why not, and how often they restarted. */
 export function summarizePod(pod: UnstructuredObject, now: number): PodSummary {
   const inits = initSummary(pod);
   const mains = objectsAt(pod, "status", "containerStatuses");

@@ -13,6 +13,7 @@ import { layoutVersion, readHead, versionOf } from "./store-database.ts";
 import { damaged, isCorruption } from "./store-errors.ts";
 import { filesOf } from "./store-files.ts";
 
+/** What a backup or a restore copied: the number of objects and the revision of the store. */
 export interface StoreCopy {
   readonly objects: number;
   readonly revision: number;
@@ -23,7 +24,8 @@ export interface StoreCopy {
 /**
  * Copies the store in `directory` into `file`, which must not exist. A damaged store is not copied.
  *
- * Errors: `ERR_DATA_DIR_CORRUPT`, `ERR_DATA_DIR_IN_USE` while a server uses it, `ERR_NO_STORE`, `ERR_FILE_EXISTS`.
+ * Errors: `ERR_DATA_DIR_CORRUPT`, `ERR_DATA_DIR_IN_USE` while a server uses it, `ERR_NO_STORE`,
+ * `ERR_FILE_EXISTS`.
  */
 export function backupStore(directory: string, file: string): StoreCopy {
   refuseNoStore(filesOf(directory));
@@ -41,10 +43,11 @@ export function backupStore(directory: string, file: string): StoreCopy {
 }
 
 /**
- * Makes the store in `directory` from a backup. Revisions go on above everything that was known, so that clients list again.
+ * Makes the store in `directory` from a backup. Revisions go on above everything that was known, so that
+ * clients list again.
  *
- * Errors: `ERR_DATA_DIR_CORRUPT` when the backup is damaged, `ERR_STORE_EXISTS` when `directory` has a store and `replace`
- * is false, `ERR_DATA_DIR_IN_USE`.
+ * Errors: `ERR_DATA_DIR_CORRUPT` when the backup is damaged, `ERR_STORE_EXISTS` when `directory` has a store
+ * and `replace` is false, `ERR_DATA_DIR_IN_USE`.
  */
 export function restoreStore(directory: string, file: string, options: { readonly replace: boolean }): StoreCopy {
   const { records, head } = readBackup(file);

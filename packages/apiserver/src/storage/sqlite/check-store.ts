@@ -21,7 +21,8 @@ export interface StoreReport {
 /**
  * Verifies every record of the store in `directory` and its history.
  *
- * Errors: `ERR_DATA_DIR_IN_USE` while a server uses it, `ERR_NO_STORE` when there is none, `ERR_DATA_DIR_VERSION`.
+ * Errors: `ERR_DATA_DIR_IN_USE` while a server uses it, `ERR_NO_STORE` when there is none,
+ * `ERR_DATA_DIR_VERSION`.
  */
 export function checkStore(directory: string): StoreReport {
   const files = filesOf(directory);

@@ -1,10 +1,14 @@
 /**
- * Checksums of what a store holds: of each record, and of all of them together. The second one is the exclusive or of the
- * first ones, so that a write changes it in constant time, and a record that is missing, doubled or old changes it too.
+ * Checksums of what a store holds: of each record, and of all of them together. The second one is the
+ * exclusive or of the first ones, so that a write changes it in constant time, and a record that is missing,
+ * doubled or old changes it too.
  */
 import { hash } from "node:crypto";
 
-/** 128 bits: enough against damage. They are no protection against an owner of the files who computes new ones. */
+/**
+ * 128 bits: enough against damage. They are no protection against an owner of the files who computes new
+ * ones.
+ */
 const digits = 32;
 const wordDigits = 8;
 

@@ -1,7 +1,8 @@
 /**
- * The second copy of recent commits, in a file of its own beside the database: one line a change, one line that seals the
- * commit, each with its checksum. An acknowledged write is in it and synced, so it holds the high-water mark that the
- * database's own log is compared with at the start, and the values to repair the database from.
+ * The second copy of recent commits, in a file of its own beside the database: one line a change, one line
+ * that seals the commit, each with its checksum. An acknowledged write is in it and synced, so it holds the
+ * high-water mark that the database's own log is compared with at the start, and the values to repair the
+ * database from.
  */
 import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,6 @@
-/** Commits as links of a chain: each names the one before it by its checksum, and the state that it leaves. */
+/**
+ * Commits as links of a chain: each names the one before it by its checksum, and the state that it leaves.
+ */
 import { sumOf } from "./checksum.ts";
 
 /** What identifies one commit, and the state after it. */

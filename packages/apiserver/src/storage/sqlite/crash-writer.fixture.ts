@@ -1,4 +1,6 @@
-/** Writes objects one after the other until it is killed, and prints the number of each that was acknowledged. */
+/**
+ * Writes objects one after the other until it is killed, and prints the number of each that was acknowledged.
+ */
 import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { openSqliteStorage } from "./index.ts";

@@ -1,4 +1,7 @@
-/** Every kind of damage to a store's files: the store is complete all the same, or it is refused and the damage is named. */
+/**
+ * Every kind of damage to a store's files: the store is complete all the same, or it is refused and the
+ * damage is named.
+ */
 import {
   copyFileSync,
   cpSync,
@@ -29,7 +32,10 @@ const objects = 120;
 /** Objects that the copy of the middle knows. */
 const objectsEarly = 40;
 let root = "";
-/** A store after 120 acknowledged creates and 30 updates, as kill -9 leaves it: SQLite's log is full, nothing is closed. */
+/**
+ * A store after 120 acknowledged creates and 30 updates, as kill -9 leaves it: SQLite's log is full, nothing
+ * is closed.
+ */
 let killed = "";
 /** The same store after it was closed. */
 let closed = "";

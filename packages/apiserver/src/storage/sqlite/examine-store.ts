@@ -1,4 +1,7 @@
-/** Applies what the log has and the database lacks, and verifies every record. The caller holds the transaction. */
+/**
+ * Applies what the log has and the database lacks, and verifies every record. The caller holds the
+ * transaction.
+ */
 import type { DatabaseSync } from "node:sqlite";
 import { StateDigest } from "./checksum.ts";
 import type { CommitRecord } from "./commit-record.ts";

@@ -1,7 +1,8 @@
 /**
- * The number of the newest acknowledged commit, in a small file of its own. It is written after every commit but never
- * synced: it costs microseconds, survives the end of the process, and is behind by some seconds after a loss of power. It is a
- * lower bound, and tells when database and log have both lost the same commits.
+ * The number of the newest acknowledged commit, in a small file of its own. It is written after every commit
+ * but never synced: it costs microseconds, survives the end of the process, and is behind by some seconds
+ * after a loss of power. It is a lower bound, and tells when database and log have both lost the same
+ * commits.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type CommitRecord, formatCommit, parseCommit } from "./commit-record.ts";

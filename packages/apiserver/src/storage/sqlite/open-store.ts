@@ -25,7 +25,10 @@ export interface OpenedStore {
   readonly notes: readonly string[];
 }
 
-/** `onRow` gets every record. Throws `ERR_DATA_DIR_CORRUPT` when anything is damaged, `ERR_DATA_DIR_IN_USE`, `ERR_DATA_DIR_VERSION`. */
+/**
+ * `onRow` gets every record. Throws `ERR_DATA_DIR_CORRUPT` when anything is damaged, `ERR_DATA_DIR_IN_USE`,
+ * `ERR_DATA_DIR_VERSION`.
+ */
 export function openStore(directory: string, onRow: (row: StoredChange) => void): OpenedStore {
   const files = filesOf(directory);
   finishReplacement(directory);

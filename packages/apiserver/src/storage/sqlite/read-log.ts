@@ -25,7 +25,10 @@ export interface LogContents {
   readonly commits: readonly LoggedCommit[];
   /** The length of the file up to the end of that run. */
   readonly length: number;
-  /** Number of the first line that is damaged, or does not continue the run. A commit that was never finished is none. */
+  /**
+   * Number of the first line that is damaged, or does not continue the run. A commit that was never finished
+   * is none.
+   */
   readonly damagedLine: number | undefined;
   /** The newest commit that is sound by itself, also behind damage. */
   readonly newest: CommitRecord | undefined;
@@ -36,7 +39,10 @@ export interface LogContents {
 const newline = 10;
 const readBytes = 1024 * 1024;
 
-/** The complete lines of a file, each with the offset behind its end. What follows the last end of a line is left out. */
+/**
+ * The complete lines of a file, each with the offset behind its end. What follows the last end of a line is
+ * left out.
+ */
 function* linesOf(path: string): Generator<{ readonly text: string; readonly end: number }> {
   const file = openSync(path, "r");
   try {

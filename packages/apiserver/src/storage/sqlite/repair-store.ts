@@ -7,7 +7,10 @@ import { filesOf } from "./store-files.ts";
 
 /** What a repair has done. */
 export interface StoreRepair {
-  /** `sound`: there was nothing to do. `repaired`: nothing is lost. `accepted`: the findings are lost, revisions jump. */
+  /**
+   * `sound`: there was nothing to do. `repaired`: nothing is lost. `accepted`: the findings are lost,
+   * revisions jump.
+   */
   readonly outcome: "sound" | "repaired" | "accepted";
   readonly findings: readonly string[];
   readonly objects: number;
@@ -17,9 +20,11 @@ export interface StoreRepair {
 }
 
 /**
- * Repairs the store in `directory`. Without `acceptLoss` only when the copies have everything that was acknowledged.
+ * Repairs the store in `directory`. Without `acceptLoss` only when the copies have everything that was
+ * acknowledged.
  *
- * Errors: `ERR_STORE_LOSS` when something is lost and that is not accepted, `ERR_DATA_DIR_IN_USE`, `ERR_NO_STORE`.
+ * Errors: `ERR_STORE_LOSS` when something is lost and that is not accepted, `ERR_DATA_DIR_IN_USE`,
+ * `ERR_NO_STORE`.
  */
 export function repairStore(directory: string, options: { readonly acceptLoss: boolean }): StoreRepair {
   const files = filesOf(directory);

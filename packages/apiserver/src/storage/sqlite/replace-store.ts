@@ -13,7 +13,10 @@ const draftName = "new-store";
 /** Its presence says that the draft is whole. */
 const completeName = "complete";
 
-/** Replaces the store in `directory`; returns the folder with the old files. The caller knows that no server uses it. */
+/**
+ * Replaces the store in `directory`; returns the folder with the old files. The caller knows that no server
+ * uses it.
+ */
 export function replaceStore(directory: string, records: Records, head: CommitRecord): string {
   const draft = join(directory, draftName);
   rmSync(draft, { recursive: true, force: true });

@@ -15,11 +15,12 @@ import { filesOf } from "./store-files.ts";
 const logBytesDefault = 32 * 1024 * 1024;
 
 /**
- * The objects of a control plane in one SQLite file, with a commit log and a high-water mark beside it. One process holds
- * it at a time, by a lock that dies with the process.
+ * The objects of a control plane in one SQLite file, with a commit log and a high-water mark beside it. One
+ * process holds it at a time, by a lock that dies with the process.
  *
- * A commit is written to the log and to the database, and made durable by one sync of the log. At the start the database
- * gets what only the log has, so that the two repair each other; what neither has is damage, and refused.
+ * A commit is written to the log and to the database, and made durable by one sync of the log. At the start
+ * the database gets what only the log has, so that the two repair each other; what neither has is damage, and
+ * refused.
  */
 export class SqliteJournal implements Journal {
   readonly revision: number;

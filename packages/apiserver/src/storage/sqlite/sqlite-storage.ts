@@ -4,6 +4,7 @@ import { MvccStorage } from "../mvcc-storage.ts";
 import type { Storage } from "../storage.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
+/** The directory of the store and how much event history it keeps in memory for watches. */
 export interface SqliteStorageOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -13,11 +14,12 @@ export interface SqliteStorageOptions {
 }
 
 /**
- * Opens a storage that keeps everything it acknowledged, also through kill -9.
+ * Opens a storage that keeps every write it acknowledged, also after kill -9.
  *
- * Errors: `ERR_DATA_DIR_IN_USE` when another process has the directory open, `ERR_DATA_DIR_CORRUPT` when its file cannot be
- * read, `ERR_DATA_DIR_VERSION` when another version of the program wrote it.
- * Caveats: the history does not survive, so watches from before the start are answered with 410 and begin anew.
+ * Errors: `ERR_DATA_DIR_IN_USE` when another process has the directory open, `ERR_DATA_DIR_CORRUPT` when its
+ * file cannot be read, `ERR_DATA_DIR_VERSION` when another version of the program wrote it.
+ * Caveats: a restart loses the event history. A watch from a revision before the start gets a 410, and its
+ * client relists.
  */
 export function openSqliteStorage(options: SqliteStorageOptions): Storage {
   const { clock, log, limits = {}, directory } = options;

@@ -25,8 +25,9 @@ export function openDatabase(directory: string, path: string): DatabaseSync {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(path);
   try {
-    // The exclusive mode must be set before the journal mode: then the index of the log is in memory, and the lock is
-    // held until the process ends, however it ends. Commits are made durable by the commit log's sync, not by SQLite's.
+    // The exclusive mode must be set before the journal mode: then the index of the log is in memory, and the
+    // lock is held until the process ends, however it ends. Commits are made durable by the commit log's
+    // sync, not by SQLite's.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;");
     database.exec("BEGIN IMMEDIATE; COMMIT;");
     return database;
@@ -50,7 +51,10 @@ export function createTables(database: DatabaseSync, head: CommitRecord = firstC
   database.exec(`PRAGMA user_version = ${layoutVersion}; COMMIT`);
 }
 
-/** Adds checksums and the head to the tables of version 1; `beforeCommit` runs with the head before anything is final. */
+/**
+ * Adds checksums and the head to the tables of version 1; `beforeCommit` runs with the head before anything
+ * is final.
+ */
 export function upgradeTables(
   database: DatabaseSync,
   directory: string,

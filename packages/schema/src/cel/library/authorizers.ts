@@ -1,4 +1,6 @@
-/** What a user may do: `authorizer.group('apps').resource('deployments').namespace(n).check('get').allowed()`. */
+/**
+ * What a user may do: `authorizer.group('apps').resource('deployments').namespace(n).check('get').allowed()`.
+ */
 import { validateDns1123Label, validateDns1123Subdomain } from "@setpoint/apimachinery";
 import { traversal } from "../cost.ts";
 import { member, type Cost, type Library, type Overload } from "../overload.ts";
@@ -23,6 +25,9 @@ export type CelAccess = {
   | ({ readonly kind: "resource"; readonly fieldSelector: string; readonly labelSelector: string } & CelResource)
 );
 
+/**
+ * An authorizer's decision, as the expressions `allowed()`, `reason()`, `errored()` and `error()` report it.
+ */
 export interface CelDecision {
   readonly allowed: boolean;
   readonly reason?: string;

@@ -67,7 +67,8 @@ function doubleName(value: number): string {
 function fixedText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return doubleName(value);
   const text = value.toFixed(precision);
-  // Go rounds halves to the even digit, JavaScript away from zero; more digits show whether it is exactly half.
+  // Go rounds halves to the even digit, JavaScript away from zero; more digits show whether it is exactly
+  // half.
   const exact = value.toFixed(Math.min(100, precision + 60));
   const isHalf = /^50*$/.test(exact.slice(exact.indexOf(".") + 1 + precision));
   if (!isHalf || /[02468]$/.test(text)) return text;

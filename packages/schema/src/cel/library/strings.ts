@@ -1,4 +1,7 @@
-/** The string functions of cel-go's extension, version 2, as Kubernetes has them, and its own `find` and `findAll`. */
+/**
+ * The string functions of cel-go's extension, version 2, as Kubernetes has them, and its own `find` and
+ * `findAll`.
+ */
 import { RE2JS } from "re2js";
 import { goQuote } from "../../go-value.ts";
 import { patternStepsMax } from "../../pattern.ts";
@@ -119,7 +122,9 @@ function upperAscii(text: string): string {
 const spaces = String.raw`[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`;
 const isSpace = new RegExp(spaces);
 
-/** Not by an expression that ends in `$`: each run of spaces inside would be tried from each of its places. */
+/**
+ * Not by an expression that ends in `$`: each run of spaces inside would be tried from each of its places.
+ */
 function trim(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isSpace.test(text.charAt(start))) start++;

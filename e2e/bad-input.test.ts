@@ -1,4 +1,6 @@
-/** What users get wrong, and what they are told: the cluster stays as it was, and nothing is left running. */
+/**
+ * Mistakes of users and the messages for them: the cluster stays as it was, and no process is left running.
+ */
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -93,7 +95,7 @@ describe("a spec that cannot be had is refused by kubectl apply, with the field'
     ]);
   });
 
-  test("a Service name that another has taken is said by a condition, and the other keeps its Service", async () => {
+  test("a condition reports that another owner has the Service name, and that owner keeps its Service", async () => {
     const { kubectl } = cluster;
     await kubectl.ok("create service clusterip taken-client --tcp=80:80");
     const before = await kubectl.ok("get service taken-client -o jsonpath={.metadata.uid}{.spec}");

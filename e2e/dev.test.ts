@@ -35,7 +35,7 @@ const host = { ...systemHost(), log: silentLogger };
 const until = (look: () => unknown): Promise<unknown> => vi.waitFor(look, { timeout: 30_000, interval: 50 });
 const heard = (text: string): Promise<unknown> => until(() => expect(said).toContain(text));
 
-test("an edit is seen in the cluster, a mistake is told and changes nothing, and ^C ends everything", async () => {
+test("an edit takes effect in the cluster, a mistake is reported and changes nothing, and ^C ends everything", async () => {
   await heard("Ready: https://");
   await heard('"message":"Ready"');
   await using transport = connect({ clock: host.clock, kubeconfig });

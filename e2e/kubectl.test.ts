@@ -45,7 +45,7 @@ test("delete waits for finalizers, cascades as asked, and can only rehearse", as
   expect(await sets()).toBe("");
 });
 
-test("auth says what somebody may do, and who one is; what one may not do is refused", async ({
+test("auth prints the user and what the user may do; the server refuses the rest", async ({
   kubectl,
   ownNamespace,
 }) => {

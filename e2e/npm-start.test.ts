@@ -16,7 +16,7 @@ interface Ended {
   readonly said: string;
 }
 
-/** Runs what `npm start` runs; it is told to stop as soon as it says `untilSaid`. */
+/** Runs what `npm start` runs; sends the signal to stop as soon as the output holds `untilSaid`. */
 async function start(args: readonly string[], untilSaid?: string): Promise<Ended> {
   const child = spawn(process.execPath, ["--conditions=@setpoint/source", program, ...args], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -56,7 +56,7 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await world.settled();
   world.kill(model.leader("orders") ?? "");
   await world.settled({ within: minutes(5) });
-  // Twice, so that the same is told twice, which makes a series of an event.
+  // The same event twice: the second one makes it a series.
   for (let time = 0; time < 2; time++) await editVolume(world);
   await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
   await world.settled({ within: minutes(5) });
@@ -67,7 +67,7 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   expect(await world.list(EtcdCluster)).toEqual([]);
 }
 
-/** Somebody changes a label of a volume by hand; the operator puts it back. */
+/** A user changes a label of a volume by hand; the operator restores it. */
 async function editVolume(world: World): Promise<void> {
   const [claim] = await world.list(PersistentVolumeClaim);
   const [label, value] = Object.entries(claim?.metadata.labels ?? {})[0] ?? ["", ""];
@@ -122,7 +122,7 @@ test.each(rights.filter((right) => !isForOtherServers(right)).map((right) => [na
   async (name, right) => {
     const { refusals, failure } = await liveWithout(right);
     expect(refusals).not.toEqual([]);
-    // Events are told to people; without them, and without their counts, the cluster is well all the same.
+    // People read events; without them, and without their counts, the cluster works all the same.
     if (!name.includes("events")) expect(failure).toBeDefined();
   },
 );

@@ -1,4 +1,7 @@
-/** `npm start` ended by ^C and by `kill -9` while somebody writes: nothing stays behind, and the next start finds it all again. */
+/**
+ * `npm start` ends by ^C and by `kill -9` while a client writes. No process stays behind, and the next start
+ * finds all data again.
+ */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

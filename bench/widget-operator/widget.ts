@@ -26,7 +26,7 @@ const widgets = controller(Widget, {
   async reconcile({ metadata, spec }, { owned, apply, status }) {
     const name = `${metadata.name}-cm`;
     const value = String(spec.value);
-    // A child that matches is right, whoever made it: nothing is written to take it over.
+    // A child that matches needs no write, not even when another client created it.
     const isRight = owned(ConfigMap).some((each) => each.metadata.name === name && each.data?.["value"] === value);
     if (!isRight) await apply(ConfigMap({ name, labels: { app: "widget" }, data: { value } }));
     await status({ observed: spec.value, ready: true });

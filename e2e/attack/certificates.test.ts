@@ -1,4 +1,7 @@
-/** A user who may ask for certificates, and tries to become somebody else by them. The requests' keys are thrown away. */
+/**
+ * A user who may request certificates tries to become another user by them. The test discards the private
+ * keys.
+ */
 import { X509Certificate } from "node:crypto";
 import type { ControlPlane } from "@setpoint/controlplane";
 import { startControlPlane } from "@setpoint/controlplane";

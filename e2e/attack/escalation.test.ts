@@ -124,7 +124,7 @@ test("replacing a role under a binding of others gives only what the account hol
   expect(await isAdmin()).toBe(false);
 });
 
-test("no header makes the account somebody else, and no token request another account", async () => {
+test("no header and no token request makes the account another user", async () => {
   const tokens = "/api/v1/namespaces/kube-system/serviceaccounts/default/token";
   expect((await account("POST", tokens, {})).code).toBe(403);
   const review = { spec: { resourceAttributes: { verb: "impersonate", resource: "users", name: "admin" } } };

@@ -1,4 +1,7 @@
-/** Somebody who may create CustomResourceDefinitions and their objects: schemas, rules and columns that are short and cost hours. */
+/**
+ * A user may create CustomResourceDefinitions and their objects. Short schemas, rules and columns could cost
+ * hours.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bystander, type RawAnswer, Target } from "./target.ts";

@@ -6,7 +6,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Folders below which a cluster's programs write, whatever they are told. */
+/** Folders below which a cluster's programs write, whatever their flags are. */
 const writtenFolders = ["/run", "/var/lib", "/var/log", "/opt"];
 /** What the kubelet sets for the whole machine. */
 const kernelSettings = [
@@ -94,6 +94,6 @@ function removeEmpty(group: string): void {
   try {
     rmdirSync(group);
   } catch {
-    // Somebody's processes are in it: it is not ours.
+    // The control group has running processes, so it is not ours.
   }
 }

@@ -11,7 +11,10 @@ interface Answer {
 
 const reader = { name: "metrics-reader", namespace: "default" };
 
-/** Throws when the metrics are told without TLS, to nobody in particular, or not to an account that may get them. */
+/**
+ * Throws when the operator serves its metrics without TLS or to an unauthenticated client, or when it refuses
+ * an account that may read them.
+ */
 export async function checkOperatorMetrics(client: Client, namespace: string): Promise<string> {
   const { items } = await client.list(Pod, { namespace });
   const [address] = items.flatMap(({ status }) => status?.podIP ?? []);

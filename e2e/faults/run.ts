@@ -5,7 +5,7 @@
  *   PEER_OPERATOR=/path/to/operator PEER_CRD=/path/to/crd.yaml npm run faults -- [only these knobs…]
  *
  * The operator keeps for each Widget (bench.example.com/v1) a ConfigMap `<name>-cm` with `data.value` and a status with `observed`;
- * it is told its cluster by KUBECONFIG and prints SYNCED.
+ * it finds its cluster by KUBECONFIG and prints SYNCED.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** In /proc/net/tcp: the state of a socket that listens. */
 const listening = "0A";
 
-/** Addresses, of the block's Services, on which somebody listens; see `claimServiceBlock`. */
+/** Addresses of the block's Services on which a process listens; see `claimServiceBlock`. */
 export function socketsOf(block: number): readonly string[] {
   const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
   const sockets = lines.map((line) => line.trim().split(/\s+/));

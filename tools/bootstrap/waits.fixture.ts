@@ -1,4 +1,4 @@
-/** A program that stops in an orderly way when it is told to, once. */
+/** A program that stops in an orderly way at the first signal. */
 const timer = setInterval(() => {}, 1_000);
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {

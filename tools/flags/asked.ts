@@ -1,4 +1,4 @@
-/** The flags of our own programs: what cannot be read is said in a sentence, and nothing is begun. */
+/** The flags of our own programs: a bad flag ends the program with a message before it does anything. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 
 /** Ends the process with a sentence: what was asked for cannot be done. */

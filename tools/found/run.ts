@@ -1,6 +1,7 @@
 /**
- * Says of each schedule that was found whether it still breaks a rule when its fix is taken out. The moment that it is about moves
- * when requests come in another order; with `--derive SECONDS` it is looked for anew, so long for each.
+ * Reports for each recorded failing schedule whether it still breaks a rule when its fix is removed. The moment of
+ * the faults moves when requests come in another order. `--derive SECONDS` searches that moment again, at most so
+ * long for each.
  *
  *     npm run found -- --derive 60
  */

@@ -11,7 +11,7 @@ export interface Finding {
   readonly rule: string | undefined;
   readonly sentence: string;
   readonly faults: readonly string[];
-  /** All of them: none is left out, but for what is told once with how often it was. */
+  /** All lines: none is omitted, but a line that repeats is printed once with its count. */
   readonly traceLines: number;
   readonly schedules: number;
   readonly seconds: number;

@@ -48,7 +48,7 @@ function oldLeaderSetting(variant: Variant): Setting {
         else
           await context.effect("order", {
             find: async () => ((await find()) ? "ordered" : undefined),
-            // The factory is told which order it is: one that was given up may still be on its way.
+            // The order's name goes to the factory: an order that was given up may still be on its way.
             do: async (key) => {
               await order(key);
               return "ordered";

@@ -64,7 +64,10 @@ export function phaseBeforeAction(variant: Variant): OperatorSource {
   ]);
 }
 
-/** M6: an immutable field changes, so the set is deleted and made anew; the step between them is not recorded. */
+/**
+ * M6: an immutable field changes, so the operator deletes and recreates the set. It does not record the step
+ * between.
+ */
 export function deleteAndRecreate(variant: Variant): OperatorSource {
   const set = statefulSet("set");
   return operatorOf(() => [

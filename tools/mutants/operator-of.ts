@@ -46,7 +46,7 @@ const childKinds: readonly KindRef[] = [
 ];
 const verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
-/** `make` is called for each process anew: what it remembers is lost in a crash. */
+/** Each process calls `make` again: a crash loses what it remembers. */
 export function operatorOf(make: (process: OperatorProcess) => readonly MutantController[]): OperatorSource {
   return (process) => build(make(process));
 }

@@ -89,7 +89,10 @@ export function staleSwitch(
     ]);
 }
 
-/** M6 as Sieve met it with old views: an object that differs from an old spec is deleted and made anew. */
+/**
+ * M6 as Sieve met it with stale caches: the operator deletes and recreates an object that differs from an old
+ * spec.
+ */
 export function staleRecreation(
   child: ChildKind,
   valueOf: (spec: Store["spec"]) => string,

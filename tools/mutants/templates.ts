@@ -42,7 +42,7 @@ const childName = `${storeName}-set`;
 /** However late an operator hears of a change: longer than its watch may be silent. */
 const patient = { within: 600_000 };
 
-/** Somebody labels a child before the spec changes; the label must be there in the end, if the child is. */
+/** A user labels a child before the spec changes. In the end the label must be there, if the child is. */
 const labelled = changingAnd(
   "a user labels a child, then changes the store",
   [{ config: "a" }],
@@ -77,7 +77,10 @@ const three = story(
   }),
 );
 
-/** A value without sense is set, and later corrected; whoever does not take it must say so. */
+/**
+ * A user sets an invalid value, and later corrects it. An operator that does not accept the value must report
+ * it.
+ */
 const corrected = changingAnd(
   "a schedule without sense, then a good one",
   [{ backup: { schedule: "daily" } }, { backup: { schedule: "sometimes" } }],

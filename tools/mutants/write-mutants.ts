@@ -1,4 +1,4 @@
-/** Mutants that write carelessly: twice, over somebody, or too late (M12, M19, M20, M23). */
+/** Mutants that write carelessly: twice, over another client's fields, or too late (M12, M19, M20, M23). */
 import { ConfigMap, Secret } from "@setpoint/api";
 import { isConflict } from "@setpoint/apimachinery";
 import type { OperatorSource } from "@setpoint/testing";

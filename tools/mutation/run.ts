@@ -155,6 +155,6 @@ async function tryFromStart(mutant: Mutant): Promise<Verdict> {
     for (const test of reachedBy.get(id) ?? []) tests.set(test.index, test);
   const verdict = await worker.try(mutant.id, likeliestFirst(root + mutant.file, [...tests.values()]));
   worker.stop();
-  // The module keeps what it worked out, so its tests go on failing without the mutant.
+  // The module keeps what it computed, so its tests still fail without the mutant.
   return verdict.fate === "unsure" ? { ...verdict, fate: "killed" } : verdict;
 }

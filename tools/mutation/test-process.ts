@@ -15,7 +15,10 @@ export interface Ready {
   readonly testCount: number;
 }
 
-/** Without a mutant a test is surveyed; with one it must fail. Each test that begins is told, so that a loop is noticed soon. */
+/**
+ * Without a mutant the process surveys a test; with one the test must fail. It reports each test that begins,
+ * so that the parent notices a loop soon.
+ */
 export interface Task {
   readonly mutant?: number;
   readonly tests: readonly TimedTest[];
@@ -137,7 +140,7 @@ async function run({ index, durationMs }: TimedTest): Promise<Outcome> {
 async function settled(test: CollectedTest): Promise<Outcome> {
   try {
     await test.run();
-    // Rejections that nobody handles are told after the microtasks.
+    // Node reports unhandled rejections after the microtasks.
     await new Promise((resolve) => setImmediate(resolve));
     return stray === undefined ? { kind: "passed" } : { kind: "failed", why: String(stray) };
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
- * What the operator takes over from a spec. It makes pods with its own rights, so whoever may only write EtcdClusters must get nothing
- * from them but etcd: no other image, no traffic of other Services, no agent that acts on a label or an annotation, no reserved node.
+ * The part of a spec that the operator accepts. The operator creates pods with its own rights. A user who may
+ * only write EtcdClusters must get nothing but etcd by them: no other image, no traffic of other Services, no
+ * agent that reacts to a label or an annotation, no reserved node.
  */
 import type { Service } from "setpoint/kinds";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";

@@ -133,6 +133,7 @@ const part = (version: string, index: number): string => `int(${version}.split('
 const wanted = "self.spec.version";
 const running = "self.status.currentVersion";
 
+/** The kind EtcdCluster, `etcd.setpoint.dev/v1`: its schema, rules, columns and scale subresource. */
 export const EtcdCluster = defineKind({
   group: "etcd.setpoint.dev",
   version: "v1",

@@ -13,7 +13,7 @@ const peerPorts = [
 
 describe("what people do by hand", () => {
   test(
-    "labels of a pod or a volume that somebody edits are put back, and foreign ones stay",
+    "labels of a pod or a volume that a user edits are restored, and foreign ones stay",
     scenario(23, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, claims);
@@ -38,7 +38,7 @@ describe("what people do by hand", () => {
     ["a port's number", { spec: { ports: [{ name: "client", port: 12_379, protocol: "TCP", targetPort: 2379 }] } }],
     ["its ports by one more", { spec: { ports: [...peerPorts, { name: "metrics", port: 2381, protocol: "TCP" }] } }],
     ["a port's target", { spec: { ports: [{ name: "client", port: 2379, protocol: "TCP", targetPort: 1 }] } }],
-  ])("a Service is as wanted again when somebody has edited %s", async (_, edit) => {
+  ])("the operator restores a Service when a user edits %s", async (_, edit) => {
     await scenario(26, async (stage) => {
       const { world } = stage;
       await bootstrap(stage);
@@ -53,7 +53,7 @@ describe("what people do by hand", () => {
   });
 
   test(
-    "a pod whose member label somebody edits is still known by its name",
+    "a pod whose member label a user edits is still known by its name",
     scenario(24, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, claims);
@@ -98,7 +98,7 @@ describe("a spec that cannot be had", () => {
   );
 
   test(
-    "a Service name that is taken is said, and used when it is free",
+    "the status reports a Service name that is taken, and the operator uses it when it is free",
     scenario(22, async (stage) => {
       const { world } = stage;
       await world.apply(Service({ name: "orders-client", spec: { ports: [{ port: 80 }] } }));

@@ -66,7 +66,7 @@ describe("healing", () => {
   );
 
   test(
-    "a pod that somebody deletes comes back on its volume",
+    "a pod that a user deletes comes back on its volume",
     scenario(13, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, claims);

@@ -79,7 +79,7 @@ describe("a cluster", () => {
       await world.delete(Pod, follower);
       const isBack = async (): Promise<boolean> =>
         (await world.list(Pod)).some(({ metadata }) => metadata.name === follower && metadata.uid !== uid);
-      await world.until("its pod is made anew", isBack);
+      await world.until("its pod is recreated", isBack);
       await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
       // Any stop that takes away the majority is a violation, with which no world settles.
       await world.settled();

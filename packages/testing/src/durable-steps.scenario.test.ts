@@ -77,7 +77,7 @@ test("a step that waits writes nothing while it waits", async () => {
   expect(world.operatorWrites).toBe(before);
 });
 
-test("a change of the spec begins the procedure anew", async () => {
+test("a change of the spec restarts the procedure", async () => {
   const disks = new Disks();
   await using world = await simulate({ seed: 1, operators: [mover(disks)] });
   await world.apply(Move({ name: "data", spec: { to: "b" } }));

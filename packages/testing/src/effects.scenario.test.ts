@@ -98,7 +98,7 @@ test("the factory sees each order once although the operator's watches are late 
   }
 });
 
-test("an object that is made anew under the old name has effects of its own", async () => {
+test("an object that is recreated under the old name has effects of its own", async () => {
   const factory = new Factory();
   await using world = await simulate({ seed: 1, operators: [shop(factory)] });
   for (const _ of [1, 2]) {
@@ -110,7 +110,7 @@ test("an object that is made anew under the old name has effects of its own", as
   expect(factory.asked).toEqual(["order order-1", "return return", "order order-1", "return return"]);
 });
 
-test("an effect whose record somebody has removed is looked for, and not done again", async () => {
+test("an effect whose record was removed is looked up, and not done again", async () => {
   const factory = new Factory();
   await using world = await simulate({ seed: 1, operators: [shop(factory)] });
   await world.apply(Chocolate({ name: "truffle", spec: { pieces: 1 } }));
@@ -121,7 +121,7 @@ test("an effect whose record somebody has removed is looked for, and not done ag
   expect(factory.asked).toEqual(["order order-1"]);
 });
 
-test("a controller that has not declared its ledger is told so, once", async () => {
+test("a controller that has not declared its ledger gets one error about it", async () => {
   const silent = controller(Chocolate, {
     reconcile: async (_chocolate, { effect }) =>
       void (await effect("a", { find: async () => undefined, do: async () => true })),

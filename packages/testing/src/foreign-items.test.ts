@@ -1,4 +1,7 @@
-/** Lists of children to which somebody has added items, beside which the server refuses those that the operator applies. */
+/**
+ * Lists of children to which another client added items; the server refuses the operator's own items beside
+ * them.
+ */
 import { Deployment, Service } from "@setpoint/api";
 import type { ApplyOptions } from "@setpoint/runtime";
 import { controller, defineOperator } from "setpoint";
@@ -23,7 +26,7 @@ function shopOf(options: ApplyOptions): ReturnType<typeof defineOperator> {
 test.each<readonly [string, ApplyOptions, number, RegExp | undefined]>([
   ["is put back", {}, 80, undefined],
   ["stays where nothing of others may be forced", { force: false }, 81, /spec\.ports\[\d\]\.name: Required value/],
-])("a port of a Service to which somebody gives another number %s", async (_what, options, port, refusal) => {
+])("a port of a Service whose number another client changes %s", async (_what, options, port, refusal) => {
   await using world = await simulate({ seed: 2, operators: [shopOf(options)] });
   await world.apply(Candy({ name: "lolly", spec: { flavors: [] } }));
   await world.settled();
@@ -36,7 +39,7 @@ test.each<readonly [string, ApplyOptions, number, RegExp | undefined]>([
   await world.expectQuiet(refusal === undefined ? {} : { failing: refusal });
 });
 
-test("a port of a container that somebody adds stays, and is not held against the operator", async () => {
+test("a container port that another client adds stays, and breaks no rule of the operator", async () => {
   const labels = { app: "shop" };
   const containers = [{ name: "shop", image: "shop:1", ports: [{ containerPort: 80 }] }];
   const template = { metadata: { labels }, spec: { containers } };

@@ -14,6 +14,7 @@ export interface LawfulKind {
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
 
+/** The seed, the number of objects and sample values for `kindLaws`. */
 export interface KindLawsOptions {
   /** Default 1; the same seed tries the same objects. */
   readonly seed?: number;
@@ -23,6 +24,7 @@ export interface KindLawsOptions {
   readonly samples?: Readonly<Record<string, readonly unknown[]>>;
 }
 
+/** How many generated objects were valid and tried, and how many were not. */
 export interface KindLawsReport {
   /** Valid objects that were tried. */
   readonly tried: number;

@@ -22,7 +22,7 @@ const candies = defineOperator({
   ],
 });
 
-test("a child that somebody deletes before the cache has ever shown it is made again", async () => {
+test("a child that a client deletes before the cache has seen it is recreated", async () => {
   await using world = await simulate({
     seed: 1,
     operators: [candies],

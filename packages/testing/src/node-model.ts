@@ -23,7 +23,7 @@ interface Running {
   readonly run: PodRun;
   /** What is being written now; one after the other, so that the last word is the newest. */
   writing: Promise<void>;
-  /** What was said last, and what the server made of it. */
+  /** The status that the node reported last, and what the server stored of it. */
   told?: { readonly status: PodStatus; readonly kept: PodStatus | undefined };
 }
 

@@ -12,7 +12,7 @@ export interface Passage extends TraceEntry {
   readonly answer?: unknown;
 }
 
-/** An event that a participant was told by a watch. */
+/** An event that a participant got from a watch. */
 export interface Sighting {
   readonly atMs: number;
   readonly who: string;

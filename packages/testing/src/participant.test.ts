@@ -10,7 +10,7 @@ const fault = { kind: "C6", at: { by: "a", event: "pods", nth: 1 }, compacted: f
 
 test.each([
   ["by a fault", { board: new FaultBoard([fault], { isRead: false }) }, true],
-  ["by whoever reads the board", { board: new FaultBoard() }, true],
+  ["by a reader of the board", { board: new FaultBoard() }, true],
   ["by an onlooker", { board: new FaultBoard([], { isRead: false }), onlooker }, true],
   ["by nobody", { board: new FaultBoard([], { isRead: false }) }, false],
   ["by nobody, without a board", { onlooker }, false],

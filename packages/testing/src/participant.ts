@@ -1,4 +1,4 @@
-/** Somebody who asks something in a world: counted, and struck by faults; may die and come back. */
+/** A client in a world. Its requests are counted, and faults strike them; it may die and come back. */
 import type { ApiResponse } from "@setpoint/apimachinery";
 import type { WriteFault } from "./faults/fault.ts";
 import { Views } from "./faults/observed-watch.ts";

@@ -107,8 +107,8 @@ export class ProcessLink {
   }
 
   /**
-   * Aborts with the process or with the caller's. Not `AbortSignal.any`, which costs more than the rest of a watch: whoever watches
-   * ends its own signal with the stream, and then nothing is left here.
+   * Aborts with the process or with the caller's signal. `AbortSignal.any` would cost more than the rest of a
+   * watch. The caller aborts its own signal when the stream ends, so nothing is left here.
    */
   #signalOfWatch(signal: AbortSignal | undefined): AbortSignal {
     if (signal === undefined || !this.isAlive) return this.#end.signal;

@@ -42,14 +42,17 @@ export interface BeyondRepair {
   readonly membersLost: number;
 }
 
+/** Simulates what the containers of some images do. */
 export interface ProgramModel {
   /** Called once, before anything is started. */
   attach?(host: Host): void;
   runs(image: string): boolean;
   start(launch: Launch): Program;
-  /** This pod, or every pod that runs now, is stopped by somebody who is not bound by the rules, not by an operator. */
+  /** An actor that need not obey the rules, not an operator, stops this pod, or every pod that runs now. */
   forgive?(podName?: string): void;
-  /** Somebody has stopped a process without a word: who stops another one at the same moment could not know. */
+  /**
+   * A process was stopped without notice: an actor that stops another one at the same moment could not know.
+   */
   surprised?(): void;
   /** Said when so much data is gone that what is left never agrees again, and only a person can help. */
   readonly beyondRepair?: BeyondRepair | undefined;

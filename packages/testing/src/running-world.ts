@@ -101,7 +101,7 @@ export class RunningWorld implements World {
     );
   }
 
-  /** Looks anew when the kind was not served when it looked last. */
+  /** Asks the server again when it did not serve the kind the last time. */
   async #resourceOf(object: KubeObject): Promise<KindRef> {
     try {
       if (this.#mapper !== undefined) return this.#mapper.ofObject(object);
@@ -286,7 +286,9 @@ export class RunningWorld implements World {
     for (const operator of this.#parts.operators) operator.strikeAt(write, { kind: "lose" });
   }
 
-  /** Time stands still for good. Nobody is told: whatever waits in the world is forgotten with it. */
+  /**
+   * Time stands still for good. Nothing gets a signal: timers and requests of the world are garbage with it.
+   */
   [Symbol.asyncDispose](): Promise<void> {
     this.#hasEnded = true;
     return Promise.resolve();
@@ -308,8 +310,8 @@ export class RunningWorld implements World {
   }
 
   /**
-   * Runs until nothing has been written for a while by those who may, and no operator has anything to do; no longer, though nothing
-   * happens at that moment.
+   * Runs until all who may write have written nothing for a while and no operator has anything to do. It
+   * stops there, though nothing happens at that moment.
    */
   async #silence(limitMs: number): Promise<boolean> {
     const { clock } = this.host;
@@ -322,7 +324,7 @@ export class RunningWorld implements World {
         const entry = trace.entries[looked];
         if (entry?.kind === "write") silentSinceMs = entry.atMs;
       }
-      // Where nobody leads, silence says nothing: whoever comes to lead looks at everything.
+      // Without a leader silence proves nothing: the next leader reconciles everything.
       if (!areLed(operators)) silentSinceMs = clock.monotonic();
       return clock.monotonic() - silentSinceMs >= silentMs && areQuiet(operators);
     };
@@ -344,7 +346,10 @@ export class RunningWorld implements World {
     return undefined;
   }
 
-  /** Whoever deletes a pod, or what an operator keeps pods for, may break rules that an operator may not. */
+  /**
+   * A client that deletes a pod, or an object for which an operator keeps pods, may break rules that an
+   * operator may not.
+   */
   #forgive(kind: KindRef, name: string): void {
     const isPod = kind.kind === "Pod" && kind.group === "";
     if (!isPod && !this.#parts.kinds.includes(kind)) return;
@@ -368,7 +373,7 @@ export class RunningWorld implements World {
   }
 }
 
-/** Whether of each operator somebody may write. */
+/** Whether each operator has a replica that may write. */
 function areLed(operators: readonly SimulatedOperator[]): boolean {
   return operators.every(({ group }) => operators.some((each) => each.group === group && each.isLeader));
 }

@@ -111,7 +111,7 @@ test("an operator may do only what its own role allows", async () => {
   expect(conditionOf(await world.get(Candy, "lolly"), "Allowed")?.message).toContain('cannot list resource "pods"');
 });
 
-test("a world of what operators observe has Events of the scheduler only for those who may read them", async () => {
+test("in an observed world only operators that may read Events get the scheduler's", async () => {
   const isBinding = (line: string): boolean => /controllers POST default\/pods\/web\/binding/.test(line);
   const isEvent = (line: string): boolean => /controllers POST default\/events\/web/.test(line);
   const traceFor = async (verbs: readonly string[], controllers: "all" | "observed"): Promise<readonly string[]> => {
@@ -153,7 +153,7 @@ test("pods of built-in workloads run on the nodes, and come back when they die",
   expect(await world.list(Pod)).toEqual([]);
 });
 
-test("with the end of a world time ends, also for those who let it pass just then", async () => {
+test("time ends with its world, also for a caller that advances it at that moment", async () => {
   const world = await simulate({ seed: 1 });
   const startMs = world.host.clock.monotonic();
   const running = world.run(600_000);

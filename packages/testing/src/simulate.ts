@@ -22,6 +22,7 @@ import { Trace } from "./trace.ts";
 import { clusterAdmin, operatorNamespace, operatorUser } from "./users.ts";
 import type { World } from "./world.ts";
 
+/** Which operators, programs, nodes and faults a simulated world has, and its seed. */
 export interface SimulateOptions {
   /** Everything about the run follows from it. */
   readonly seed: number;
@@ -93,7 +94,7 @@ export interface WatchedWorld {
   readonly operators: readonly string[];
 }
 
-/** As `simulate`, for those who look over everybody's shoulders. */
+/** As `simulate`, and the caller sees every request and every watch event. */
 export async function simulateWatched(options: SimulateOptions, watching: Watching): Promise<WatchedWorld> {
   const { models = [], seed } = options;
   if (!Number.isSafeInteger(seed))

@@ -25,15 +25,16 @@ import type { Host } from "@setpoint/host";
 /** The server, as its different users see it. */
 export interface SimulatedApiServer extends AsyncDisposable {
   transportAs(user: UserInfo): Transport;
-  /** For those who look at what is stored without asking. */
+  /** What is stored, for readers that bypass the API. */
   readonly storage: Pick<Storage, "get" | "list" | "watch" | "revision" | "write">;
   /** Everything that is stored now. */
   contents(): StorageContents;
 }
 
 /**
- * Everything about it follows from the host's clock and randomness, and from the contents; without any it is bootstrapped. Webhooks,
- * of conversion too, and admission policies are looked at only when there is somebody who can be asked.
+ * Everything about it follows from the host's clock and randomness, and from the contents; without contents
+ * it is bootstrapped. It uses webhooks, also for conversion, and admission policies only when a webhook
+ * server is there.
  */
 export async function startSimulatedApiServer(
   host: Host,

@@ -19,7 +19,7 @@ export interface OperatorProcess {
   call<T>(what: string, kind: "look" | "write", send: () => Promise<T>): Promise<T>;
 }
 
-/** An operator, or what makes one anew for each of its processes. */
+/** An operator, or a function that creates one for each of its processes. */
 export type OperatorSource = Operator | ((process: OperatorProcess) => Operator);
 
 export interface SimulatedOperatorOptions {

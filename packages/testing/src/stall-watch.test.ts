@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { StallWatch } from "./stall-watch.ts";
 
-test("a run that stalls is told of it, also when another one ends meanwhile", async () => {
+test("a run that stalls is reported, also when another one ends meanwhile", async () => {
   const watch = new StallWatch(300);
   const endless = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve));

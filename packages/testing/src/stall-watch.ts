@@ -19,8 +19,9 @@ export interface StallWatcherData {
 const lookMs = 250;
 
 /**
- * Guarantees: a run that takes one step for longer than `stallMsMax` of real time is ended, and rejects with a sentence that says
- * where it was. Caveat: only on the main thread of a process; whoever runs worlds in workers ends those.
+ * Guarantees: a run that takes one step for longer than `stallMsMax` of real time ends and rejects; the
+ * message says where it was. Caveat: only on the main thread of a process; a caller with workers terminates
+ * them.
  */
 export class StallWatch {
   readonly #shared = new Int32Array(new SharedArrayBuffer(16));

@@ -30,7 +30,7 @@ export interface StartStateOptions {
 /** By then the controllers have done what a new cluster needs. */
 const startMs = 10_000;
 const establishedLookMs = 20;
-/** A test run has few sets of operators; whoever makes a kind anew for every world must not keep them all. */
+/** A test run has few sets of operators. The limit is for a caller that creates a kind for every world. */
 const cachedMax = 16;
 
 const cached = new Map<string, Promise<StartState>>();

@@ -21,7 +21,10 @@ export class Trace {
   readonly entries: TraceEntry[] = [];
   /** Of the entries that wait no more; made with the first of them. */
   #hash: Hash | undefined;
-  /** Bodies of the last entries, which were not hashed yet: most runs end without anybody asking, so they wait until somebody does. */
+  /**
+   * Bodies of the last entries, not hashed yet. Most runs end without a request for the hash, so it is
+   * computed on demand.
+   */
   #pending: unknown[] = [];
 
   /** `body` counts for the hash, but is too long for a line; it must not change any more. */

@@ -35,7 +35,7 @@ function cleaning(): Operator {
 
 const lolly = Candy({ name: "lolly", spec: { flavor: "mint" } });
 
-test("whichever write of a deletion is struck, the cleanup is done before the object goes, and makes nothing anew", async () => {
+test("whichever write of a deletion fails, the cleanup ends before the object goes, and recreates nothing", async () => {
   for (const strike of ["before", "after", "lose"] as const)
     for (let write = 1; write <= 5; write++) {
       await using world = await simulate({ seed: write, operators: [cleaning()], watchLagMsMax: write * 100 });

@@ -4,16 +4,19 @@ import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { SimulatedHost } from "@setpoint/host/simulated";
 import type { OutageKind } from "./node-outage.ts";
 
+/** How long `until` and the like wait. */
 export interface WaitOptions {
   /** Milliseconds of virtual time; default two minutes. */
   readonly within?: number;
 }
 
+/** How long `settled` waits, and which reconcile failure it expects. */
 export interface SettledOptions extends WaitOptions {
   /** The reconcile is expected to fail with this message, which must be so; any other failure is one of the test. */
   readonly failing?: string | RegExp;
 }
 
+/** How long `quiet` watches, and which reconcile failure it expects. */
 export interface QuietOptions {
   /** Hours of virtual time; default 1. */
   readonly hours?: number;

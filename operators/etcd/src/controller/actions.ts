@@ -1,4 +1,7 @@
-/** Performs the steps of the plan. Each is idempotent and decides nothing: what is half done is observed and planned anew. */
+/**
+ * Performs the steps of the plan. Each step is idempotent and decides nothing: the next pass observes what is
+ * half done and plans again.
+ */
 import { Pod, Service } from "setpoint/kinds";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
@@ -24,7 +27,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
 
     startMember,
 
-    // One after another: when one is refused, no other is under way, and the rest is planned anew.
+    // One after another: when the server refuses one, no other is in flight, and the next pass plans the
+    // rest.
     async startFounders({ members, initialCluster }, context, seen) {
       await applyServices(context, seen);
       const [first, ...others] = members;
@@ -158,7 +162,7 @@ const startRetryMs = 2_000;
 /** How old answers may be upon which a member is stopped. */
 const answersMsMax = 2_000;
 
-/** A refusal that time mends is no failure: it is asked again soon, without a growing back-off. */
+/** A temporary refusal is no failure: the operator retries it soon, without a growing back-off. */
 async function unlessNotYet(change: Promise<void>, context: ReconcileContext): Promise<Result | void> {
   try {
     await change;

@@ -82,7 +82,7 @@ function exitText({ pod }: SeenMember): string {
   return code === undefined ? "" : ` with exit code ${code}`;
 }
 
-/** Why a pod is not ready, in a word of whoever has said it: its node, or the controller of nodes. */
+/** Why a pod is not ready, in one word; the node or the node controller reports it. */
 function readiness({ pod }: SeenMember): string {
   const ready = pod?.status?.conditions?.find((each) => each.type === "Ready");
   return ready?.status === "True" || ready?.reason === undefined ? "" : ` (${ready.reason})`;

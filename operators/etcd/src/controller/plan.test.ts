@@ -17,7 +17,7 @@ describe("plan", () => {
       "rest",
     ],
     ["a Service is missing", seen([a(), b(), c()], { servicesToApply: ["orders"] }), "applyServices"],
-    ["a Service belongs to somebody else", seen([a(), b(), c()], { serviceTaken: "orders" }), "wait"],
+    ["a Service has another owner", seen([a(), b(), c()], { serviceTaken: "orders" }), "wait"],
     ["members of two clusters", seen([a(), b(), c()], { clusterIds: ["c1", "c2"] }), "wait"],
 
     ["a member's process died", seen([a(), b(), c({ pod: "Failed" })]), "removeMember c"],
@@ -185,7 +185,7 @@ describe("plan", () => {
     expect(step(given)).toBe(expected);
   });
 
-  test("a learner whose claim is being deleted before it has started is started anew when the claim is gone", () => {
+  test("a learner whose claim is deleted before its first start is recreated when the claim is gone", () => {
     const wanted = cluster(claims);
     const learner = (sketch: MemberSketch): string =>
       step(

@@ -99,7 +99,7 @@ function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reas
   return actOn<Actions, Name>(action, args, reason);
 }
 
-/** Nothing to do; a refused version is said for as long as it is wanted. */
+/** Nothing to do. The status reports a refused version for as long as the spec has it. */
 function atRest(seen: Seen): EtcdStep {
   return seen.versionRefusal === undefined ? rest(recheckMs) : wait(seen.versionRefusal, recheckMs);
 }

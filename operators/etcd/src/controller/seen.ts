@@ -28,7 +28,7 @@ export interface Seen {
   readonly members: readonly SeenMember[];
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */
   readonly misowned: readonly string[];
-  /** Members whose pod or volume has labels that somebody has changed. */
+  /** Members whose pod or volume has labels that another client changed. */
   readonly mislabelled: readonly string[];
   /** Whether a quorum answered; only then `listed` is known. */
   readonly quorum: boolean;
@@ -40,7 +40,7 @@ export interface Seen {
   readonly versionRefusal?: string | undefined;
   /** Names of Services that are missing or not as they should be. */
   readonly servicesToApply: readonly string[];
-  /** A Service of our name that belongs to somebody else. */
+  /** A Service of our name that another owner has. */
   readonly serviceTaken?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function podState(pod: Pod | undefined): PodState {
   return phase === "Running" ? "running" : "starting";
 }
 
-/** Whether the pod waits for a claim that somebody has deleted: it has never started, or never will again. */
+/** Whether the pod waits for a claim that a client deleted: it has never started, or never will again. */
 export function waitsForVolume({ cluster }: Seen, member: SeenMember): boolean {
   if (cluster.spec.volumeClaimTemplate === undefined || podState(member.pod) !== "starting") return false;
   return member.volume === undefined || isVolumeLeaving(member);

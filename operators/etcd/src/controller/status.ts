@@ -71,7 +71,7 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
     members.some((each) => !isHealthy(each) && each.listed?.learner === false && !isUpgrading(seen, each))
   )
     return "Recovering";
-  // A removed member counts until its pod is gone: only then is the resize over for somebody who looks.
+  // A removed member counts until its pod is gone: only then does a user see the resize as finished.
   const isLeaving = seen.members.some((each) => each.listed === undefined && each.pod !== undefined);
   if (isLeaving || members.length !== cluster.spec.size || members.some((each) => each.listed?.learner))
     return "Scaling";
@@ -89,9 +89,9 @@ function unfinished(before: Status["phase"] | undefined): Status["phase"] {
   return before === undefined || before === "Running" || before === "Paused" ? "Recovering" : before;
 }
 
-/** A next try that is longer past than this is written anew; more often would only make writes. */
+/** A next try that is further in the past than this is written again. More often would only add writes. */
 const nextTryStaleMs = 10_000;
-/** What has lasted longer is ended by somebody else; to write the next look at it again and again would never end. */
+/** Something else must end what has lasted longer. Writing the next try again and again would never end. */
 const nextTryMsMax = 60_000;
 
 /** What is waited for; `since` stays while the subject stays, so that a person sees how long it takes. */

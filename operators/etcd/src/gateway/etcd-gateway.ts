@@ -14,6 +14,7 @@ export interface EtcdGateway {
   moveLeader(endpoint: string, targetId: string, signal: AbortSignal): Promise<void>;
 }
 
+/** The members that the cluster agreed on, as one member lists them. */
 export interface MemberList {
   readonly clusterId: string;
   readonly members: readonly ListedMember[];
@@ -28,6 +29,7 @@ export interface ListedMember {
   readonly learner: boolean;
 }
 
+/** The state of one member, as it reports it itself. */
 export interface MemberStatus {
   readonly memberId: string;
   readonly clusterId: string;
@@ -60,7 +62,7 @@ export function waitsForStart(error: EtcdError): boolean {
   return /not enough started|not started/i.test(error.message);
 }
 
-/** Refusals that time mends: the five-second rule for changes of membership, and a learner that is not in sync yet. */
+/** Temporary refusals: the five-second rule for membership changes, and a learner that is not in sync yet. */
 export function isNotYet(error: unknown): error is EtcdError {
   if (!isEtcdError(error)) return false;
   return (

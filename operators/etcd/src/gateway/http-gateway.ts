@@ -1,4 +1,7 @@
-/** The gateway over HTTP. Values are base64, 64-bit numbers are decimal strings: IDs are turned into hexadecimal at once. */
+/**
+ * The gateway over HTTP. Values are base64 and 64-bit numbers are decimal strings; IDs become hexadecimal at
+ * once.
+ */
 import { request } from "node:http";
 import { EtcdError, type EtcdGateway, type MemberList, type MemberStatus } from "./etcd-gateway.ts";
 
@@ -7,6 +10,7 @@ const deadlineMs = 2_000;
 /** Status and membership are small; a larger answer is not etcd's. */
 const answerBytesMax = 1 << 20;
 
+/** Talks to etcd over the JSON gateway of its client port. */
 export function httpGateway(): EtcdGateway {
   return {
     async members(endpoint, signal) {

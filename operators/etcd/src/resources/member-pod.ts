@@ -28,7 +28,7 @@ const containerSecurity = {
 export interface MemberPodOptions {
   readonly member: string;
   readonly version: string;
-  /** Names of the members that etcd is told at its first start; ignored once it has data. */
+  /** Names of the members that etcd gets at its first start; ignored once it has data. */
   readonly initialCluster: readonly string[];
   readonly state: "new" | "existing";
 }

@@ -61,8 +61,9 @@ function isSamePort({ name, port, targetPort }: ServicePort, wanted: ServicePort
 }
 
 /**
- * A merge patch that makes a Service as wanted again. An apply would not do: what somebody else has added stays in an apply, and a
- * port that got another number is one that was added, beside which the server refuses ours, because it has the same name.
+ * A merge patch that restores a Service. An apply is not enough, because it keeps what another client added.
+ * A port with a changed number counts as added, and the server refuses ours beside it, because both have the
+ * same name.
  */
 export function restoration({ spec }: Service, wanted: Service): object {
   const foreign = Object.keys(spec?.selector ?? {}).map((label) => [label, null] as const);

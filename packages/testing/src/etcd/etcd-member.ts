@@ -13,7 +13,7 @@ export interface EtcdNetwork {
   group(clusterId: string): QuorumGroup;
   started(member: EtcdMember): void;
   ended(member: EtcdMember): void;
-  /** A member was told to stop; `violation` says which rule that breaks. */
+  /** A member received the signal to stop; `violation` says which rule that breaks. */
   stopping(member: EtcdMember, violation: string | undefined): void;
 }
 
@@ -28,6 +28,7 @@ const killedCode = 137;
 /** A fatal message, and the code of the exit. */
 class Fatal extends Error {}
 
+/** One etcd process on its volume; it dies with its pod, and its data stays. */
 export class EtcdMember implements Program, Peer {
   readonly version: string;
   readonly launch: Launch;
@@ -232,7 +233,7 @@ export class EtcdMember implements Program, Peer {
       );
   }
 
-  /** Being stopped is somebody's decision, unlike being killed: it must leave a majority. */
+  /** An actor decides to stop a member, unlike a crash: a majority must remain. */
   #lostQuorum(): string | undefined {
     const group = this.#group;
     if (group?.hasQuorum !== true || group.leader === undefined) return undefined;

@@ -12,7 +12,7 @@ const learnersMax = 1;
 /** What the leader's log a learner must have to be promoted. */
 const inSyncRatio = 0.9;
 const latencyMsMax = 4;
-/** Whoever has decided to stop a member has looked at the others shortly before. */
+/** The actor that stops a member has read the state of the others at most this long before. */
 const momentMs = 50;
 
 /** A refusal of etcd, with its own words; anything else that is thrown means that nobody answers. */
@@ -20,6 +20,7 @@ export class EtcdRefusal extends Error {
   override readonly name = "EtcdRefusal";
 }
 
+/** What a member answers to a status request. */
 export interface SimulatedMemberStatus {
   readonly memberId: string;
   readonly clusterId: string;
@@ -32,6 +33,7 @@ export interface SimulatedMemberStatus {
   readonly errors: readonly string[];
 }
 
+/** Simulates etcd in pods, with membership, quorum and data, and records each violation of safety. */
 export class EtcdModel implements ProgramModel {
   readonly violations: string[] = [];
   #host: Host | undefined;

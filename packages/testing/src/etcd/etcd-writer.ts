@@ -2,6 +2,7 @@
 import { type Host, sleep } from "@setpoint/host";
 import type { EtcdModel } from "./etcd-model.ts";
 
+/** What a client that writes all the time got acknowledged, and what was lost. */
 export interface WriterReport {
   readonly acknowledged: number;
   readonly failed: number;

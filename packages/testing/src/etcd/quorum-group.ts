@@ -9,7 +9,7 @@ export interface Peer {
   readonly version: string;
   /** Since when its peers are connected to it. */
   readonly connectedSinceMs: number;
-  /** It was told to stop and is about to. */
+  /** It received the signal to stop and is about to. */
   readonly isStopping: boolean;
   /** Clients are answered. */
   readonly isServing: boolean;
@@ -31,8 +31,9 @@ const snapshotMsMax = 600;
 export const requestTimedOut = "etcdserver: request timed out";
 
 /**
- * Guarantees: an entry is agreed on only when a majority of the voters has it, and a leader is elected only by a majority of
- * voters whose logs are not newer than its own. Whoever loses the volumes of a majority loses what was agreed.
+ * Guarantees: an entry is committed only when a majority of the voters has it. Only a majority of voters
+ * elects a leader, and none of them has a newer log than the leader. When a majority loses its volumes,
+ * committed entries are lost.
  */
 export class QuorumGroup {
   readonly #host: Host;

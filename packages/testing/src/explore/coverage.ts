@@ -1,6 +1,7 @@
 /** Which cells (site × fault) were visited. */
 import { type FaultKind, faultNames } from "../faults/fault.ts";
 
+/** How many places a story has for one kind of fault, and what the runs there showed. */
 export interface KindCoverage {
   readonly kind: FaultKind;
   readonly cells: number;
@@ -10,11 +11,13 @@ export interface KindCoverage {
   readonly failed: number;
 }
 
+/** The coverage of one story, by kind of fault. */
 export interface StoryCoverage {
   readonly story: string;
   readonly kinds: readonly KindCoverage[];
 }
 
+/** The sums over all stories and kinds of faults. */
 export function coverageOf(coverage: readonly StoryCoverage[]): { readonly cells: number; readonly visited: number } {
   const kinds = coverage.flatMap(({ kinds }) => kinds);
   return {

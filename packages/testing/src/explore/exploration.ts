@@ -6,8 +6,9 @@ import type { StoryCoverage } from "./coverage.ts";
 import type { RunReport } from "./run-schedule.ts";
 import type { StoryInit, Subject } from "./story.ts";
 
+/** What to explore, from which seed, for how long and with which faults. */
 export interface ExploreOptions {
-  /** What is explored: an operator, or what makes a setting anew for each run. */
+  /** What is explored: an operator, or a function that creates a setting for each run. */
   readonly subject: Subject;
   readonly worlds: readonly StoryInit[];
   /** Everything follows from it. */
@@ -46,30 +47,33 @@ export interface ExploreOptions {
   readonly onRun?: (run: FinishedRun) => void;
   /** Called when something is done and has broken no rule, with a name for `visited`. */
   readonly onDone?: (name: string) => void;
-  /** Called when a failure is found and shrunk; `name` is what `onDone` is called with when it is mended. */
+  /** Called when a failure is found and shrunk. `onDone` gets the same `name` when the failure is fixed. */
   readonly onFailure?: (failure: Failure, name: string) => void;
   /** Only for the time budget. */
   readonly clock?: Clock;
 }
 
+/** One schedule that ran, with the rules that it broke. */
 export interface FinishedRun {
   readonly story: string;
   readonly cell: string;
   readonly broken: readonly BrokenRule[];
 }
 
+/** A broken rule with the smallest schedule that breaks it. */
 export interface Failure {
   /** The smallest schedule that still breaks the rule. */
   readonly report: RunReport;
   readonly rule: BrokenRule;
   /** Faults before shrinking. */
   readonly faultsBefore: number;
-  /** What was said before shrinking, without numbers and names. */
+  /** The oracle's sentence before shrinking, without numbers and names. */
   readonly sentence?: string;
   /** Runs that broke the same rule in the same way. */
   alike: number;
 }
 
+/** The result of an exploration: its failures, and how much of the faults it covered. */
 export interface Exploration {
   readonly schedules: number;
   readonly failures: readonly Failure[];
@@ -81,6 +85,7 @@ export interface Exploration {
   readonly tookMs: number;
 }
 
+/** How many pairs of faults ran, and how many were skipped as redundant. */
 export interface PairCounts {
   /** Pairs that were run now. */
   readonly run: number;

@@ -28,6 +28,7 @@ const firstRuns = 2;
 /** Runs without faults from other seeds, which show what is chance. */
 const chanceRuns = 2;
 
+/** Runs the stories under faults, each alone first, and shrinks each schedule that breaks a rule. */
 export function explore(options: ExploreOptions): Promise<Exploration> {
   if (typeof options.seed !== "number" || !Number.isSafeInteger(options.seed))
     throw new SetpointError(

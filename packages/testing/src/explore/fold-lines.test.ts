@@ -10,7 +10,7 @@ function texts(lines: readonly RunLine[]): readonly string[] {
   return folded(lines).map(({ text }) => text);
 }
 
-test("what happens again and again is told once, with how often and until when", () => {
+test("a repeated event is one line with its count and its last time", () => {
   const lines = Array.from({ length: 6 }, (_, round) => [
     line(round * 1_000, "PATCH default/configmaps/a → 201"),
     line(round * 1_000 + 1, `saw configmaps/a modified (version ${200 + round})`, "saw"),
@@ -36,7 +36,7 @@ test("what strikes and what breaks stays, in its place", () => {
   );
 });
 
-test("different objects are different lines, and what comes twice is told twice", () => {
+test("different objects have different lines, and two events of an object have two", () => {
   const lines = ["a", "b", "c", "d", "e", "a", "a"].map((name, atMs) =>
     line(atMs, `DELETE default/pods/${name} → 200`),
   );

@@ -48,7 +48,7 @@ test("a fault that strikes while the world comes to rest from another one is ove
   expect(broken).toEqual([]);
 });
 
-test("whoever looks again at rest is found, also after faults that take long", async () => {
+test("an operator that polls at rest is found, also after long faults", async () => {
   const looking: Reconcile = async (page, context) => {
     await writing(page, context);
     await context.fresh(ConfigMap, page.metadata.name);

@@ -20,6 +20,7 @@ import { endState, hashOf } from "./end-state.ts";
 import { Recorder } from "./recorder.ts";
 import { describeStep, play, settingOf, type Story, type Subject } from "./story.ts";
 
+/** A run in full: the same seed, story and faults give the same trace. */
 export interface Schedule {
   readonly seed: number;
   readonly story: Story;
@@ -84,7 +85,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   const stepsMs: number[] = [];
   let unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
   const from = recorder.passages.length;
-  // What breaks a rule of safety meanwhile is said by the oracle of operands.
+  // The oracle of operands reports a broken safety rule meanwhile.
   if (unsettled === undefined) {
     await world.run(options.quietMs).catch(() => {});
     [unsettled] = world.failures;
@@ -157,7 +158,7 @@ async function tell(
     // One more fault may strike while the world comes to rest after the others.
     do {
       await world.until("the last fault is over", isOver, { within: hourMs });
-      // Whoever was cut off asks again only after a while.
+      // A client that lost its connection reconnects only after a back-off.
       if (faults.some(isObservationFault)) await world.run(backOffMs);
       await world.settled({ within });
     } while (!isOver());
@@ -167,7 +168,7 @@ async function tell(
   return undefined;
 }
 
-/** What operators created and deleted, and how often. Whoever asks again for the end of the same object does nothing twice. */
+/** What operators created and deleted, and how often. A second deletion of the same object does not count. */
 function summaryOf(passages: readonly Passage[], operators: readonly string[]): ReadonlyMap<string, number> {
   const summary = new Map<string, number>();
   const ended = new Set<string>();

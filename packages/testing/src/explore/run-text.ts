@@ -50,8 +50,8 @@ export function runLines(report: RunReport, all = false): readonly RunLine[] {
 }
 
 /**
- * What happens again and again is told once. At most so many lines (`Infinity`: all); what is far from everything that matters is
- * left out first.
+ * Prints an event that repeats once. At most `linesMax` lines (`Infinity`: all); it omits first the lines
+ * that are far from everything that matters.
  */
 export function runText(report: RunReport, linesMax: number = linesMaxDefault): string {
   const lines = folded(runLines(report));

@@ -52,7 +52,7 @@ export async function shrink(report: RunReport, options: ShrinkOptions): Promise
   return best;
 }
 
-/** What is said of a rule, without names that chance makes, and without numbers, which are times and versions. */
+/** The sentence of a broken rule without random names, and without numbers, which are times and versions. */
 export function sentencePattern({ sentence }: BrokenRule): string {
   return sitePattern(sentence.split("\n")[0] ?? "").replaceAll(/\d+/g, "");
 }

@@ -8,6 +8,7 @@ import type { SimulateOptions } from "../simulate.ts";
 import type { OperatorSource } from "../simulated-operator.ts";
 import type { ObjectName, World } from "../world.ts";
 
+/** One step of a story. The next one begins when it is done. */
 export type StoryStep =
   /** Server-side apply, by force, as the user of the story. */
   | { readonly kind: "apply"; readonly object: KubeObject }
@@ -20,12 +21,13 @@ export type StoryStep =
   /** Anything else. */
   | { readonly kind: "do"; readonly what: string; run(world: World): void | Promise<void> };
 
+/** What a user does in a world, step by step, under a name that reports print. */
 export interface Story {
   readonly name: string;
   readonly steps: readonly StoryStep[];
 }
 
-/** An object alone is the story in which somebody applies it. */
+/** An object alone is the story in which a user applies it. */
 export type StoryInit = Story | KubeObject;
 
 /** What is new in each run: operators, the models of their operands, and rules about them. */
@@ -36,7 +38,10 @@ export interface Setting extends Omit<SimulateOptions, "seed" | "operators" | "m
   readonly oracles?: readonly Oracle[];
 }
 
-/** An operator, or what makes a setting anew for each run: models keep data, so no two runs may share one. */
+/**
+ * An operator, or a function that creates a setting for each run. Models keep data, so two runs may not share
+ * one.
+ */
 export type Subject = Operator | (() => Setting);
 
 export function settingOf(subject: Subject): Setting {
@@ -48,6 +53,7 @@ export function story(name: string, ...steps: readonly (StoryStep | KubeObject)[
   return { name, steps: steps.map(stepOf) };
 }
 
+/** A server-side apply of the object, by force, as the user of the story. */
 export function apply(object: KubeObject): StoryStep {
   return { kind: "apply", object };
 }
@@ -57,7 +63,7 @@ export function patch(of: KindRef, name: ObjectName, change: unknown): StoryStep
   return { kind: "patch", of, name, patch: change };
 }
 
-/** Somebody deletes an object. */
+/** A user deletes an object. */
 export function remove(of: KindRef, name: ObjectName): StoryStep {
   return { kind: "delete", of, name };
 }

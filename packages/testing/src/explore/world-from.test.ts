@@ -10,7 +10,7 @@ function recorded(name: string, uid: string, more: Partial<ConfigMap["metadata"]
   return { ...object, metadata: { ...object.metadata, uid, resourceVersion: "77", ...more } };
 }
 
-test("recorded objects are made anew, with the new UIDs of their owners", async () => {
+test("recorded objects are recreated with the new UIDs of their owners", async () => {
   const owner = recorded("owner", "old-1", {});
   const child = recorded("child", "old-2", {
     ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "old-1" }],

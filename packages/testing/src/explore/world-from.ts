@@ -2,7 +2,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import { happens, type StoryStep } from "./story.ts";
 
-/** Fields that a server sets; an object that is made anew has its own. */
+/** Fields that the server sets; a recreated object has its own. */
 const ofTheServer = new Set([
   "uid",
   "resourceVersion",

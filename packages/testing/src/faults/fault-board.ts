@@ -104,7 +104,7 @@ export class FaultBoard {
       if (isStepFault(fault) && "atMs" in fault.at) clock.setTimer(() => this.strike(fault), fault.at.atMs);
   }
 
-  /** Whether somebody must elect a leader for these faults to strike. */
+  /** Whether these faults strike only with leader election. */
   get needsLease(): boolean {
     return this.#faults.some(({ kind }) => kind === "D1" || kind === "D2" || kind === "D3");
   }

@@ -45,7 +45,7 @@ export type WriteFault =
   | { readonly kind: "A3"; readonly at: WriteSite }
   /** From this write on the process dies at every `every`-th write, `times` times. */
   | { readonly kind: "A6"; readonly at: WriteSite; readonly every: number; readonly times: number }
-  /** The write never leaves, and the caller is told so. */
+  /** The write never leaves, and the caller gets an error. */
   | { readonly kind: "B1"; readonly at: WriteSite }
   /** The write is done, and its answer is lost. */
   | { readonly kind: "B2"; readonly at: WriteSite }
@@ -83,7 +83,7 @@ export type ObservationFault =
 
 /** What befalls a process and its time. */
 export type ProcessFault =
-  /** Somebody else holds the lease for so long, in the middle of whatever the process is doing. */
+  /** Another client holds the lease for this long, in the middle of the process's work. */
   | { readonly kind: "D1"; readonly at: StepSite; readonly forMs: number }
   /** Requests for leases take so long, for so long. */
   | { readonly kind: "D2"; readonly at: StepSite; readonly delayMs: number; readonly forMs: number }
@@ -94,11 +94,11 @@ export type ProcessFault =
 
 /** What others do to the cluster. */
 export type WorldFault =
-  /** Somebody deletes a child. */
+  /** Another client deletes a child. */
   | { readonly kind: "E1"; readonly at: StepSite; readonly child: ChildChoice }
   /**
-   * Somebody edits a child: `own` changes a field that the operator has set, a label or, with `of`, a value of its spec; otherwise
-   * a label and an annotation are added.
+   * Another client edits a child. `own` changes a field that the operator set: a label or, with `of`, a value
+   * of its spec. Otherwise the client adds a label and an annotation.
    */
   | {
       readonly kind: "E2";
@@ -107,7 +107,7 @@ export type WorldFault =
       readonly own: boolean;
       readonly of?: "spec";
     }
-  /** Somebody deletes the story's objects and takes their finalizers off; then makes them again. */
+  /** A user deletes the story's objects and removes their finalizers, then creates them again. */
   | { readonly kind: "E3"; readonly at: StepSite }
   /** The namespace is terminated and made again with the story's objects. */
   | { readonly kind: "E4"; readonly at: StepSite }
@@ -130,8 +130,10 @@ export type WorldFault =
    */
   | { readonly kind: "E11"; readonly at: StepSite; readonly child: ChildChoice; readonly forMs: number };
 
+/** One fault of a schedule, with the place where it strikes. */
 export type Fault = WriteFault | ObservationFault | ProcessFault | WorldFault;
 
+/** The code of a fault, as schedules and reports name it. */
 export type FaultKind = Fault["kind"];
 
 /** What each kind is called in reports. */

@@ -1,2 +1,5 @@
-/** The label and annotation that somebody else puts on an object; whoever takes it away has overwritten foreign fields. */
+/**
+ * The label and annotation that another client puts on an object. A writer that removes it has overwritten
+ * foreign fields.
+ */
 export const foreignKey = "somebody.example.com/note";

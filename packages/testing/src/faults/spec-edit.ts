@@ -17,7 +17,10 @@ interface Editable {
 export interface SpecEdit {
   /** A merge patch. */
   readonly patch: JsonObject;
-  /** By its new key the item is another one, which belongs to whoever wrote it: an apply puts ours back beside it. */
+  /**
+   * With its new key the item is another one, owned by the client that wrote it: an apply adds ours beside
+   * it.
+   */
   readonly addsItem: boolean;
 }
 

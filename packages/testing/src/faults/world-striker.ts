@@ -30,7 +30,7 @@ export interface StrikerOptions {
 type FaultOf<K extends Fault["kind"]> = Extract<Fault, { readonly kind: K }>;
 
 const somebodyElse = "somebody-else";
-/** Whoever waits for something to be gone looks again this often, and not longer than that. */
+/** How often a client that waits for a deletion polls, and for how long at most. */
 const goneLookMs = 100;
 const goneLooksMax = 600;
 
@@ -276,7 +276,7 @@ export class WorldStriker implements Striker {
     return [...this.#owned, ...this.#kinds].find(({ plural }) => plural === resource);
   }
 
-  /** Who sent it before somebody stopped a process could not know of that. */
+  /** A client that sent it before a process was stopped could not know of that. */
   late(sentMs: number): void {
     if (this.#surprisedMs >= sentMs) this.#surprise();
   }

@@ -17,6 +17,7 @@ export interface ExploredModule {
   readonly options?: Omit<LawOptions, "worlds">;
 }
 
+/** How long and on how many threads to explore, and where to keep the progress. */
 export interface ModuleOptions {
   /** Threads; default 2. */
   readonly workers?: number;
@@ -75,7 +76,7 @@ export interface WorkerTask extends Omit<ModuleOptions, "clock" | "resume" | "wo
   readonly done: ProgressData;
 }
 
-/** What a thread says. */
+/** A message of a thread. */
 export type WorkerWord =
   | { readonly kind: "begins" }
   | { readonly kind: "ran"; readonly what: string }
@@ -87,12 +88,13 @@ const workersDefault = 2;
 /** A run takes milliseconds; even the first ones, which rest for a day, are far shorter on a busy machine. */
 const silenceMsMax = 300_000;
 /**
- * Mostly short-lived objects: with more room for them they are collected less often, and what a run needs is not moved about before it
- * ends. The room of a new thread begins at a megabyte and grows slowly, unless V8 is told otherwise before the thread is there; V8
- * takes a third of the young generation for one half of that room.
+ * Most objects are short-lived: with more room V8 collects them less often, and does not move what a run
+ * needs before it ends. The room of a new thread begins at a megabyte and grows slowly, unless an option sets
+ * it before the thread starts. V8 takes a third of the young generation for one half of that room.
  */
 const youngMegabytes = 192;
 
+/** Explores what a module exports on several threads, and continues an earlier exploration if asked. */
 export async function exploreModule(module: URL, options: ModuleOptions = {}): Promise<Summary> {
   const { workers = workersDefault, resume, clock = systemClock, onProgress, onFailure, ...task } = options;
   const startedMs = clock.monotonic();

@@ -15,7 +15,7 @@ export interface Repro {
   readonly faults: readonly Fault[];
 }
 
-/** Where pages of failures are written unless somebody says otherwise. */
+/** Where pages of failures are written by default. */
 export function defaultTraceFolder(): string {
   return join(tmpdir(), "setpoint-traces");
 }

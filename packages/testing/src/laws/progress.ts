@@ -47,7 +47,7 @@ export class Progress {
     return hash === undefined ? this.#visited.has(name) : (this.#pairs.get(story)?.has(hash) ?? false);
   }
 
-  /** It was run and broke no rule: whatever failed under this name is mended. */
+  /** It ran and broke no rule: every failure under this name is fixed. */
   add(name: string): void {
     const [, random = "", number] = swarmName.exec(name) ?? [];
     const [, story = "", hash] = pairName.exec(name) ?? [];

@@ -9,6 +9,7 @@ import type { Fault } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import { defaultTraceFolder, failureText, type Repro } from "./failure-text.ts";
 
+/** How to explore a reconciler in a test; every option of `explore` but the subject. */
 export interface LawOptions extends Omit<ExploreOptions, "subject" | "seed"> {
   /** Everything follows from it; default 1. */
   readonly seed?: number;

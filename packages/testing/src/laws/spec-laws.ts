@@ -15,6 +15,7 @@ export interface KindWithSchema extends KindRef<KubeObject> {
   crd(): KubeObject;
 }
 
+/** The kind whose spec is changed field by field, and the known exceptions. */
 export interface SpecLawOptions {
   readonly kind: KindWithSchema;
   /** What each operation begins from. */
@@ -36,6 +37,7 @@ export interface SpecLawOptions {
   readonly clock?: Clock;
 }
 
+/** Which fields of the spec were changed, and what went wrong. */
 export interface SpecReport {
   /** All fields of the spec, and those that something was done to. */
   readonly fields: readonly string[];

@@ -6,6 +6,7 @@ import { type Host, sleep } from "@setpoint/host";
 import type { Program, ProgramModel } from "../program-model.ts";
 import { Reachability } from "./reachability.ts";
 
+/** An order as the service answers it. */
 export interface Order {
   readonly id: string;
   /** What the caller calls it; several orders may have the same. */
@@ -14,6 +15,7 @@ export interface Order {
   readonly state: "accepted" | "made" | "cancelled";
 }
 
+/** The body of a request for an order. */
 export interface NewOrder {
   readonly reference: string;
   readonly flavor: string;
@@ -21,6 +23,7 @@ export interface NewOrder {
   readonly idempotencyKey?: string;
 }
 
+/** How the simulated service behaves. */
 export interface OrderServiceOptions {
   /** Whether it knows keys of idempotency; default false, as most services. */
   readonly idempotent?: boolean;

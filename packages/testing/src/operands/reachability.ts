@@ -1,15 +1,18 @@
-/** How something answers that a program asks over a network: at once, late, never, or as if it were not there. */
+/** How a system answers requests over a network: at once, late, never, or as if it were not there. */
 import { type Clock, sleep, stackless } from "@setpoint/host";
 
 /**
- * `down`: refused at once. `hung`: it takes the request and never answers. `partitioned`: nothing of the request arrives. Both of
- * the last look the same to who asks.
+ * `down`: it refuses requests at once. `hung`: it takes the request and never answers. `partitioned`: nothing
+ * of the request arrives. The client cannot tell the last two apart.
  */
 export type Outage = "down" | "hung" | "partitioned";
 
 /** When a caller gives up. */
 const timeoutMs = 10_000;
 
+/**
+ * The network between an operator and a system outside of the cluster, with outages, delays and lost answers.
+ */
 export class Reachability {
   readonly #name: string;
   #outage: Outage | undefined;
@@ -28,12 +31,12 @@ export class Reachability {
     this.#outage = outage;
   }
 
-  /** Each answer takes so much longer. */
+  /** Each answer takes this much longer. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** The next requests are done, and who asked is told that the connection broke. */
+  /** The server executes the next requests, but the client gets a broken connection. */
   loseAnswers(count: number): void {
     this.#answersToLose = count;
   }

@@ -98,7 +98,7 @@ export const ownNamespaces: Oracle = {
   },
 };
 
-/** With leader election, whoever has not renewed the lease in time writes nothing. */
+/** With leader election, an operator that has not renewed the lease in time writes nothing. */
 export const oneWriter: Oracle = {
   name: "one writer",
   judge(view) {

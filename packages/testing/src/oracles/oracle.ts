@@ -67,6 +67,7 @@ export interface Judge {
   ended?(end: RunEnd): string | undefined;
 }
 
+/** A rule about runs. `judge` starts a fresh judge for each run. */
 export interface Oracle {
   readonly name: string;
   judge(view: WorldView): Judge;

@@ -97,7 +97,7 @@ test("a status that is ahead of its object is an alarm", async () => {
   expect(rules.join()).toContain("honest status");
 });
 
-test("a label of somebody else that is taken away is an alarm", async () => {
+test("removing another client's label breaks a rule", async () => {
   const things = controller(Thing, {
     owns: [ConfigMap],
     async reconcile(_, { apply, owned, client }) {

@@ -78,7 +78,7 @@ export const nothingAfterCleanup: Oracle = {
   },
 };
 
-/** What somebody else has written into an object stays there. */
+/** What another client wrote into an object stays there. */
 export const foreignFields: Oracle = {
   name: "leaves foreign fields alone",
   judge: () => ({

@@ -16,7 +16,9 @@ const reconnectMs = 1_000;
 const killedCode = 137;
 const dataFile = "pgdata";
 
-/** A process of PostgreSQL on its volume. Without data it waits until somebody initialises or clones it. */
+/**
+ * A process of PostgreSQL on its volume. Without data it waits until an operator initialises or clones it.
+ */
 export class PostgresInstance implements Program {
   readonly launch: Launch;
   readonly network: Reachability;
@@ -140,7 +142,7 @@ export class PostgresInstance implements Program {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     this.#receiving?.cancel();
-    // Whoever waits for a commit never hears of it.
+    // A client that waits for a commit gets no answer.
     this.#waiting = [];
     this.#peers.ended(this);
     this.launch.exited(code);

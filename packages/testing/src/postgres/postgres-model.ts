@@ -12,6 +12,7 @@ export class PostgresRefusal extends Error {
   override readonly name = "PostgresRefusal";
 }
 
+/** What an instance answers to a status request. */
 export interface SimulatedInstanceStatus {
   readonly systemId: string;
   readonly timeline: number;
@@ -31,6 +32,7 @@ interface Acknowledged {
 
 const latencyMsMax = 4;
 
+/** Simulates PostgreSQL in pods, with replication and timelines, and records each violation of safety. */
 export class PostgresModel implements ProgramModel {
   readonly #instances = new Map<string, PostgresInstance>();
   readonly #systemIds = new Map<string, string>();
@@ -187,7 +189,7 @@ export class PostgresModel implements ProgramModel {
   #note(entry: Acknowledged): void {
     const earlier = this.#acknowledged.filter(({ cluster }) => cluster === entry.cluster);
     const last = earlier.at(-1);
-    // It went from this branch to another one, and now somebody writes on the old one.
+    // The history moved from this branch to another one, and now an instance writes on the old one.
     if (last !== undefined && last.branch !== entry.branch && earlier.some(({ branch }) => branch === entry.branch))
       this.#broken.push(`two primaries took writes: ${entry.branch} after ${last.branch}`);
     this.#acknowledged.push(entry);

@@ -56,6 +56,6 @@ test("a container port that another client adds stays, and breaks no rule of the
   const subject = defineOperator({ name: "shop", controllers: [shop] });
   const report = await replaySchedule(subject, { worlds }, JSON.stringify({ seed: 1, story: "is made", faults }));
   expect(report.struck.map(({ fault }) => fault)).toEqual(faults);
-  expect(report.passages.some(({ who, what }) => who === "somebody" && what.endsWith("/deployments/shop"))).toBe(true);
+  expect(report.hops.some(({ who, what }) => who === "somebody" && what.endsWith("/deployments/shop"))).toBe(true);
   expect(report.broken).toEqual([]);
 });

@@ -60,7 +60,7 @@ export { kindLaws } from "./kind-laws.ts";
 export type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "./oracles/oracle.ts";
 export { invariant } from "./oracles/oracle.ts";
 export { allOracles } from "./oracles/all-oracles.ts";
-export type { Passage, Sighting } from "./onlooker.ts";
+export type { Hop, Sighting } from "./onlooker.ts";
 
 // models of programs
 export type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";

@@ -1,9 +1,9 @@
-/** Who looks over the shoulders of all participants of a world: the oracles and the trace that a person reads. */
+/** The observer of every request and watch event of a world: the oracles, and the trace that a person reads. */
 import type { ApiRequest, WatchEventType } from "@setpoint/apimachinery";
 import type { TraceEntry } from "./trace.ts";
 
-/** A request that was answered, or what befell it. */
-export interface Passage extends TraceEntry {
+/** A request with its answer, or with the fault that struck it. */
+export interface Hop extends TraceEntry {
   /** Absent for calls that are not the API server's. */
   readonly request?: ApiRequest;
   /** Absent without an answer. */
@@ -23,7 +23,7 @@ export interface Sighting {
 }
 
 export interface Onlooker {
-  /** At the moment at which the server has done it, before the caller hears of it. */
-  passed(passage: Passage): void;
+  /** Called when the server has executed the request, before the client gets the answer. */
+  passed(hop: Hop): void;
   saw(sighting: Sighting): void;
 }

@@ -5,7 +5,7 @@ import { Views } from "./faults/observed-watch.ts";
 import { busyAnswer, conflictAnswer, quotaAnswer } from "./faults/refusals.ts";
 import { sitePattern } from "./faults/site-pattern.ts";
 import type { Pausable } from "./pausable.ts";
-import { type Call, type Lives, type ParticipantOptions, ProcessLink } from "./process-link.ts";
+import { type Call, type Incarnations, type ParticipantOptions, ProcessLink } from "./process-link.ts";
 
 /**
  * What befalls a write: `crash` ends the process before the write is sent or after it is done, `lose` loses the answer of a
@@ -22,7 +22,7 @@ interface Refusing {
 }
 
 /** Counts and faults outlive the participant's processes. */
-export class Participant implements Lives {
+export class Participant implements Incarnations {
   readonly name: string;
   /** Faults by the number of the write, from 1. */
   readonly faults: Map<number, Strike> = new Map();
@@ -46,7 +46,7 @@ export class Participant implements Lives {
     return new ProcessLink(this, this.#options, onCrash, clock);
   }
 
-  nextWrite(call: Call): ReturnType<Lives["nextWrite"]> {
+  nextWrite(call: Call): ReturnType<Incarnations["nextWrite"]> {
     const { board, clock } = this.#options;
     const strike = this.faults.get(++this.writeCount);
     const met = board?.writing(this.name, call.what, call.request === undefined, clock.monotonic());

@@ -5,7 +5,7 @@ import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import type { Views } from "./faults/observed-watch.ts";
 import { laggingWatch } from "./lagging-watch.ts";
-import type { Onlooker, Passage } from "./onlooker.ts";
+import type { Onlooker, Hop } from "./onlooker.ts";
 import { type Pausable, pausableFrames } from "./pausable.ts";
 import { readPath } from "./request-path.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
@@ -22,8 +22,8 @@ export interface ParticipantOptions {
   readonly onlooker?: Onlooker;
 }
 
-/** What outlives the processes of a participant. */
-export interface Lives {
+/** The state of a participant that outlives its processes. */
+export interface Incarnations {
   /** The next write is about to be sent; what strikes it, if anything. */
   nextWrite(call: Call): { readonly fault: WriteFault | undefined; readonly steps: readonly StepFault[] };
   /** What a server that refuses for a while answers to this write now. */
@@ -48,7 +48,7 @@ const latencyMsMax = 3;
 
 /** After its end nothing is sent and nothing is heard: promises stay pending for ever. */
 export class ProcessLink {
-  readonly #lives: Lives;
+  readonly #incarnations: Incarnations;
   readonly #options: ParticipantOptions;
   readonly #onCrash: () => void;
   readonly #clock: Pausable | undefined;
@@ -58,8 +58,13 @@ export class ProcessLink {
   #isAlive = true;
   #isDoomed = false;
 
-  constructor(lives: Lives, options: ParticipantOptions, onCrash: () => void, clock: Pausable | undefined) {
-    this.#lives = lives;
+  constructor(
+    incarnations: Incarnations,
+    options: ParticipantOptions,
+    onCrash: () => void,
+    clock: Pausable | undefined,
+  ) {
+    this.#incarnations = incarnations;
     this.#options = options;
     this.#onCrash = onCrash;
     this.#clock = clock;
@@ -91,7 +96,7 @@ export class ProcessLink {
   }
 
   #send(inner: Transport, request: ApiRequest, signal?: AbortSignal): Promise<ApiResponse> {
-    const { views } = this.#lives;
+    const { views } = this.#incarnations;
     const asked = views?.aged(request) ?? request;
     const isWatch = request.query?.["watch"] !== undefined;
     const both = isWatch ? this.#signalOfWatch(signal) : signal;
@@ -126,7 +131,7 @@ export class ProcessLink {
   #watched(request: ApiRequest, response: ApiResponse): ApiResponse {
     if (response.kind !== "watch") return response;
     const { clock, random, watchLagMsMax: lagMsMax = 0 } = this.#options;
-    const { views } = this.#lives;
+    const { views } = this.#incarnations;
     let { frames } = response;
     if (lagMsMax > 0) frames = laggingWatch(frames, { clock, random, lagMsMax });
     if (views !== undefined) frames = views.frames(request, frames, () => this.#die());
@@ -138,12 +143,12 @@ export class ProcessLink {
     try {
       if (!this.isAlive) return await never();
       if (this.#isDoomed) return await this.#crash(call, "crashed before it asked");
-      const { fault, steps } = call.kind === "write" ? this.#lives.nextWrite(call) : noFault;
+      const { fault, steps } = call.kind === "write" ? this.#incarnations.nextWrite(call) : noFault;
       if (fault?.kind === "A1" || fault?.kind === "A6") return await this.#crash(call, "crashed before");
-      if (call.kind === "lease" && this.#lives.leaseDelayMs > 0)
-        await sleep(this.#options.clock, this.#lives.leaseDelayMs);
+      if (call.kind === "lease" && this.#incarnations.leaseDelayMs > 0)
+        await sleep(this.#options.clock, this.#incarnations.leaseDelayMs);
       await this.#travel();
-      if (fault !== undefined) this.#lives.refuse(call, fault);
+      if (fault !== undefined) this.#incarnations.refuse(call, fault);
       if (fault?.kind === "B1") return this.#unsent(call);
       if (fault?.kind === "B3") return this.#sendLate(call, ports, fault.lateMs);
       const answer = await this.#answer(call, ports);
@@ -160,7 +165,7 @@ export class ProcessLink {
   }
 
   #answer<T>(call: Call, ports: PassPorts<T>): T | Promise<T> {
-    const refused = this.#lives.refusalOf(call);
+    const refused = this.#incarnations.refusalOf(call);
     if (refused === undefined || !this.isAlive) return this.#traced(call, ports);
     this.#trace(call, `${outcomeOf(refused)} (injected)`, refused);
     return ports.refuse(refused);
@@ -250,7 +255,7 @@ function never(): Promise<never> {
   return new Promise(() => {});
 }
 
-function answerOf(answer: unknown): Pick<Passage, "status" | "answer"> {
+function answerOf(answer: unknown): Pick<Hop, "status" | "answer"> {
   if (!isResponse(answer)) return {};
   return { status: answer.status, ...(answer.kind === "object" ? { answer: answer.object } : {}) };
 }

@@ -7,7 +7,7 @@ import type { Operator } from "setpoint";
 import { type BuiltInControllers, startBuiltInControllers, startCollector } from "./built-in-controllers.ts";
 import type { Fault } from "./faults/fault.ts";
 import { FaultBoard } from "./faults/fault-board.ts";
-import { WorldStriker } from "./faults/world-striker.ts";
+import { WorldFaultInjector } from "./faults/world-fault-injector.ts";
 import { NodeModel } from "./node-model.ts";
 import type { Onlooker } from "./onlooker.ts";
 import { Participant } from "./participant.ts";
@@ -86,7 +86,7 @@ export function simulate(options: SimulateOptions): Promise<World> {
 export interface WatchedWorld {
   readonly world: RunningWorld;
   readonly board: FaultBoard;
-  readonly striker: WorldStriker;
+  readonly injector: WorldFaultInjector;
   readonly storage: SimulatedApiServer["storage"];
   readonly contents: SimulatedApiServer["contents"];
   readonly controllers: readonly ControllerDefinition[];
@@ -146,7 +146,7 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
   );
   const { board } = watching;
   const controllers = described.flatMap(({ operator }) => operator.controllers);
-  const striker = new WorldStriker({
+  const injector = new WorldFaultInjector({
     client: clientOf(ground, "somebody"),
     storage: ground.server.storage,
     host,
@@ -156,11 +156,11 @@ export async function simulateWatched(options: SimulateOptions, watching: Watchi
     operators,
     controllers,
   });
-  board.arm(host.clock, striker);
+  board.arm(host.clock, injector);
   const names = operators.map(({ name }) => name);
   const { server } = ground;
   const stored = (): ReturnType<SimulatedApiServer["contents"]> => server.contents();
-  return { world, board, striker, storage: server.storage, contents: stored, controllers, operators: names };
+  return { world, board, injector, storage: server.storage, contents: stored, controllers, operators: names };
 }
 
 function clientOf(ground: Ground, name: string): Client {

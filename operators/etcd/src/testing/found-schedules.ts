@@ -36,7 +36,7 @@ const status = "PATCH default/etcdclusters/orders/status";
 /** Where the fixes are. */
 const actions = "operators/etcd/src/controller/actions.ts";
 const seen = "operators/etcd/src/controller/seen.ts";
-const striker = "packages/testing/src/faults/world-striker.ts";
+const injector = "packages/testing/src/faults/world-fault-injector.ts";
 const runSchedule = "packages/testing/src/explore/run-schedule.ts";
 const quorumGroup = "packages/testing/src/etcd/quorum-group.ts";
 
@@ -106,7 +106,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     story: "a cluster is upgraded",
     seed: 18_238,
     faults: [{ kind: "E1", at: write(told, 5), child: pod(13) }],
-    without: [{ file: striker, from: 'if (child.kind === "Pod") this.#surprise();', to: "" }],
+    without: [{ file: injector, from: 'if (child.kind === "Pod") this.#surprise();', to: "" }],
   },
   {
     name: "a founder that was started again on an empty volume before a quorum could say that it had joined is replaced",
@@ -227,7 +227,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
       { kind: "B3", at: write(upgraded, 2), lateMs: 2_000 },
       { kind: "E9", at: write(upgraded, 3), rank: 1, backMs: 120_000 },
     ],
-    without: [{ file: striker, from: "if (this.#surprisedMs >= sentMs) this.#surprise();", to: "" }],
+    without: [{ file: injector, from: "if (this.#surprisedMs >= sentMs) this.#surprise();", to: "" }],
   },
   {
     name: "founders that a quota refuses are tried again soon after another one could be made",

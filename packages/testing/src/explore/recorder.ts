@@ -4,7 +4,7 @@ import type { Storage } from "@setpoint/apiserver";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { LogLine, SimulatedHost } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
-import type { Onlooker, Passage, Sighting } from "../onlooker.ts";
+import type { Onlooker, Hop, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Change, Judge, Oracle, RunEnd, WorldView } from "../oracles/oracle.ts";
 import type { ProgramModel } from "../program-model.ts";
 import { prefixOf } from "../storage-prefix.ts";
@@ -29,7 +29,7 @@ interface SeatedJudge {
 const brokenMax = 20;
 
 export class Recorder implements Onlooker {
-  readonly passages: Passage[] = [];
+  readonly hops: Hop[] = [];
   readonly sightings: Sighting[] = [];
   readonly broken: BrokenRule[] = [];
   readonly #oracles: readonly Oracle[];
@@ -42,7 +42,7 @@ export class Recorder implements Onlooker {
 
   /** The story begins. */
   begin(world: RecordedWorld): void {
-    const view = new View(world, this.passages);
+    const view = new View(world, this.hops);
     this.#view = view;
     this.#judges = this.#oracles.map((oracle) => ({
       oracle: oracle.name,
@@ -51,10 +51,10 @@ export class Recorder implements Onlooker {
     if (this.#judges.some(({ judge }) => judge.changed !== undefined)) this.#follow(world);
   }
 
-  passed(passage: Passage): void {
+  passed(hop: Hop): void {
     if (this.#view === undefined) return;
-    this.passages.push(passage);
-    for (const { oracle, judge } of this.#judges) this.#note(oracle, () => judge.passed?.(passage));
+    this.hops.push(hop);
+    for (const { oracle, judge } of this.#judges) this.#note(oracle, () => judge.passed?.(hop));
   }
 
   saw(sighting: Sighting): void {
@@ -104,12 +104,12 @@ export class Recorder implements Onlooker {
 }
 
 class View implements WorldView {
-  readonly passages: readonly Passage[];
+  readonly hops: readonly Hop[];
   readonly #world: RecordedWorld;
 
-  constructor(world: RecordedWorld, passages: readonly Passage[]) {
+  constructor(world: RecordedWorld, hops: readonly Hop[]) {
     this.#world = world;
-    this.passages = passages;
+    this.hops = hops;
   }
 
   get nowMs(): number {

@@ -10,7 +10,7 @@ import {
 } from "../faults/fault-board.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
 import type { KindRef } from "@setpoint/client";
-import type { Passage, Sighting } from "../onlooker.ts";
+import type { Hop, Sighting } from "../onlooker.ts";
 import type { BrokenRule, Ending, Oracle, Reference } from "../oracles/oracle.ts";
 import { simulateWatched } from "../simulate.ts";
 import { lineOf } from "../trace.ts";
@@ -45,7 +45,7 @@ export interface RunReport {
   readonly struck: readonly Struck[];
   readonly writes: readonly RecordedWrite[];
   readonly events: readonly RecordedEvent[];
-  readonly passages: readonly Passage[];
+  readonly hops: readonly Hop[];
   readonly sightings: readonly Sighting[];
   readonly end: Ending;
   /** What the operators make or look after. */
@@ -84,15 +84,15 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
   const startedMs = board.startedMs;
   const stepsMs: number[] = [];
   let unsettled = await tell(schedule, options.withinMs, watched, stepsMs);
-  const from = recorder.passages.length;
+  const from = recorder.hops.length;
   // The oracle of operands reports a broken safety rule meanwhile.
   if (unsettled === undefined) {
     await world.run(options.quietMs).catch(() => {});
     [unsettled] = world.failures;
   }
-  const loud = recorder.passages.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
+  const loud = recorder.hops.slice(from).filter(({ kind }) => kind === "write" || kind === "read");
   const state = endState(watched.contents());
-  const summary = summaryOf(recorder.passages, watched.operators);
+  const summary = summaryOf(recorder.hops, watched.operators);
   const end: Ending = { state, summary };
   const broken = recorder.end({
     faults: schedule.faults,
@@ -101,7 +101,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     end,
     reference: options.reference,
     quietHours: options.quietMs / hourMs,
-    hasForeignItems: watched.striker.hasForeignItems,
+    hasForeignItems: watched.injector.hasForeignItems,
   });
   return {
     schedule,
@@ -109,7 +109,7 @@ export async function runSchedule(subject: Subject, schedule: Schedule, options:
     struck: board.struck,
     writes: board.writes,
     events: board.events,
-    passages: recorder.passages,
+    hops: recorder.hops,
     sightings: recorder.sightings,
     end,
     owned: childKindsOf(watched.controllers),
@@ -142,7 +142,7 @@ async function tell(
   watched: Watched,
   stepsMs: number[],
 ): Promise<string | undefined> {
-  const { world, striker, board } = watched;
+  const { world, injector, board } = watched;
   const within = withinMs + faults.reduce((sum, fault) => sum + delayBy(fault), 0);
   for (const step of story.steps) {
     stepsMs.push(world.host.clock.monotonic());
@@ -153,7 +153,7 @@ async function tell(
       return `after "${describeStep(step)}": ${messageOf(error)}`;
     }
   }
-  const isOver = (): boolean => !striker.isBusy && board.isOver(world.host.clock.monotonic());
+  const isOver = (): boolean => !injector.isBusy && board.isOver(world.host.clock.monotonic());
   try {
     // One more fault may strike while the world comes to rest after the others.
     do {
@@ -169,10 +169,10 @@ async function tell(
 }
 
 /** What operators created and deleted, and how often. A second deletion of the same object does not count. */
-function summaryOf(passages: readonly Passage[], operators: readonly string[]): ReadonlyMap<string, number> {
+function summaryOf(hops: readonly Hop[], operators: readonly string[]): ReadonlyMap<string, number> {
   const summary = new Map<string, number>();
   const ended = new Set<string>();
-  for (const { who, kind, what, status, request } of passages) {
+  for (const { who, kind, what, status, request } of hops) {
     if (kind !== "write" || !operators.includes(who)) continue;
     const isCreation = status === 201;
     const isDeletion = request?.method === "DELETE" && (status === 200 || status === 202);
@@ -187,6 +187,6 @@ function summaryOf(passages: readonly Passage[], operators: readonly string[]): 
 }
 
 /** The UID that a deletion has as its precondition. */
-function uidMeant(request: Passage["request"]): string | undefined {
+function uidMeant(request: Hop["request"]): string | undefined {
   return (request?.body as { readonly preconditions?: { readonly uid?: string } } | undefined)?.preconditions?.uid;
 }

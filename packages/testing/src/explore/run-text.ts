@@ -16,7 +16,7 @@ const around = 3;
 
 /** Everything that counts, in order. With `all`, looks and reads too. */
 export function runLines(report: RunReport, all = false): readonly RunLine[] {
-  const did = report.passages
+  const did = report.hops
     .filter(({ kind }) => kind === "write" || all)
     .map(({ atMs, who, what, outcome, status = 200 }) => ({
       atMs,

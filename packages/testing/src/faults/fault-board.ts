@@ -57,10 +57,10 @@ export function isStepFault(fault: Fault): fault is StepFault {
   return !isWriteFault(fault) && !isObservationFault(fault);
 }
 
-/** Does what strikes between two steps. */
-export interface Striker {
+/** Injects the faults that strike between two steps. */
+export interface FaultInjector {
   strike(fault: StepFault): void;
-  /** A write that its sender had to take for lost is done only now. */
+  /** Called when the server executes a late write, which its sender took for lost. */
   late(sentMs: number): void;
 }
 
@@ -75,7 +75,7 @@ export class FaultBoard {
   readonly #bySite = new Map<string, Fault[]>();
   readonly #writeCounts: SiteCounts = new Map();
   readonly #eventCounts: SiteCounts = new Map();
-  #striker: Striker | undefined;
+  #injector: FaultInjector | undefined;
   #stateName: (() => string) | undefined;
   #clock: Clock | undefined;
   #overMs = 0;
@@ -96,8 +96,8 @@ export class FaultBoard {
   }
 
   /** The story begins: sites are counted from here, and nothing strikes before. */
-  arm(clock: Clock, striker: Striker): void {
-    this.#striker = striker;
+  arm(clock: Clock, injector: FaultInjector): void {
+    this.#injector = injector;
     this.#clock = clock;
     this.startedMs = clock.monotonic();
     for (const fault of this.#faults)
@@ -111,7 +111,7 @@ export class FaultBoard {
 
   /** A write is about to be sent; `what` is as in the trace. */
   writing(by: string, what: string, isCall: boolean, atMs: number): WriteEncounter {
-    if (this.#striker === undefined || this.isIdle) return noEncounter;
+    if (this.#injector === undefined || this.isIdle) return noEncounter;
     const write = sitePattern(what);
     const site = { by, write, nth: countOf(this.#writeCounts, by, write) };
     const verb = isCall ? "CALL" : what.slice(0, what.indexOf(" "));
@@ -129,7 +129,7 @@ export class FaultBoard {
     resourceVersion: string,
     atMs: number,
   ): readonly ObservationFault[] {
-    if (this.#striker === undefined || this.isIdle) return nothing;
+    if (this.#injector === undefined || this.isIdle) return nothing;
     const site = { by, event, nth: countOf(this.#eventCounts, by, event) };
     this.events.push({ site, atMs, type, resourceVersion, ...this.#stateNow() });
     return this.#plannedAt(site)?.filter(isObservationFault) ?? nothing;
@@ -146,15 +146,15 @@ export class FaultBoard {
     return nowMs >= this.#overMs;
   }
 
-  /** As `Striker.late`. */
+  /** As `FaultInjector.late`. */
   late(sentMs: number): void {
-    this.#striker?.late(sentMs);
+    this.#injector?.late(sentMs);
   }
 
   strike(fault: Fault): void {
     this.struck.push({ fault, atMs: this.#clock?.monotonic() ?? 0 });
     this.#overMs = Math.max(this.#overMs, (this.#clock?.monotonic() ?? 0) + durationOf(fault));
-    if (isStepFault(fault)) this.#striker?.strike(fault);
+    if (isStepFault(fault)) this.#injector?.strike(fault);
   }
 
   #stateNow(): { readonly state?: string } {

@@ -2,7 +2,7 @@
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { resourceOf } from "../request-path.ts";
 import { sitePattern } from "../faults/site-pattern.ts";
-import type { Passage } from "../onlooker.ts";
+import type { Hop } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
 
 const minuteMs = 60_000;
@@ -16,7 +16,7 @@ const leaseMarginMs = 100;
 /** Shorter values are no secrets, but words. */
 const canaryLengthMin = 8;
 
-function isOperators({ who }: Passage, view: WorldView): boolean {
+function isOperators({ who }: Hop, view: WorldView): boolean {
   return view.operators.includes(who);
 }
 
@@ -29,9 +29,9 @@ export const bounded: Oracle = {
     const last = new Map<string, UnstructuredObject>();
     let events = 0;
     return {
-      passed(passage) {
-        if (passage.kind !== "write" || !isOperators(passage, view)) return undefined;
-        const { atMs, what, request, status = 0 } = passage;
+      passed(hop) {
+        if (hop.kind !== "write" || !isOperators(hop, view)) return undefined;
+        const { atMs, what, request, status = 0 } = hop;
         if (request !== undefined && resourceOf(request.path) === "events" && status === 201 && ++events > eventsMax)
           return `more than ${eventsMax} Events were made`;
         const site = sitePattern(what);
@@ -67,9 +67,9 @@ function excessOf(object: UnstructuredObject): string | undefined {
 export const declaredRights: Oracle = {
   name: "declared rights",
   judge: (view) => ({
-    passed(passage) {
-      const { status, outcome, what } = passage;
-      if (status !== 403 || outcome.endsWith("(injected)") || !isOperators(passage, view)) return undefined;
+    passed(hop) {
+      const { status, outcome, what } = hop;
+      if (status !== 403 || outcome.endsWith("(injected)") || !isOperators(hop, view)) return undefined;
       return /cannot \w+ resource|is forbidden: User/.test(outcome)
         ? `${what}: the operator's own rules do not allow it (${outcome})`
         : undefined;
@@ -87,12 +87,12 @@ export const ownNamespaces: Oracle = {
         if (view.controllers.some((each) => each.kind.plural === kind.plural)) namespaces.add(placeOf(next));
         return undefined;
       },
-      passed(passage) {
-        if (passage.kind !== "write" || passage.request === undefined || !isOperators(passage, view)) return undefined;
-        const place = /\/namespaces\/([^/]+)\/[^/]+/.exec(passage.request.path)?.[1];
-        if (place === undefined || resourceOf(passage.request.path) === "events") return undefined;
+      passed(hop) {
+        if (hop.kind !== "write" || hop.request === undefined || !isOperators(hop, view)) return undefined;
+        const place = /\/namespaces\/([^/]+)\/[^/]+/.exec(hop.request.path)?.[1];
+        if (place === undefined || resourceOf(hop.request.path) === "events") return undefined;
         const isKnown = namespaces.has(place) || view.controllers.some(({ kind }) => !kind.namespaced);
-        return isKnown ? undefined : `${passage.what}: nothing that it reconciles is in namespace "${place}"`;
+        return isKnown ? undefined : `${hop.what}: nothing that it reconciles is in namespace "${place}"`;
       },
     };
   },
@@ -104,9 +104,9 @@ export const oneWriter: Oracle = {
   judge(view) {
     const renewed = new Map<string, { readonly atMs: number; readonly forMs: number }>();
     return {
-      passed(passage) {
-        if (!isOperators(passage, view)) return undefined;
-        const { who, kind, atMs, what, status = 500, request, outcome } = passage;
+      passed(hop) {
+        if (!isOperators(hop, view)) return undefined;
+        const { who, kind, atMs, what, status = 500, request, outcome } = hop;
         if (kind === "lease" && status < 300 && request?.method !== "GET") {
           const spec = (request?.body as { readonly spec?: { readonly leaseDurationSeconds?: number } } | null)?.spec;
           renewed.set(who, { atMs, forMs: (spec?.leaseDurationSeconds ?? 15) * 1_000 });
@@ -130,8 +130,8 @@ export const keepsSecrets: Oracle = {
     ended() {
       const canaries = canariesOf(view);
       if (canaries.length === 0) return undefined;
-      for (const { request, what, ...passage } of view.passages) {
-        if (passage.kind !== "write" || !view.operators.includes(passage.who) || request === undefined) continue;
+      for (const { request, what, ...hop } of view.hops) {
+        if (hop.kind !== "write" || !view.operators.includes(hop.who) || request === undefined) continue;
         if (resourceOf(request.path) === "secrets") continue;
         const found = canaries.find(({ value }) => (JSON.stringify(request.body) ?? "").includes(value));
         if (found !== undefined) return `${what} carries the secret ${found.name}`;
@@ -153,7 +153,7 @@ interface Canary {
 
 /** The values of all Secrets that anybody has written, as they are and in base64. */
 function canariesOf(view: WorldView): readonly Canary[] {
-  return view.passages.flatMap(({ request, kind, answer }) => {
+  return view.hops.flatMap(({ request, kind, answer }) => {
     if (kind !== "write" || request === undefined || resourceOf(request.path) !== "secrets") return [];
     const { data = {}, metadata } = (answer ?? {}) as {
       readonly data?: Readonly<Record<string, string>>;

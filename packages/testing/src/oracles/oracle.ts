@@ -4,7 +4,7 @@ import type { KindRef, Stored } from "@setpoint/client";
 import type { LogLine } from "@setpoint/host/simulated";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { Fault } from "../faults/fault.ts";
-import type { Passage } from "../onlooker.ts";
+import type { Hop } from "../onlooker.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { EndState } from "../explore/end-state.ts";
 import type { ObjectName } from "../world.ts";
@@ -21,7 +21,7 @@ export interface WorldView {
   /** The names of the operators' processes, as in the trace. */
   readonly operators: readonly string[];
   readonly logs: readonly LogLine[];
-  readonly passages: readonly Passage[];
+  readonly hops: readonly Hop[];
 }
 
 /** One object changed; `next` is absent after its deletion, `previous` before its creation. */
@@ -61,7 +61,7 @@ export interface Reference extends Ending {
 /** One run's judge. Each method says which rule was broken, in a sentence, or nothing. */
 export interface Judge {
   /** After every request, at the moment at which the server has done it. */
-  passed?(passage: Passage): string | undefined;
+  passed?(hop: Hop): string | undefined;
   /** After every change of an object of the operators' kinds. */
   changed?(change: Change): string | undefined;
   ended?(end: RunEnd): string | undefined;

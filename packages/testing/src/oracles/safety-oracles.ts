@@ -1,10 +1,10 @@
 /** Rules about every single request and change of an operator. */
 import type { KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
 import { foreignKey } from "../faults/foreign-key.ts";
-import type { Passage } from "../onlooker.ts";
+import type { Hop } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
 
-function isOperators({ who, kind }: Passage, view: WorldView): boolean {
+function isOperators({ who, kind }: Hop, view: WorldView): boolean {
   return kind === "write" && view.operators.includes(who);
 }
 
@@ -23,9 +23,9 @@ function bodyOf(value: unknown): Body {
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",
   judge: (view) => ({
-    passed(passage) {
-      const { request, what } = passage;
-      if (request?.method !== "DELETE" || !isOperators(passage, view)) return undefined;
+    passed(hop) {
+      const { request, what } = hop;
+      if (request?.method !== "DELETE" || !isOperators(hop, view)) return undefined;
       return bodyOf(request.body).preconditions?.uid === undefined
         ? `${what} names no UID: what has this name now may be another object`
         : undefined;
@@ -65,9 +65,9 @@ export const nothingAfterCleanup: Oracle = {
           released.set(previous.metadata.uid ?? "", nameOf(previous));
         return undefined;
       },
-      passed(passage) {
-        const { status, answer, what, outcome } = passage;
-        if (released.size === 0 || status !== 201 || !isOperators(passage, view) || outcome.endsWith("(late)"))
+      passed(hop) {
+        const { status, answer, what, outcome } = hop;
+        if (released.size === 0 || status !== 201 || !isOperators(hop, view) || outcome.endsWith("(late)"))
           return undefined;
         const owner = bodyOf(answer).metadata?.ownerReferences?.find(({ uid }) => released.has(uid));
         return owner === undefined

@@ -13,7 +13,7 @@ import type { SimulatedOperator } from "../simulated-operator.ts";
 import { operatorNamespace } from "../users.ts";
 import { foreignKey } from "./foreign-key.ts";
 import type { ChildChoice, Fault } from "./fault.ts";
-import type { StepFault, Striker } from "./fault-board.ts";
+import type { StepFault, FaultInjector } from "./fault-board.ts";
 import { specEdit } from "./spec-edit.ts";
 
 export interface StrikerOptions {
@@ -34,7 +34,7 @@ const somebodyElse = "somebody-else";
 const goneLookMs = 100;
 const goneLooksMax = 600;
 
-export class WorldStriker implements Striker {
+export class WorldFaultInjector implements FaultInjector {
   readonly #options: StrikerOptions;
   #busy = 0;
   #surprisedMs = -Infinity;

@@ -5,6 +5,7 @@ export interface Timer {
   cancel(): void;
 }
 
+/** The only source of time and timers. A simulated clock replaces it in tests. */
 export interface Clock {
   /** Milliseconds since the epoch; may jump when the host's clock is set. For timestamps that people read. */
   now(): number;

@@ -26,7 +26,7 @@ test("a registered name is one instrument, and label order does not matter", () 
   expect(metrics.expose()).toContain('n{a="1",b="2"} 2');
 });
 
-test("what is only known when somebody asks is collected before the metrics are printed", () => {
+test("collectors run before the metrics are printed", () => {
   const metrics = createMetrics();
   let depth = 3;
   const stop = metrics.onExpose(() => metrics.gauge("depth", "").set(depth));
@@ -36,7 +36,7 @@ test("what is only known when somebody asks is collected before the metrics are 
   expect(metrics.expose()).toContain("depth 3");
 });
 
-test("what is gone is told no more, and makes room for what comes", () => {
+test("a forgotten series is not printed, and makes room for a new one", () => {
   const metrics = createMetrics();
   const east = metricsWith(metrics, { cluster: "east" });
   for (const told of [east, metricsWith(metrics, { cluster: "east-2" }), metrics]) {

@@ -12,6 +12,10 @@ interface Metric extends Counter, Gauge, Histogram {
   forget(isGone: (labels: string) => boolean): void;
 }
 
+/**
+ * An empty registry that keeps its values in memory. The first help text and buckets of a name are the ones
+ * that count.
+ */
 export function createMetrics(): Metrics {
   const metrics = new Map<string, { readonly help: string; readonly metric: Metric }>();
   const collectors = new Set<() => void>();

@@ -2,18 +2,22 @@
 
 export type MetricLabels = Readonly<Record<string, string>>;
 
+/** A number that only grows. `add` without a value adds 1. */
 export interface Counter {
   add(value?: number, labels?: MetricLabels): void;
 }
 
+/** A number that can rise and fall. `set` replaces the value of the series with these labels. */
 export interface Gauge {
   set(value: number, labels?: MetricLabels): void;
 }
 
+/** Counts observed values by bucket, with their sum. Durations are in seconds, as in Prometheus. */
 export interface Histogram {
   observe(value: number, labels?: MetricLabels): void;
 }
 
+/** A registry of metrics. A second call with the same name returns the metric that exists. */
 export interface Metrics {
   counter(name: string, help: string): Counter;
   gauge(name: string, help: string): Gauge;

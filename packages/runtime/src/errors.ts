@@ -3,7 +3,7 @@ import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 
 /** A kind that the controller does not reconcile, own or watch. */
 export const errNotDeclared = "ERR_NOT_DECLARED";
-/** An object of this name exists and belongs to somebody else. */
+/** An object of this name exists and belongs to another owner. */
 export const errNotOwned = "ERR_NOT_OWNED";
 /** A write by a process whose lease is over. */
 export const errNotLeader = "ERR_NOT_LEADER";
@@ -19,7 +19,7 @@ export const errCluster = "ERR_CLUSTER";
 export const errTerminal = "ERR_TERMINAL";
 /** The conditions of a kind were declared or used against their declaration. */
 export const errConditions = "ERR_CONDITIONS";
-/** An effect or a step cannot be recorded, or somebody else has gone on with it. */
+/** An effect or a step cannot be recorded, or another process has continued it. */
 export const errLedger = "ERR_LEDGER";
 /** A run ends early because a step in it waits. */
 export const errSuspended = "ERR_SUSPENDED";
@@ -54,6 +54,7 @@ export class TerminalError extends SetpointError {
   }
 }
 
+/** Whether the error is a `TerminalError`, also one of another copy of this package. */
 export function isTerminalError(error: unknown): error is TerminalError {
   return isSetpointError(error, errTerminal);
 }
@@ -69,6 +70,7 @@ export class TemporaryError extends SetpointError {
   }
 }
 
+/** Whether the error carries its own retry delay: a `TemporaryError` or an exhausted write budget. */
 export function isTemporaryError(error: unknown): error is TemporaryError {
   return isSetpointError(error, errTemporary) || isSetpointError(error, errWriteBudget);
 }

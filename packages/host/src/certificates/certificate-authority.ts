@@ -18,11 +18,13 @@ export interface KeyPair {
   readonly key: string;
 }
 
+/** The clock sets the validity of certificates; the randomness makes their keys and serial numbers. */
 export interface CertificateAuthorityOptions {
   readonly clock: Clock;
   readonly random: Random;
 }
 
+/** What the certificate of a TLS server names. Clients accept it for `hosts` only. */
 export interface ServerCertificateRequest {
   readonly commonName: string;
   /** DNS names and IP addresses by which clients may call the server. */
@@ -30,6 +32,10 @@ export interface ServerCertificateRequest {
   readonly validityDays?: number;
 }
 
+/**
+ * What a client certificate names. The API server reads the user from the common name and the groups from the
+ * organizations.
+ */
 export interface ClientCertificateRequest {
   /** The user's name. */
   readonly commonName: string;

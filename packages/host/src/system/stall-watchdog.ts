@@ -1,3 +1,4 @@
+/** Limits for the time that the event loop may be blocked, in milliseconds. */
 export interface StallWatchdogOptions {
   /** A line on standard error says where the code is after so long without a turn of the event loop; default 5 s. */
   readonly reportMs?: number;

@@ -6,6 +6,7 @@ import { terminalLine } from "./terminal-line.ts";
 
 const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
+/** Level, format and destination of the log of a process. */
 export interface SystemLoggerOptions {
   /** The least level that is written; default `info`. A function is called for each line, so that the level can change. */
   readonly level?: LogLevel | (() => LogLevel);

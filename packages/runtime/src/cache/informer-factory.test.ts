@@ -36,7 +36,7 @@ function create(options?: CacheOptions) {
   return { host, requests, factory: new InformerFactory(createClient(transport, host), host, options) };
 }
 
-test("one kind and selection has one informer, whoever asks", () => {
+test("one kind and selection has one informer for all callers", () => {
   const { factory } = create();
   expect(factory.informer(ConfigMap)).toBe(factory.informer(ConfigMap, {}));
   expect(factory.informer(ConfigMap, { labelSelector: "app=web" })).not.toBe(factory.informer(ConfigMap));

@@ -1,4 +1,4 @@
-/** An informer of a server that follows a script, and what its handlers are told. */
+/** An informer of a scripted server, and the events that its handlers get. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { createClient, type Stored } from "@setpoint/client";
 import { simulatedHost } from "@setpoint/host/simulated";

@@ -79,7 +79,7 @@ test("a server without WatchList is listed in pages", async () => {
   await stop();
 });
 
-test("a stream that falls silent is noticed, opened again and at last listed anew", async () => {
+test("a silent stream is noticed, reopened and finally relisted", async () => {
   const { host, informer, log, requests, ways, stop } = start([
     [frame("ADDED", box("a", 3)), complete(5)],
     [],
@@ -136,7 +136,7 @@ test.each<[InformerOptions, string | undefined, boolean]>([
   await stop();
 });
 
-test("a handler that comes late is told of what is there, and one that does not ask for it is not", async () => {
+test("a late `onAdd` is called for the existing objects, and a late `onDelete` is not", async () => {
   const { host, informer, stop } = start([[frame("ADDED", box("a", 3)), complete(5), frame("DELETED", box("a", 6))]]);
   await host.clock.settle();
   const told: string[] = [];
@@ -156,7 +156,7 @@ test("a cache has seen every revision up to its newest, and none before its firs
   await stop();
 });
 
-test("what a handler throws at a deletion is said once, and the others are told", async () => {
+test("a handler's error at a deletion is logged once, and the other handlers get the deletion", async () => {
   const deleted = frame("DELETED", box("a", 6));
   const { host, informer, log, stop } = start([
     [frame("ADDED", box("a", 3)), complete(5), deleted, frame("ADDED", box("a", 7)), frame("DELETED", box("a", 8))],
@@ -178,7 +178,7 @@ test("what a handler throws at a deletion is said once, and the others are told"
   await stop();
 });
 
-test("whoever waits for a cache hears when its first list is complete, and then of each change until he has enough", async () => {
+test("a waiter for a cache gets the end of its first list, and then each change until it stops", async () => {
   const { host, informer, stop } = start([
     [frame("ADDED", box("a", 3)), "cut"],
     [complete(5), frame("ADDED", box("b", 6)), bookmark(7)],
@@ -206,7 +206,7 @@ test("managed fields, which are half of an object and which nobody reads, are no
   await stop();
 });
 
-test("handlers are told the key of what is added and of what changes", async () => {
+test("handlers get the key of each added or changed object", async () => {
   const { host, informer, stop } = start([[complete(5), frame("ADDED", box("a", 8)), frame("MODIFIED", box("a", 9))]]);
   const keys: string[] = [];
   informer.addHandler({

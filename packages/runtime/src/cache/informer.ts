@@ -28,6 +28,7 @@ export interface ResourceEventHandler {
 /** Changes an object before it is stored; must not change its argument, and must keep name, namespace, uid and resourceVersion. */
 export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 
+/** Options of an informer, beside those of its reflector. */
 export interface InformerOptions extends ReflectorOptions {
   /** Default: drops managedFields, which a reconcile does not read from a cache and which are often half of an object. */
   readonly transform?: Transform;

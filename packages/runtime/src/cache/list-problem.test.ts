@@ -41,7 +41,7 @@ test("missing rights are named once: verbs, resource, group and namespace; and f
   expect(world.host.lines.some((line) => line.message === "Can fill a cache again")).toBe(true);
 });
 
-test("the right to list without the right to watch is named once too, and not taken for mended by each list", async () => {
+test("a missing right to watch is logged once, and a successful list does not count as its end", async () => {
   await using world = createControllerWorld();
   const message = 'User "operator" cannot watch resource "candies"';
   // A list works, with `sendInitialEvents` or without: what is refused is to follow it.

@@ -169,7 +169,7 @@ test("however many ask for a new list, one is enough", async () => {
   await stop();
 });
 
-test("a cluster that has gone back in time is listed anew, whatever the revisions say, once it is certain", async () => {
+test("a cluster restored from a backup is relisted once it is certain, whatever the revisions say", async () => {
   const expired = error(410, "Expired");
   const gone = { list: [box("b", 40)], at: 100 };
   const { host, informer, log, ways, stop } = startRaw([

@@ -1,4 +1,4 @@
-/** A reflector of a server that follows a script, and everything that its target is told. */
+/** A reflector of a scripted server, and all calls that its target gets. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { createClient, type Stored } from "@setpoint/client";
 import type { Clock, Host } from "@setpoint/host";

@@ -99,7 +99,7 @@ test("a bookmark of an older revision leads to a list, at most once a minute; a 
   expect(told.filter((each) => each.startsWith("set"))).toEqual([]);
 });
 
-test("what comes with the revision that was seen last is told: a bookmark says that nothing is missing", async () => {
+test("an event at the last seen revision is passed on: a bookmark says that nothing is missing", async () => {
   const { clock, told } = world([[complete(5), modified("a", 6), modified("b", 6), bookmark(6)]]);
   await clock.settle();
   expect(told).toEqual(["replace ", "progress 5", "set a@6", "progress 6", "set b@6", "progress 6", "progress 6"]);

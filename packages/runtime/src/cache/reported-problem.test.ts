@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { world } from "./reflector.fixture.ts";
 import { complete, refused, type Script } from "./scripted-server.fixture.ts";
 
-test("what a person has to do is said once, however often it is met, and that it is done too", async () => {
+test("a problem is logged once, however often it occurs, and so is its end", async () => {
   const forbidden = refused(403, "Forbidden");
   const broken: Script = { list: [], at: 9, ends: "cut" };
   const { clock, lines, reflector } = world([forbidden, broken, forbidden, { list: [], at: 9 }], { isRaw: true });

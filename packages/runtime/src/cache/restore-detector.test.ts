@@ -129,7 +129,7 @@ test("a minute alone is not enough: the fourth answer decides", async () => {
   expect(answers).toEqual([false, false, false, true]);
 });
 
-test("whoever looks while it is not certain yet reads what was seen, what is there and how long it takes", () => {
+test("while a restore is suspected, its report has the last revision, the current one and the remaining time", () => {
   const text = restoreProblem("candies", "90", "100");
   for (const part of ["Cannot list candies", "newest revision is 90, older than 100", "for 60 s"])
     expect(text).toContain(part);

@@ -29,7 +29,7 @@ test("a server that does not know the revision yet is asked for its newest one; 
   expect(empty.ways()).toEqual(["watchList", "watchList"]);
 });
 
-test("a cluster that has gone back in time is believed after a minute, and begun anew at once from nothing", async () => {
+test("a restored cluster is believed after a minute, and then relisted at once without a revision", async () => {
   const back: Script = { list: [], at: 40 };
   const lost = Array.from({ length: 20 }, (): Script[] => [[tooLarge], back]).flat();
   const { asked, clock, metrics, reflector, told } = world([[complete(100), "cut"], ...lost]);

@@ -56,7 +56,7 @@ export const refused = (code: number, reason: StatusReason, details: object = {}
 export const error = (code: number, reason: StatusReason, details: object = {}): WatchFrame =>
   frame("ERROR", refused(code, reason, details));
 
-/** A connection that breaks before anything is said. */
+/** A connection that breaks before the first byte. */
 export const nothing: Script = ["cut"];
 
 const bytes = (object: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(object));

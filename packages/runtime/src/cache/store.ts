@@ -23,6 +23,7 @@ export function controllerOf(
   return object.metadata.ownerReferences?.find((each) => each.controller === true);
 }
 
+/** Options of a store. All of them have a default. */
 export interface StoreOptions {
   /** The type of objects that come as bytes; items of a list do not name it. */
   readonly type?: TypeFields;

@@ -14,7 +14,7 @@ test("a server whose streams break is asked more and more seldom, and from the f
 test.each([
   ["has told something", [complete(5), modified("a", 6)] satisfies Step[], 0],
   ["has lived for ten seconds", [complete(5), 10_000] satisfies Step[], 10_000],
-])("after a stream that %s the waits begin anew", async (_, steps, lastsMs) => {
+])("after a stream that %s the back-off starts again", async (_, steps, lastsMs) => {
   const cut = world([nothing, nothing, nothing, [...steps, "cut"], nothing]);
   await cut.clock.run(20_000);
   expect(cut.asked.slice(3, 6).map((each) => Number.parseFloat(each))).toEqual(
@@ -42,7 +42,7 @@ test("the log says of a stream that ended whose it was, why it ended and where t
   ]);
 });
 
-test("a server that fills its caches is waited for as it asks, and that is said once until it has answered", async () => {
+test("a server that fills its caches gets the delay it asks for, and one log line until it answers", async () => {
   const busy = (details?: object): Script => [error(429, "TooManyRequests", details)];
   const { asked, clock, lines } = world([
     [complete(5), modified("a", 6), error(429, "TooManyRequests", { retryAfterSeconds: 3 })],
@@ -55,7 +55,7 @@ test("a server that fills its caches is waited for as it asks, and that is said 
   expect(said).toEqual(["info 0 boxes", "info 4500 boxes"]);
 });
 
-test("a kind that is not served any more is listed anew when it comes, and asked for every ten seconds at last", async () => {
+test("a kind that is no longer served is retried at last every ten seconds, and relisted when it is back", async () => {
   const gone = Array.from({ length: 20 }, () => refused(404, "NotFound"));
   const { asked, clock, lines } = world([{ list: [], at: 5 }, [error(404, "NotFound")], ...gone], { sync: "list" });
   await clock.run(45_000);

@@ -9,7 +9,7 @@ function start() {
   return { clock, barksMs, create };
 }
 
-test("a silence of the whole time is told once, at its end", async () => {
+test("a silence of the whole time is reported once, at its end", async () => {
   const { clock, barksMs, create } = start();
   await clock.run(1_000);
   create();

@@ -54,7 +54,7 @@ export interface ControllerDefinition {
   /** What runs beside each object. */
   readonly daemons?: Readonly<Record<string, Daemon>>;
   readonly limits?: WriteLimits;
-  /** The function of a controller of the pure form, for whoever hosts it elsewhere. */
+  /** The function of a controller of the pure form, for a host other than the manager. */
   readonly pure?: PureForm;
   /** Whether a change of the reconciled object is worth a run. */
   predicate(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;

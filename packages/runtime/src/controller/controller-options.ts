@@ -18,8 +18,9 @@ export interface ControllerOptions<T extends KubeObject> {
   /** Names it in metrics, logs and events; default: the kind in lower case. */
   readonly name?: string;
   /**
-   * Which objects are reconciled; default: all in the manager's namespaces. One that leaves the selection keeps its finalizer, for
-   * another controller may have it now: its user is told by an event.
+   * Which objects are reconciled; default: all in the manager's namespaces. An object that leaves the
+   * selection keeps its finalizer, because another controller may have selected it. An event reports this to
+   * the user.
    */
   readonly select?: Selection;
   /** Kinds that are only read: cached, and waking what `watching(kind, …)` says. */

@@ -2,6 +2,9 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Clock, Logger, Random } from "@setpoint/host";
 
+/**
+ * What the function of a daemon gets with the object: its abort signal, the clients and the current object.
+ */
 export interface DaemonContext<T extends KubeObject = KubeObject> {
   /** Aborts when the object goes, is being deleted or is paused, and when the manager stops. */
   readonly signal: AbortSignal;

@@ -45,7 +45,10 @@ export function onChange<T extends KubeObject, const Path extends ObjectPath<T>>
 /** A remembered value: itself, or the fingerprint of one that is too large. */
 type Remembered = { readonly value: unknown } | { readonly print: string };
 
-/** What was handled of the object of this UID: a copy that somebody makes of it has had nothing handled. */
+/**
+ * What was handled of the object with this UID. A copy of the object has another UID, so nothing of it was
+ * handled.
+ */
 interface FieldRecord {
   readonly uid: string;
   readonly fields: Readonly<Record<string, Remembered>>;
@@ -122,7 +125,7 @@ function recordHasChanged(name: string): SetpointError {
 function read(text: string | undefined, uid: string): FieldRecord["fields"] {
   if (text === undefined) return {};
   try {
-    // Nobody but this code writes it; what others break is handled anew.
+    // Only this code writes the annotation. When another client damages it, all fields are handled again.
     const found = JSON.parse(text) as Partial<FieldRecord>;
     return found.uid === uid ? (found.fields ?? {}) : {};
   } catch {

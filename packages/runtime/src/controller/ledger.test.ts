@@ -127,7 +127,7 @@ test("a result that is too large, and a ledger that would be, are refused with a
   expect(() => ledgerText({ uid: "u", effects })).toThrow(/^Cannot keep the ledger: it would have \d+ characters/);
 });
 
-test("the ledger of a copied object, and one that somebody has broken, count as none", () => {
+test("the ledger of a copied object, and a damaged one, count as empty", () => {
   const object = (text: string): Candy => {
     const annotations = { "ledger.setpoint.dev/candy": text };
     return { ...candy(), metadata: { name: "b", uid: "u2", annotations } };

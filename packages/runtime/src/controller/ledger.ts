@@ -27,7 +27,7 @@ export interface StepRecord {
 }
 
 export interface StepsRecord {
-  /** What the procedure belongs to: another key begins it anew. */
+  /** What the procedure belongs to. With another key the procedure starts again. */
   readonly of: string;
   readonly done: Readonly<Record<string, StepRecord>>;
   readonly running?: { readonly name: string; readonly since: string };
@@ -46,7 +46,7 @@ export function ledgerOf(object: KubeObject, controller: string): Ledger {
   const text = annotations?.[ledgerPrefix + controller];
   if (text === undefined) return empty;
   try {
-    // Nobody but this code writes it; what others break is asked for anew.
+    // Only this code writes the annotation. When another client damages it, the ledger counts as empty.
     const ledger = JSON.parse(text) as Ledger;
     return ledger.uid === uid && typeof ledger.effects === "object" ? ledger : empty;
   } catch {
@@ -69,7 +69,10 @@ export function recordOf<R>(records: Readonly<Record<string, R>>, name: string):
   return Object.hasOwn(records, name) ? records[name] : undefined;
 }
 
-/** With one effect more or changed. The oldest that are done are forgotten: whoever asks for one again looks first. */
+/**
+ * The ledger with one effect added or changed. It drops the oldest finished effects; a repeated request for
+ * one of them first looks for its result.
+ */
 export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Ledger {
   const { [id]: _before, ...others } = ledger.effects;
   const effects = { ...others, [id]: record };

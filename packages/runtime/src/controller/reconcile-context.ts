@@ -9,12 +9,16 @@ import type { ListOptions } from "./watch-definition.ts";
 export interface DeleteOptions {
   /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
   readonly unchanged?: boolean;
-  /** A busy server is an error at once: the key runs again, looks again and decides anew, instead of doing later what was right now. */
+  /**
+   * Do not retry when the server is busy: throw, so that the key runs again and decides on what it reads
+   * then.
+   */
   readonly once?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagation?: "Background" | "Foreground" | "Orphan";
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions {
   /** Whether the child belongs to the reconciled object; default true. */
   readonly owner?: boolean;
@@ -22,21 +26,30 @@ export interface ApplyOptions {
   readonly force?: boolean;
 }
 
+/** Options of a create. */
 export interface CreateOptions {
   /** Whether the child belongs to the reconciled object; default true. */
   readonly owner?: boolean;
 }
 
+/** Preconditions and retries of a patch. */
 export interface PatchOptions {
   /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
   readonly unchanged?: boolean;
-  /** A busy server is an error at once: the key runs again, looks again and decides anew, instead of doing later what was right now. */
+  /**
+   * Do not retry when the server is busy: throw, so that the key runs again and decides on what it reads
+   * then.
+   */
   readonly once?: boolean;
 }
 
-/** What becomes of a child that is there and differs: changed, deleted and made anew, or left until somebody deletes it. */
+/**
+ * How a child that exists and differs is updated: in place, deleted and recreated, or only after a user has
+ * deleted it.
+ */
 export type ChildUpdate = "InPlace" | "Recreate" | "OnDelete";
 
+/** How `applySet` updates the children that exist and differ. */
 export interface ApplySetOptions {
   /** Default: `InPlace`. */
   update?(this: void, child: KubeObject): ChildUpdate;
@@ -58,6 +71,7 @@ export interface Effect<R extends Json> {
   do(key: string): Promise<R>;
 }
 
+/** Options of `step`. */
 export interface StepOptions {
   /** What the procedure belongs to; when it changes, all steps are to be done again. Default: the object's generation. */
   readonly of?: string;
@@ -72,12 +86,14 @@ export type StatusInit<T extends KubeObject> = "status" extends keyof T
   : object;
 
 /**
- * What a reconcile can do. Reads come from the cache and are never older than this key's own writes; every write checks the
- * leader lease first and carries preconditions. The functions need no `this`, so they can be destructured.
+ * What a reconcile can do. Reads come from the cache and are never older than this key's own writes. Every
+ * write first checks the leader lease and carries preconditions. The functions need no `this`, so they can be
+ * destructured.
  *
- * Errors: reads and writes of a kind that the controller neither reconciles, owns nor watches throw `ERR_NOT_DECLARED`.
- * Writes throw ApiError when refused, `ERR_NOT_OWNED` for an object of somebody else, and `ERR_OUTCOME_UNKNOWN` when no answer
- * came; `outcome(write)` makes a value of it.
+ * Errors: reads and writes of a kind that the controller neither reconciles, owns nor watches throw
+ * `ERR_NOT_DECLARED`. A write throws ApiError when the server refuses it, `ERR_NOT_OWNED` when the object
+ * belongs to another owner, and `ERR_OUTCOME_UNKNOWN` when no answer came. `outcome(write)` returns these as
+ * a value.
  */
 export interface ReconcileContext<Status extends object = object> {
   /** Aborts when the manager stops or loses its lease. */

@@ -50,8 +50,8 @@ function factsOf(planned: PlannedStep, again: Result, context: ReconcileContext)
 }
 
 /**
- * Says in the status what the plan is, before it is done: whoever looks during a long step sees it, and what the status records for
- * later plans is there before anything rests on it. A status that the server refuses keeps the step from being done.
+ * Writes the plan to the status before doing it. A user then sees it during a long step, and later plans can
+ * rely on what the status records. When the server refuses the status, the step is not done.
  */
 function report<T extends KubeObject, S, A extends object>(
   options: PlannedOptions<T, S, A>,

@@ -6,6 +6,7 @@ export type Result =
   | { readonly kind: "awaitChange" }
   | { readonly kind: "requeueAfter"; readonly delayMs: number; readonly why: string };
 
+/** The result of a run that has nothing to do until a watched object changes. */
 export function awaitChange(): Result {
   return { kind: "awaitChange" };
 }

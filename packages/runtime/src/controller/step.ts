@@ -27,15 +27,20 @@ export interface Wait {
   readonly delayMs: number;
 }
 
+/** Plans one action. `reason` is a sentence that the status shows to the user. */
 export function act<A extends object, Name extends keyof A>(action: Name, args: A[Name], reason: string): Act<A> {
   // The union over all names cannot be rebuilt from a generic name.
   return { kind: "act", action, args, reason } as Act<A>;
 }
 
+/** Plans nothing: desired state reached. `recheckMs` plans again later when no watch reports a change. */
 export function rest(recheckMs?: number): Rest {
   return recheckMs === undefined ? { kind: "rest" } : { kind: "rest", recheckMs };
 }
 
+/**
+ * Plans nothing now, and plans again after `delayMs` milliseconds. `reason` says what the step waits for.
+ */
 export function wait(reason: string, delayMs: number): Wait {
   return { kind: "wait", reason, delayMs };
 }

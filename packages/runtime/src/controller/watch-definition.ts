@@ -1,6 +1,7 @@
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 
+/** Restricts a list of cached objects. Without options it has the objects of all cached namespaces. */
 export interface ListOptions {
   readonly namespace?: string;
   /** Labels that must all have these values. */

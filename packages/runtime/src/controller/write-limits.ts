@@ -1,6 +1,7 @@
 /**
- * How much a controller may change before somebody has a look: the blast radius of a bad release or of a wrong selector. Each process
- * counts for itself, in each cluster for itself, and from the beginning after a start; writes by `context.client` are not counted.
+ * How much a controller may change before a person has to check it: the blast radius of a bad release or of a
+ * wrong selector. Each process counts for each cluster, and starts at zero. Writes by `context.client` are
+ * not counted.
  */
 export interface WriteLimits {
   /** Objects deleted in a minute by all runs of the controller in this process; more wait. Default: no limit. */

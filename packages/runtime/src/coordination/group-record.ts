@@ -1,4 +1,4 @@
-/** Reads a group of members and writes its record, by compare-and-swap; makes a lost one anew. */
+/** Reads a group of members and writes its record by compare-and-swap. Recreates a lost record. */
 import { isAlreadyExists, isConflict, isNotFound } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
@@ -47,7 +47,7 @@ export class GroupRecord {
     if (isLost) this.#tellRepair(seen, epochs.at(-1)?.epoch);
   }
 
-  /** The group's Lease, should somebody have taken its label away, by which it is found. */
+  /** The group's Lease by its name, in case another client has removed the label that selects it. */
   async #unlabelled(signal: AbortSignal): Promise<Stored<Lease> | undefined> {
     const { name, namespace } = this.#options;
     try {

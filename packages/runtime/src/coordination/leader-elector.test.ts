@@ -14,7 +14,7 @@ const refused = (code: number, reason: StatusReason): ApiResponse => ({
   object: failure(code, reason, `the server says ${reason}`),
 });
 
-/** A server with one Lease, which answers after a while, refuses or is silent when it is told to, and "me", who wants to lead. */
+/** A server with one Lease, which answers late, refuses or stays silent on request, and "me", a candidate. */
 function world(options: Partial<LeaderElectionOptions> = {}, chance = 0) {
   const simulated = simulatedHost(1, startMs);
   const { clock, lines } = simulated;
@@ -135,7 +135,7 @@ test.each([
 test.each([
   ["for its own duration", 4, "4 s PUT"],
   ["without a duration, for the standby's", undefined, "6 s PUT"],
-])("somebody else's lease is taken when it was seen unchanged %s, not a moment later", async (_, duration, taken) => {
+])("another holder's lease is taken when it was seen unchanged %s, not a moment later", async (_, duration, taken) => {
   const { clock, elector, requests, set, signal, soon } = world({ leaseDurationSeconds: 6, renewDeadlineSeconds: 5 });
   set({ holderIdentity: "you", ...(duration === undefined ? {} : { leaseDurationSeconds: duration }) });
   const acquiring = elector.acquire(signal);
@@ -147,7 +147,7 @@ test.each([
   expect(elector.holder).toBe("me");
 });
 
-test("a standby begins to count anew whenever the leader renews", async () => {
+test("each renewal by the leader restarts the standby's count", async () => {
   const { clock, elector, requests, set, signal, soon } = world();
   set({ holderIdentity: "you", leaseDurationSeconds: 3 });
   const acquiring = elector.acquire(signal);
@@ -186,7 +186,7 @@ test("a leader whose server falls silent has lost the lease when its time is ove
   expect(elector.isHeld).toBe(false);
 });
 
-test("a leader whose lease somebody else has touched reads it, and renews what it finds", async () => {
+test("a leader whose lease another client has changed reads it, and renews what it finds", async () => {
   const { clock, elector, state, set, requestsSince, warnings, stop, holding, soon } = await leader();
   set({ ...state.lease?.spec });
   await clock.run(4_500);
@@ -252,7 +252,7 @@ test.each([
   expect(warnings()).toEqual([]);
 });
 
-test("a lease that cannot be given up is said and left to run out", async () => {
+test("a lease that cannot be released is logged and left to expire", async () => {
   const { elector, state, stop, holding, warnings, soon } = await leader();
   state.writesFail = 403;
   stop();

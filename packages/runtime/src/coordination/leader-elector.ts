@@ -12,7 +12,7 @@ const leaseDurationSecondsDefault = 15;
 const renewDeadlineSecondsDefault = 10;
 const retryPeriodSecondsDefault = 2;
 
-/** A lease of somebody, and when this process first saw it in this state. */
+/** A lease, and when this process first saw it in this state. */
 interface Observation {
   readonly resourceVersion: string;
   readonly atMs: number;
@@ -132,7 +132,7 @@ export class LeaderElector implements LeaseHolder {
     return this.isHeld;
   }
 
-  /** Writes the lease as ours; undefined when it is somebody else's. */
+  /** Writes the lease with this process as holder; undefined when another process holds it. */
   async #write(signal: AbortSignal): Promise<Stored<Lease> | undefined> {
     const { name, namespace } = this.#options;
     const present = this.#own ?? (await this.#read(signal));
@@ -163,7 +163,10 @@ export class LeaderElector implements LeaseHolder {
     }
   }
 
-  /** Whether somebody else's lease is over: released, or unchanged for its duration since this process first saw it so. */
+  /**
+   * Whether another holder's lease is over: released, or unchanged for its duration since this process first
+   * saw it.
+   */
   #isOver(lease: Stored<Lease>): boolean {
     this.#holder = lease.spec.holderIdentity;
     if ((lease.spec.holderIdentity ?? "") === "") return true;

@@ -96,7 +96,7 @@ export class OwnersWorld {
       }
   }
 
-  /** Somebody changes some objects. */
+  /** A user changes some objects. */
   async change(count: number): Promise<void> {
     this.#turn++;
     for (let i = 0; i < count; i++) {
@@ -106,14 +106,14 @@ export class OwnersWorld {
     }
   }
 
-  /** Somebody tidies up what he does not know: the Lease of the group's name. */
+  /** A user deletes a Lease that he does not know: the one of the group's name. */
   async deleteRecord(): Promise<void> {
     if (this.#isExclusive) return;
     const key = { name: "candies", namespace: "default" };
     await this.fleet.wait(this.fleet.client.delete(Lease, key).catch(() => {}));
   }
 
-  /** Somebody edits what he does not know. */
+  /** A user edits a Lease that he does not know. */
   async spoilRecord(): Promise<void> {
     if (this.#isExclusive) return;
     const key = { name: "candies", namespace: "default" };

@@ -29,7 +29,7 @@ async function survive(world: OwnersWorld, size: number, deathCount: number): Pr
   await settle(world);
 }
 
-/** In the end every change has been worked on by somebody. */
+/** In the end some member has reconciled every change. */
 async function settle(world: OwnersWorld): Promise<void> {
   for (let second = 0; second < 120; second += 10) {
     await world.fleet.run(10_000);

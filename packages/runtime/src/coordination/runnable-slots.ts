@@ -12,8 +12,9 @@ export interface ShardView {
 }
 
 /**
- * A slot that is ours may run when everybody who owned it in an earlier epoch of the history has let go (acknowledged a later
- * epoch) or is dead (its Lease is gone, and only a Lease that is over can be removed by others).
+ * A member may run a slot that it owns when each owner in earlier epochs has released it or is dead. It has
+ * released it when it has acknowledged a later epoch. It is dead when its Lease is gone, and other members
+ * can only remove a Lease that is over.
  */
 export function viewOf({ epochs, members }: SeenGroup, uid: string): ShardView | undefined {
   const newest = epochs.at(-1);

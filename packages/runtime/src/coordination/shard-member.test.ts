@@ -88,7 +88,7 @@ test("a running key may end before its new owner begins", async () => {
   await fleet.run(4_000);
   const quick = join(fleet, "quick");
   await fleet.run(3_000);
-  // The slow one is in the middle of its first four runs, and has not let go of anything.
+  // The slow member is in the middle of its first four runs, and has not released anything.
   expect(slow.runs.length).toBeGreaterThan(0);
   expect(quick.runs).toEqual([]);
   await fleet.run(20_000);
@@ -146,7 +146,7 @@ test("a server that needs three seconds for each answer costs no member its leas
   expect(members.map(({ manager }) => manager.shard()?.members.length)).toEqual([2, 2]);
 });
 
-test("a group whose record somebody deletes goes on with a later epoch, and takes in newcomers as before", async () => {
+test("a group whose record is deleted continues with a later epoch, and admits new members as before", async () => {
   await using fleet = new Fleet(10);
   await withCandies(fleet, 30);
   const [a, b] = [join(fleet, "a"), join(fleet, "b")];
@@ -206,7 +206,7 @@ describe("a group whose record is damaged goes on, takes in newcomers, and says 
     expect(b.manager.shard()).toMatchObject({ members: ["b"], runnableShare: 1 });
   });
 
-  test("nobody begins another's key before he has let go of it", async () => {
+  test("no member starts another member's key before it is released", async () => {
     await using fleet = new Fleet(14);
     await withCandies(fleet, 30);
     const a = join(fleet, "a", { runMs: 8_000 });

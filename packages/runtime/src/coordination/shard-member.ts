@@ -1,4 +1,7 @@
-/** One member of a group that shares keys: keeps its Lease, follows the membership, lets go of keys and takes them over. */
+/**
+ * One member of a group that shares keys: keeps its Lease, follows the membership, releases and acquires
+ * keys.
+ */
 import { isAlreadyExists, isConflict, isNotFound, SetpointError } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import { microTimestamp, sleep, type Host } from "@setpoint/host";
@@ -14,7 +17,10 @@ import { ackedAnnotation, groupLabel, isLater, isMembershipChanged, type SeenGro
 
 /** Members of a group; the record that all of them read stays small. */
 const membersMax = 64;
-/** Epochs that somebody has not let go of yet; with more the membership must first come to rest. */
+/**
+ * Epochs that some member has not released yet. With more, no new epoch is proposed until members have caught
+ * up.
+ */
 const epochsMax = 32;
 /** While keys change hands the group is looked at so much more often. */
 const handoverHaste = 8;
@@ -34,11 +40,13 @@ export interface ShardMemberOptions {
 }
 
 /**
- * Guarantees: a key is run by at most one member an epoch, and by none before all that ran it in earlier epochs have let go of
- * it or are dead. A member whose Lease could not be renewed for `renewDeadline` (monotonic, from the start of the last
- * success) writes nothing; others remove its Lease only when they have seen it unchanged for `leaseDuration`, with the
- * revision that they saw as precondition, so that a renewal that arrives meanwhile wins.
- * Assumption: the difference of the two is longer than a write may be on its way, and clocks differ in rate by less.
+ * Guarantees: at most one member runs a key in an epoch. It runs the key only when all members that ran it in
+ * earlier epochs have released it or are dead. A member that could not renew its Lease for `renewDeadline`
+ * writes nothing; the time is monotonic and counts from the start of the last successful renewal. Other
+ * members remove its Lease only when they have seen it unchanged for `leaseDuration`. The removal carries the
+ * revision that they saw, so a renewal that arrives meanwhile wins.
+ *
+ * Assumption: a write arrives within `leaseDuration` minus `renewDeadline`, and clock rates differ by less.
  */
 export class ShardMember implements LeaseHolder {
   readonly permits: ShardPermits;
@@ -190,7 +198,10 @@ export class ShardMember implements LeaseHolder {
     await this.#propose(seen, signal);
   }
 
-  /** The group with the history that this process knows, should somebody have taken the group's Lease away or spoilt it. */
+  /**
+   * The group with the history that this process knows, in case another client has removed or damaged the
+   * group's Lease.
+   */
   #withHistory(seen: SeenGroup): SeenGroup {
     const isKnown = seen.isRecordLost !== true && isLater(seen.epochs.at(-1), this.#epochs.at(-1));
     if (isKnown) this.#epochs = seen.epochs;
@@ -213,11 +224,11 @@ export class ShardMember implements LeaseHolder {
     this.#view = { ...view, runnable: kept };
     this.#changedMs = this.#host.clock.monotonic();
     this.#isSettled = false;
-    // Whoever asks for a lost key is told so, and forgets it.
+    // A run that asks for a lost key is refused, and the key is forgotten.
     if (lost.size > 0) this.#onChanged(lost);
   }
 
-  /** What others have let go of may begin. */
+  /** Starts the slots that the other members have released. */
   #take(seen: SeenGroup): void {
     const view = viewOf(seen, this.#own?.metadata.uid ?? "");
     if (view === undefined || view.epoch !== this.#view?.epoch) return;
@@ -240,7 +251,7 @@ export class ShardMember implements LeaseHolder {
       .observe((this.#host.clock.monotonic() - this.#changedMs) / 1_000, { group: this.#options.name });
   }
 
-  /** Also says up to which epoch this member has let go. */
+  /** Renews the Lease, and reports the epoch up to which this member has released its keys. */
   async #renew(signal: AbortSignal): Promise<void> {
     const present = this.#own;
     if (present === undefined) return;
@@ -252,7 +263,7 @@ export class ShardMember implements LeaseHolder {
       this.#own = await this.#client.update<Lease>(Lease, renewed, { signal });
     } catch (error) {
       if (isNotFound(error)) return this.#lose();
-      // Somebody has touched it, or an earlier renewal without an answer has happened.
+      // Another client has changed it, or the server has applied an earlier renewal that got no answer.
       this.#own = await this.#client.get(Lease, { ...this.#options, name: present.metadata.name }, { signal });
       if (this.#own.metadata.uid !== present.metadata.uid) this.#lose();
       throw error;
@@ -292,7 +303,7 @@ export class ShardMember implements LeaseHolder {
   async #propose(seen: SeenGroup, signal: AbortSignal): Promise<void> {
     const isLost = seen.isRecordLost === true;
     if ((!isMembershipChanged(seen) && !isLost) || this.#isTooMuch(seen)) return;
-    // Without a record, somebody who has worked by one before knows more than this process.
+    // Without a record, a member that has worked with an earlier record knows more than this process.
     const isNewcomer = this.#view === undefined;
     if ((seen.record === undefined || isLost) && isNewcomer && seen.members.some(({ acked }) => acked > 0)) return;
     this.#isSettled = false;

@@ -25,7 +25,7 @@ test("a run that begins for a key that is lost already is revoked at once", () =
   const permit = begin();
   expect(permit.signal.aborted).toBe(true);
   expect(() => permit.assertMayWrite()).toThrow("Cannot write: the key belongs to another member now");
-  // What was said to the others stays true.
+  // What this member has acknowledged to the others stays true.
   expect(permits.isDrained()).toBe(true);
 });
 

@@ -1,4 +1,7 @@
-/** Which keys a member may run, and its runs: those of keys that it has lost may end, and it lets go when they have. */
+/**
+ * Which keys a member may run, and its runs. Runs of lost keys may end; when they have, the member releases
+ * the keys.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { errNotOwner } from "../errors.ts";
@@ -144,7 +147,8 @@ export class ShardPermits {
       if (ended.isHarmless(this.#options.clock.monotonic())) this.#runs.delete(ended);
     });
     this.#runs.add(run);
-    // A key that was lost between the question and the answer: others may have been told already that nothing of it runs here.
+    // The key was lost between the question and the answer. This member may already have released it to the
+    // others.
     if (this.#runnable[slot] === 0) {
       run.lostMs = this.#options.clock.monotonic();
       run.revoke();

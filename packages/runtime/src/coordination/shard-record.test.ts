@@ -23,6 +23,6 @@ test.each([
   ["seven", 0],
   ["Infinity", 0],
   ["7.5", 0],
-])("a member that says it has let go up to %j has let go up to %i", (said, acked) => {
+])("a member that acknowledges %j has released up to %i", (said, acked) => {
   expect(seenGroup("candies", [memberLease(said)]).members.map((member) => member.acked)).toEqual([acked]);
 });

@@ -1,7 +1,8 @@
 /**
- * What the members of a group write for each other, in Leases that carry the group's label: one Lease a member, which says
- * that it lives and up to which epoch it has let go, and one Lease of the group's name, whose history of epochs all agree on
- * because it is only changed by compare-and-swap.
+ * What the members of a group write for each other, in Leases that carry the group's label. Each member has
+ * one Lease, which shows that it lives and up to which epoch it has released its keys. One Lease of the
+ * group's name holds the history of epochs. All members agree on it, because they change it only by
+ * compare-and-swap.
  */
 import type { Stored } from "@setpoint/client";
 import { Lease } from "./lease.ts";
@@ -37,7 +38,10 @@ export interface SeenMember extends SlotMember {
 /** The group at one revision. */
 export interface SeenGroup {
   readonly record: Stored<Lease> | undefined;
-  /** The newest last; those before it have members that have not let go yet. Empty when there is no record. */
+  /**
+   * The newest is last. The earlier ones have members that have not released their keys yet. Empty without a
+   * record.
+   */
   readonly epochs: readonly Epoch[];
   readonly members: readonly SeenMember[];
   /** The epochs are remembered, and not in the record: it is gone, cannot be read, or is older than what was seen before. */
@@ -56,13 +60,13 @@ export function seenGroup(group: string, leases: readonly Stored<Lease>[]): Seen
     }))
     .toSorted((a, b) => (a.uid < b.uid ? -1 : 1));
   const epochs = epochsOf(record) ?? [];
-  // Who has let go up to an epoch has seen it.
+  // A member that has released an epoch has seen it.
   const ackedMax = Math.max(0, ...members.map(({ acked }) => acked));
   const isRecordLost = record !== undefined && (epochs.at(-1)?.epoch ?? 0) < Math.max(ackedMax, 1);
   return { record, epochs: isRecordLost ? [] : epochs, members, ...(isRecordLost ? { isRecordLost } : {}) };
 }
 
-/** What cannot be read lets go of nothing: the member writes it anew with its next renewal. */
+/** An unreadable value releases nothing: the member writes it again with its next renewal. */
 function ackedOf({ metadata }: Stored<Lease>): number {
   const acked = Number(metadata.annotations?.[ackedAnnotation] ?? 0);
   return Number.isSafeInteger(acked) ? acked : 0;
@@ -100,7 +104,7 @@ function epochsOf(record: Stored<Lease> | undefined): readonly Epoch[] | undefin
   }
 }
 
-/** The parsing border: what `recordWith` has written, or whatever somebody has made of it. */
+/** The parsing border: reads what `recordWith` has written; another client may have changed it. */
 function epochOf(written: unknown): Epoch {
   const [epoch, members, mark] = Array.isArray(written) ? (written as readonly unknown[]) : [];
   if (typeof epoch !== "number" || !Number.isSafeInteger(epoch) || !Array.isArray(members))
@@ -120,7 +124,9 @@ export function isMembershipChanged({ epochs, members }: SeenGroup): boolean {
   return known.length !== members.length || members.some(({ uid }) => !known.includes(uid));
 }
 
-/** Whether one epoch follows on another or is the same; one of the same number and of other members is somebody's invention. */
+/**
+ * Whether one epoch follows on another or is the same. The same number with other members is a forged epoch.
+ */
 export function isLater(epoch: Epoch | undefined, before: Epoch | undefined): boolean {
   if (before === undefined || epoch === undefined) return before === undefined;
   if (epoch.epoch !== before.epoch) return epoch.epoch > before.epoch;
@@ -130,7 +136,7 @@ export function isLater(epoch: Epoch | undefined, before: Epoch | undefined): bo
   );
 }
 
-/** The history with a new epoch of the living members; epochs that all have let go of are left out. */
+/** The history with a new epoch of the living members, without the epochs that all members have released. */
 export function withNextEpoch({ epochs, members }: SeenGroup): readonly Epoch[] {
   const acked = new Map(members.map((member) => [member.uid, member.acked]));
   const isHeld = ({ epoch, members: then }: Epoch): boolean =>
@@ -140,8 +146,8 @@ export function withNextEpoch({ epochs, members }: SeenGroup): readonly Epoch[] 
 }
 
 /**
- * A history for a group whose record is lost, made by somebody who knows of epochs up to `known`. Others may have gone further, so
- * nobody begins anything before all who live have let go of everything.
+ * A history for a group whose record is lost, by a member that knows the epochs up to `known`. Other members
+ * may know later epochs. No member starts anything before all living members have released everything.
  */
 export function repairedEpochs({ record, members }: SeenGroup, known: number): readonly Epoch[] {
   const said = [known, record?.spec.leaseTransitions ?? 0, ...members.map(({ acked }) => acked)];

@@ -52,7 +52,7 @@ test("the same event after a quiet time is a new one", async () => {
   expect((await present(world)).length).toBe(2);
 });
 
-test("a series that goes on is told at least every half hour, and made anew when the server has forgotten it", async () => {
+test("a continuing series is written at least every half hour, and recreated when the server has deleted it", async () => {
   await using world = createControllerWorld();
   const { object, events } = await setUp(world);
   for (let minute = 0; minute < 225; minute += 5) {

@@ -8,7 +8,9 @@ import { EventBudget } from "./event-budget.ts";
 const seriesMsMax = 360_000;
 /** Series that are remembered; the oldest is forgotten first. */
 const seriesCountMax = 4_096;
-/** A series that goes on is told at least so often: servers forget events an hour after their last change. */
+/**
+ * A continuing series is written at least this often: servers delete events an hour after their last change.
+ */
 const seriesSilenceMsMax = 1_800_000;
 /** Events on their way; more are dropped, because events are help and not state. */
 const pendingMax = 100;
@@ -52,6 +54,7 @@ export interface EventSubject extends KubeObject {
   readonly metadata: Pick<ObjectMeta, "namespace" | "resourceVersion"> & Pick<StoredMeta, "name" | "uid">;
 }
 
+/** The part of an Event that the author writes. The recorder adds the object, the times and the count. */
 export interface EventInit {
   readonly type: "Normal" | "Warning";
   readonly reason: string;

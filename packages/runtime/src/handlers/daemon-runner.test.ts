@@ -10,7 +10,7 @@ const key = "default/a";
 const metadata = { name: "a", namespace: "default", uid: "u", resourceVersion: "1", creationTimestamp: "" };
 const box: Stored<KubeObject> = { ...Box({ name: "a", namespace: "default" }), metadata };
 
-test("a daemon whose key was taken away starts anew when the key comes back", async () => {
+test("a daemon whose key was taken away restarts when the key comes back", async () => {
   const host = simulatedHost(1);
   const permits: AbortController[] = [];
   const notes: string[] = [];

@@ -7,7 +7,7 @@ const key = { name: "lolly", namespace: "default" };
 const pause = (world: ControllerWorld, value: string | null) =>
   world.client.patch(Candy, key, { metadata: { annotations: { "setpoint.dev/paused": value } } });
 
-/** A daemon that notes when it starts and when it has been told to stop. */
+/** A daemon that records when it starts and when its signal aborts. */
 function noting(world: ControllerWorld, options: Partial<ControllerOptions<Candy>> = {}) {
   const notes: string[] = [];
   const definition = controller(Candy, {

@@ -7,7 +7,7 @@ import type { Daemon } from "../controller/daemon.ts";
 /** Between the runs of a daemon that throws: doubled from the first to the largest. */
 const restartDelayMsFirst = 1_000;
 const restartDelayMsMax = 60_000;
-/** How long is waited for a daemon that was told to stop. */
+/** How long to wait for a stopped daemon to return. */
 const stopMsMax = 10_000;
 
 export interface DaemonRunnerOptions {
@@ -39,7 +39,7 @@ interface Companions {
 export class DaemonRunner {
   readonly #options: DaemonRunnerOptions;
   readonly #running = new Map<string, Companions>();
-  /** Those that were told to stop and have not ended yet. */
+  /** Daemons whose signal has aborted and that have not returned yet. */
   readonly #stopping = new Map<string, Promise<void>>();
   #isStopped = false;
 
@@ -64,7 +64,7 @@ export class DaemonRunner {
     const { client, signal, ended: release } = this.#options.accompany(key);
     const onAbort = (): void => {
       stopper.abort(signal.reason);
-      // Should the key come back, they are to start anew.
+      // If the key comes back, its daemons start again.
       if (this.#running.get(key)?.stopper === stopper) void this.stop(key);
     };
     const ended = Promise.all(
@@ -135,7 +135,7 @@ export class DaemonRunner {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        // What went well for so long begins anew: one failure a day is not a row of them.
+        // A run this long resets the back-off: one failure a day is no series of failures.
         if (clock.monotonic() - startedMs > restartDelayMsMax) failures = 0;
         const delayMs = this.#note(error, failures, log);
         if (delayMs === undefined) return;

@@ -3,6 +3,7 @@ import { sleep } from "@setpoint/host";
 import { checkMs } from "../controller/check-number.ts";
 import type { Daemon } from "../controller/daemon.ts";
 
+/** Options of `timer`; times are in milliseconds. */
 export interface TimerOptions {
   /** Before the first call; default: the interval. */
   readonly initialDelayMs?: number;

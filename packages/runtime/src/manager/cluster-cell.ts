@@ -110,7 +110,7 @@ export class ClusterCell {
     for (const { runner, supervisor } of this.controllers) {
       for (const key of runner.keys()) {
         try {
-          // What was gained is only looked at again; what was lost is to be let go at once.
+          // A gained key is only reconciled; a lost key must be released at once.
           if (isChanged(key)) runner.queue.add(key, supervisor.mayRun(key) ? "low" : "high");
         } catch {
           // `shardBy` throws for this key; its run says so.
@@ -156,7 +156,9 @@ export class ClusterCell {
     }
   }
 
-  /** After the close of a cluster that is gone: what its metrics told last would be told for ever. */
+  /**
+   * Removes the series of a cluster after its close. Otherwise its last values would be reported for ever.
+   */
   forgetMetrics(): void {
     if (this.name !== undefined) this.#host.metrics.forget({ cluster: this.name });
   }

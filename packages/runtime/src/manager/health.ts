@@ -87,7 +87,7 @@ function limited(message: string, ms: number, msMax: number): string {
   return ms <= msMax ? message : `${message}, longer than ${secondsOf(msMax)}`;
 }
 
-/** What is ill in another cluster is not mended by restarting this process. */
+/** A restart of this process does not fix a failing check of another cluster. */
 function inCluster({ name }: ClusterCell, checks: readonly HealthCheck[]): readonly HealthCheck[] {
   if (name === undefined) return checks;
   return checks.map((check) => ({ ...check, name: `${name}: ${check.name}`, isWarning: true }));

@@ -4,7 +4,7 @@ import { leaseHolderOf, type ManagerLease } from "./manager-lease.ts";
 import type { ManagerOptions } from "./manager-options.ts";
 import { shardStateOf } from "./shard-state.ts";
 
-/** Metrics of a manager as a whole, told when somebody asks; call the returned function to end it. */
+/** Metrics of the whole manager, collected at each scrape. The returned function stops the collection. */
 export function observeManager(
   host: Host,
   { leaderElection, sharding }: ManagerOptions,

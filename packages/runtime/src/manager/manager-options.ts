@@ -38,6 +38,9 @@ export interface HealthOptions {
   readonly reconcileMsMax?: number;
 }
 
+/**
+ * What a manager runs, and where. `startManager` validates it and throws for options that exclude each other.
+ */
 export interface ManagerOptions {
   /** The cluster in which the process lives: its leases are there, and its controllers work there unless there are `clusters`. */
   readonly transport: Transport;
@@ -69,6 +72,7 @@ export interface HealthCheck {
   readonly isWarning?: boolean;
 }
 
+/** The answer of a health check. `ok` is false when a check fails. */
 export interface HealthReport {
   readonly ok: boolean;
   readonly checks: readonly HealthCheck[];

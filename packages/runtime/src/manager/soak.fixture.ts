@@ -8,7 +8,7 @@ export interface SoakOptions {
   readonly seed: number;
   readonly days: number;
   readonly objects: number;
-  /** Somebody changes, creates or deletes an object so often, on average. */
+  /** How often a user changes, creates or deletes an object, on average. */
   readonly changeEveryMs: number;
   /** Bytes of the heap that are in use after a full collection. */
   heapBytes(): number;

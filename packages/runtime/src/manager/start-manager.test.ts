@@ -81,7 +81,7 @@ test("a restarted operator finds everything done and writes nothing", async () =
   expect(world.faults.writes.length).toBe(before);
 });
 
-test("a child that somebody deletes or changes comes back as wanted", async () => {
+test("a child that a user deletes or changes is restored", async () => {
   await using world = createControllerWorld();
   const { client } = world;
   await client.create(Candy, candy("mint"));
@@ -95,7 +95,7 @@ test("a child that somebody deletes or changes comes back as wanted", async () =
   expect((await client.get(Wrapper, { name: "lolly-mint", namespace: "default" })).data).toEqual({ flavor: "mint" });
 });
 
-test("an object of somebody else is never taken over", async () => {
+test("an object of another owner is never taken over", async () => {
   await using world = createControllerWorld();
   const { client } = world;
   await client.create(Wrapper, Wrapper({ name: "lolly-mint", namespace: "default", data: { mine: "yes" } }));
@@ -119,7 +119,7 @@ test.each([1, 2, 3, 4, 5])("losing the answer of write %i leads to the same end"
   expect((await world.candy()).status).toEqual({ wrappers: 2, observedGeneration: 1 });
 });
 
-test.each(["before", "after"] as const)("a crash %s any write is mended by the next start", async (when) => {
+test.each(["before", "after"] as const)("a crash %s any write is repaired by the next start", async (when) => {
   for (let crashing = 1; crashing <= 3; crashing++) {
     await using world = createControllerWorld(crashing);
     world.faults.plan = ({ writeNumber }) => (writeNumber === crashing ? { kind: "crash", when } : undefined);

@@ -63,7 +63,7 @@ class RunningManager implements Manager {
     this.#stopObserving = observeManager(host, options, this.#lease, () => this.#cells);
     this.ready = this.#ready.promise;
     this.done = this.#run();
-    // Whoever does not look at them must not be stopped by their rejection.
+    // A rejection that the caller does not handle must not end the process.
     this.ready.catch(() => {});
     this.done.catch(() => {});
   }
@@ -272,7 +272,7 @@ class RunningManager implements Manager {
     this.#isStarted = false;
   }
 
-  /** Writes of runs that were cut short may still be on their way: then nobody may be told that the lease is free. */
+  /** Releases the lease, but not when a run was cut short: its writes may still be on their way. */
   async #release(haveRunsEnded: boolean): Promise<void> {
     const holder = leaseHolderOf(this.#lease);
     if (holder === undefined) return;

@@ -48,7 +48,7 @@ test("a changed copy of an object that was read has the same mark after each wri
   expect(markOf(read("2", { labels: { a: "b" } }))).not.toBe(first);
 });
 
-test("what a field manager has applied is told from what one of a longer name has", () => {
+test("a field manager's applies are not confused with those of a manager with a longer name", () => {
   const marked = withAppliedMark(box(), "a/b");
   expect([isAppliedBy(marked, "a/b"), isAppliedBy(marked, "a"), isAppliedBy(marked, "b")]).toEqual([
     true,

@@ -16,7 +16,7 @@ test.each([
     },
   ],
   ["an item in place of ours", { spec: { ports: [{ ...http, port: 81 }] } }],
-])("a list with %s is written anew, and nothing else", (_, actual) => {
+])("a list with %s is replaced, and nothing else", (_, actual) => {
   const wanted = { kind: "Service", spec: { selector: { app: "web" }, ports: [http] } };
   expect(withoutForeignItems({ kind: "Service", ...actual }, wanted)).toEqual({ spec: { ports: [http] } });
 });

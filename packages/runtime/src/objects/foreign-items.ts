@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { covers } from "./covers.ts";
 
 /**
- * A merge patch that writes those lists of `wanted` anew in which `actual` has items that nobody wanted; undefined when there are none.
- * Metadata stays: owners and finalizers are everybody's.
+ * A merge patch that replaces the lists of `wanted` in which `actual` has other items; undefined without such
+ * a list. Metadata stays: other controllers add owners and finalizers too.
  */
 export function withoutForeignItems(actual: object, wanted: object): JsonObject | undefined {
   const { metadata: _, ...fields } = wanted as JsonObject;

@@ -18,7 +18,7 @@ const wrap = controller(Candy, {
   desired: ({ spec }) => ({ children: spec.flavors.map((flavor) => Wrapper({ name: flavor, data: { flavor } })) }),
 });
 
-/** Somebody who wants the child otherwise, and sees to it whenever it changes. */
+/** Another controller, which sets its own value whenever the child changes. */
 async function quarrel(world: ControllerWorld, manager: Manager, forMs: number): Promise<number> {
   const mint = { name: "mint", namespace: "default" };
   let rounds = 0;
@@ -80,7 +80,7 @@ test("a change of the spec is not made to wait for a fight", async () => {
   expect((await world.client.get(Wrapper, { name: "lime", namespace: "default" })).data).toEqual({ flavor: "lime" });
 });
 
-test("somebody who changes a child back once a while is no fight", async () => {
+test("another client that reverts a child now and then is no fight", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);

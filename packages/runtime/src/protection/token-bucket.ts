@@ -3,7 +3,10 @@ export class TokenBucket {
   readonly #refillMs: number;
   #tokens = Number.POSITIVE_INFINITY;
   #countedMs = 0;
-  /** Those that were sent away and have not come back with success: the next one is told to wait for all of them. */
+  /**
+   * Callers that got no permit and have not come back with success. The next caller's delay counts all of
+   * them.
+   */
   #waiting = 0;
 
   constructor(refillMs: number) {

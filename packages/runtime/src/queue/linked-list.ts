@@ -1,4 +1,4 @@
-/** One entry of a list. Whoever appends a value keeps it, to remove the value later. */
+/** One entry of a list. The code that appends a value keeps the entry, to remove the value later. */
 export interface ListEntry<T> {
   readonly value: T;
   previous: ListEntry<T> | undefined;

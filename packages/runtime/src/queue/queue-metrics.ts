@@ -5,7 +5,7 @@ import type { PriorityLevel } from "./priority-level.ts";
 /** Seconds; upper bounds as client-go's, without those below a clock's resolution. */
 const durationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 600];
 
-/** What is looked at when somebody asks for the metrics. */
+/** The state of a queue that a scrape reads. */
 export interface QueueState {
   readonly levels: readonly PriorityLevel[];
   /** Since when each key runs that does. */
@@ -14,8 +14,8 @@ export interface QueueState {
 }
 
 /**
- * The metrics of a queue under client-go's names. Counts are kept as numbers and handed over when somebody asks: a queue of a
- * hundred thousand keys spends its time on keys.
+ * The metrics of a queue under client-go's names. It keeps counts as numbers and writes them to the registry
+ * at a scrape, so a queue with a hundred thousand keys spends its time on keys.
  */
 export class QueueMetrics {
   adds = 0;

@@ -32,7 +32,7 @@ test("of a delay and a longer one the first stays as it is, with the urgency tha
   expect(takeAll(queue)).toEqual(["a/y", "a/x"]);
 });
 
-test("the back-off of a key grows to a limit and starts anew when it is forgotten", () => {
+test("the back-off of a key grows to a limit and restarts when it is forgotten", () => {
   const { queue } = createQueue();
   const delays = Array.from({ length: 30 }, () => queue.addRateLimited("a/x"));
   expect(delays[0]).toBeLessThanOrEqual(5);
@@ -131,7 +131,7 @@ test("a delay of months is waited for to its end", async () => {
   expect(queue.take()).toBe("a/x");
 });
 
-test("a timer that fires a moment early is set anew, and its key is not lost", async () => {
+test("a timer that fires a moment early is set again, and its key is not lost", async () => {
   const { clock } = simulatedHost(1);
   // As timers of Node, which count whole milliseconds.
   const early: Clock = {

@@ -173,7 +173,7 @@ test("only a key that was taken and is not done is running", () => {
   expect([queue.isRunning("a/x"), queue.knownCount]).toEqual([false, 0]);
 });
 
-test("whoever works on a queue hears of each key that becomes ready, not of one that must wait", async () => {
+test("a worker of a queue is woken for each key that becomes ready, not for a delayed one", async () => {
   const { host, queue } = createQueue();
   let heard = 0;
   queue.onReady(() => heard++);

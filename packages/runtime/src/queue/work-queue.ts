@@ -15,6 +15,7 @@ const agedMs = 60_000;
 /** Above so many keys the queue looks for keys that it only kept because of their rate limit, and that it can now drop. */
 const sweepSizeMin = 1_000;
 
+/** Dependencies of a work queue, and its fairness and rate limit. */
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;

@@ -55,7 +55,7 @@ test("a reconcile that asks for another run at once, for ever, keeps nobody else
   expect(runs).toBe(11);
 });
 
-test("a conflict is looked at again soon, however long other failures before it have put the key off", async () => {
+test("a conflict is retried soon, however long the back-off of earlier failures was", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const conflict = new ApiError(failure(409, "Conflict", "it has been modified"));
@@ -71,7 +71,7 @@ test("a conflict is looked at again soon, however long other failures before it 
   expect(Math.min(...afterConflicts)).toBeGreaterThanOrEqual(2_500);
 });
 
-/** Ten seconds of a candy that asks to be looked at again every second: how often it ran, beside one whose runs end as told. */
+/** How often a candy ran in ten seconds that requeues every second, beside one whose runs end as given. */
 async function tenSecondsBeside(world: ControllerWorld, name: string, reconcileOther: Reconcile) {
   await world.client.create(Candy, candy("mint"));
   await world.client.create(Candy, Candy({ name, namespace: "default", spec: { flavors: [] } }));
@@ -125,7 +125,7 @@ test("an object that is to be looked at never again can be asked about", async (
   expect((await manager.why({ kind: "Candy", name: "lolly" }))?.runs[0]).toMatchObject({ reason: "nothing to do" });
 });
 
-test("with a largest interval an object is looked at again and again, and without one never", async () => {
+test("an object is reconciled at the largest interval, and never without one", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const often = noting(world, { name: "often", maxReconcileIntervalMs: 60_000 });
@@ -149,7 +149,7 @@ test("a requeue later than the largest interval does not put it off", async () =
   expect(runsMs.length).toBeGreaterThanOrEqual(9);
 });
 
-test("a run that failed for good is still looked at again after the largest interval", async () => {
+test("a run that failed for good is still retried after the largest interval", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const { runsMs, definition } = noting(world, {

@@ -56,7 +56,7 @@ test("an object whose cleanup waits stays, and says so when the server takes its
   expect((await world.candy()).status?.conditions).toMatchObject([{ type: "Melted", reason: "Cold" }]);
 });
 
-test("a finalizer that somebody has removed with its object is no failure", async () => {
+test("a finalizer that another client has removed with its object is no failure", async () => {
   await using world = createControllerWorld();
   const melting = await deleted(world, async () => {
     await world.client.patch(Candy, key, { metadata: { finalizers: [] } });
@@ -65,7 +65,7 @@ test("a finalizer that somebody has removed with its object is no failure", asyn
   expect(melting.manager.metrics()).not.toMatch(/reconcile_errors_total\{.*\} [1-9]/);
 });
 
-test("of an object that leaves the selection with its finalizer its user is told that nobody cleans up", async () => {
+test("an event reports an object that leaves the selection with its finalizer: nobody cleans it up", async () => {
   await using world = createControllerWorld();
   const golden = controller(Candy, {
     select: { labelSelector: "tier=gold" },

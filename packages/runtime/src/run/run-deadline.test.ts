@@ -2,7 +2,7 @@ import { sleep } from "@setpoint/host";
 import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld, noting } from "./controller-world.fixture.ts";
 
-test("a run that takes too long is told to end, and tried again", async () => {
+test("a run that takes too long is aborted and retried", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const ends: string[] = [];

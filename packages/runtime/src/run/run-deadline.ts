@@ -5,7 +5,7 @@ import { errReconcileTimeout } from "../errors.ts";
 import type { ControllerMetrics } from "./controller-metrics.ts";
 import type { Worker } from "./workers.ts";
 
-/** A run that was told to end has so long before its worker is given to others. */
+/** How long a run may continue after its deadline before the worker takes the next key. */
 const graceMs = 5_000;
 
 export interface RunDeadlineOptions {
@@ -13,7 +13,7 @@ export interface RunDeadlineOptions {
   readonly timeoutMs: number;
   /** Of the manager. */
   readonly signal: AbortSignal;
-  /** The time is over, and the run was told to end. */
+  /** Called when the deadline has passed and the run's signal has aborted. */
   readonly onTimeout: () => void;
   /** The run does not end. */
   readonly onIgnored: () => void;

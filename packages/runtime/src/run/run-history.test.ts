@@ -27,7 +27,7 @@ test("of a run its first writes, its end and its next try are remembered", () =>
   expect(history.latest("default/first")).toMatchObject({ moreWrites: 1, reason: "no", endedMs: 2, retryAtMs: 7 });
 });
 
-test("runs come the newest first, as they were when somebody asked, since the oldest that is remembered", () => {
+test("runs are listed newest first, as they were at the call, back to the oldest remembered one", () => {
   const history = new RunHistory();
   expect(history.sinceMs).toBeUndefined();
   for (let i = 0; i < remembered + 3; i++) begin(history, i % 500 === 0 ? "default/asked" : "default/other", i);

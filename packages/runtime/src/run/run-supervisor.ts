@@ -24,7 +24,7 @@ export interface BegunKeyRun {
   readonly moreCauses: number;
 }
 
-/** Is told what the server has answered to a write of a run, whoever has sent it: also what went through `context.client`. */
+/** Called with the server's answer to each write of a run, also to a write through `context.client`. */
 export type OnAnswer = (request: AnsweredRequest, answer: unknown) => void;
 
 /** One run as its supervisor sees it. */
@@ -43,7 +43,9 @@ export interface SupervisedRun {
  * why it ran and what it did. Called for every change and every run, so it must be quick.
  */
 export interface RunSupervisor {
-  /** Whether this process may run the key now. A key that may not run is dropped; whoever may allows it, adds it again. */
+  /**
+   * Whether this process may run the key now. A key that may not run is dropped, and added again when it may.
+   */
   mayRun(key: string): boolean;
   begin(run: BegunKeyRun, onAnswer: OnAnswer): SupervisedRun;
   /** Something runs beside the key's object: the key becomes another's only when that has ended too. */

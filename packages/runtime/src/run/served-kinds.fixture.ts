@@ -1,4 +1,4 @@
-/** Kinds as a server has them that knows no more of them than it is told here. */
+/** Kinds of a server that serves only what is listed here. */
 import type { ResourceDefinition } from "@setpoint/apiserver";
 import type { KindRef } from "@setpoint/client";
 

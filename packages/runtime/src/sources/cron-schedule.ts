@@ -3,6 +3,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import { Cron } from "croner";
 import { errCronInvalid } from "../errors.ts";
 
+/** Options of a cron schedule. */
 export interface CronOptions {
   /** An IANA name such as "Europe/Berlin"; default "UTC", whatever the zone of the machine is. */
   readonly timeZone?: string;

@@ -2,20 +2,23 @@ import type { NamespacedName } from "@setpoint/apimachinery";
 import type { Source, SourcePorts } from "../controller/source.ts";
 import type { CacheReader } from "../controller/watch-definition.ts";
 
-/** Opens the stream anew; aborts its connection when the signal does. */
+/** Opens the stream; called again for each reconnect. Aborts its connection when the signal does. */
 export type OpenIterable<T> = (signal: AbortSignal) => AsyncIterable<T>;
 
+/** Options of `fromIterable`. */
 export interface IterableOptions {
   /** Default "iterable"; needed when a controller has several. */
   readonly name?: string;
 }
 
 /**
- * Wakes keys by what a stream of the outside says: a message queue, a webhook broker, another API's watch.
- * `map` names the keys of one item; `open` is called again after the stream has thrown or ended, ever more slowly.
+ * Enqueues keys for the items of an outside stream: a message queue, a webhook broker, another API's watch.
+ * `map` returns the keys of one item. `open` is called again after the stream has thrown or ended, with a
+ * growing back-off.
  *
- * Assumptions: what was said while the stream was cut is not said again, so a controller that must not miss it also looks by
- * `every(…)`. On stopping the iterator's `return()` is called, so a generator's `finally` runs.
+ * Assumption: the stream does not repeat what it sent while it was disconnected. A controller that must not
+ * miss it also polls with `every(…)`. A stop calls the iterator's `return()`, so a generator's `finally`
+ * runs.
  */
 export function fromIterable<T>(
   open: OpenIterable<T>,

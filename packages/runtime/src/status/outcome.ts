@@ -9,7 +9,7 @@ export type WriteOutcome<T> =
   | {
       readonly kind: "refused";
       readonly error: Error;
-      /** Why, when it is one of the reasons that trying again does not mend by itself. */
+      /** The reason, when it is one that retries alone do not fix. */
       readonly reason?: RefusalReason;
     }
   | { readonly kind: "unknown"; readonly error: Error };

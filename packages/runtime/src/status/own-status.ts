@@ -35,7 +35,10 @@ function namesElements(conditions: OwnedFields | undefined): boolean {
   return conditions !== undefined && Object.keys(conditions).some((element) => element.startsWith("k:"));
 }
 
-/** Whether somebody else says all of this condition too: then it stays without us, and we need not own it. */
+/**
+ * Whether another manager owns all fields of this condition too. Then it stays without us, and we need not
+ * own it.
+ */
 function hasAll(theirs: OwnedFields | undefined, ours: OwnedFields | undefined, type: string): boolean {
   const element = `k:${JSON.stringify({ type })}`;
   const [their, our] = [childOf(theirs, element), childOf(ours, element)];

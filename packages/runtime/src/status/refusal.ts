@@ -26,9 +26,13 @@ export const refusalReasons = [
   "WriteBudget",
 ] as const;
 
+/** A reason of the condition `Stalled`: a failure that retries alone do not fix. */
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** How often the cache is looked at for whether somebody else's object is gone: its end wakes nobody of ours. */
+/**
+ * How often to read the cache for the deletion of an object that another owner holds: no event of it wakes
+ * the key.
+ */
 export const lookAgainMs: number = minutes(1);
 
 /** `isWrite` says whether an answer of the server is one to what the run wanted to write. */

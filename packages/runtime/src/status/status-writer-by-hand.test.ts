@@ -18,7 +18,7 @@ const isTrue = (type: string, reason = "Now"): ConditionInit => ({ type, status:
 
 const types = ({ status }: Candy): readonly string[] => (status?.conditions ?? []).map(({ type }) => type);
 
-/** Somebody else says a condition, and never by force. */
+/** Another manager sets a condition, and never by force. */
 function giftShop(world: ControllerWorld, reason: string): Promise<Candy> {
   const conditions = [{ ...isTrue("Gift", reason), lastTransitionTime: "2026-01-01T00:00:00Z" }];
   const body = { apiVersion: "example.com/v1", kind: "Candy", metadata: key, status: { conditions } };
@@ -40,7 +40,7 @@ const keeping =
 const warnings = (world: ControllerWorld): readonly string[] =>
   world.host.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
 
-test("a status that meets changes by others is made anew three times, and then it is an error", async () => {
+test("a status write is retried after a conflict three times, and then fails", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const conflicts = (count: number): void => {
@@ -81,7 +81,7 @@ test.each([
   expect(world.writes()).toEqual([statusWrite]);
 });
 
-test("conditions that were said before a status that is refused are written when the run ends", async () => {
+test("conditions set before a refused status are written when the run ends", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const run = runsByHand(world).begin(parent);
@@ -97,7 +97,7 @@ test("conditions that were said before a status that is refused are written when
   expect(status).not.toHaveProperty("wrappers");
 });
 
-test("the end of a run writes the conditions that were said after its status, and those that somebody has taken away since", async () => {
+test("the end of a run writes the conditions set after its status, and those that another manager has removed since", async () => {
   await using world = createControllerWorld();
   const hand = runsByHand(world);
   const first = hand.begin(hand.show(await world.client.create(Candy, candy("mint"))));

@@ -9,7 +9,7 @@ const gift = (reason: string) => ({
   lastTransitionTime: "2026-01-01T00:00:00Z",
 });
 
-/** Somebody else says a condition by server-side apply, and never by force. */
+/** Another manager sets a condition by server-side apply, and never by force. */
 function giftShop(world: ControllerWorld, ...reasons: readonly string[]): Promise<unknown> {
   const status = { conditions: reasons.map(gift) };
   const body = { apiVersion: "example.com/v1", kind: "Candy", metadata: key, status };
@@ -43,7 +43,7 @@ const counting = controller(Candy, {
 test.each([
   ["beside a condition", tasting],
   ["beside a whole status", counting],
-])("a condition of somebody else stays his %s: he changes and removes it without force", async (_what, definition) => {
+])("another manager's condition stays its own %s: it changes it without force", async (_what, definition) => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   await giftShop(world, "Ribbon");
@@ -58,7 +58,7 @@ test.each([
   expect(await types(world)).toEqual(["Packed", "Tasted"]);
 });
 
-test("a condition that somebody else writes while ours is on its way survives, and ours is not lost", async () => {
+test("a condition that another manager writes while ours is on its way survives, and ours is not lost", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   const manager = world.start([tasting]);
@@ -76,7 +76,7 @@ test("a condition that somebody else writes while ours is on its way survives, a
   expect(await types(world)).toEqual(["Gift", "Packed", "Tasted", "Wrapped"]);
 });
 
-test("a condition that an earlier run has said stays, also when the program starts anew", async () => {
+test("a condition that an earlier run has set stays, also after a restart", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   const first = world.start([tasting]);
@@ -89,7 +89,7 @@ test("a condition that an earlier run has said stays, also when the program star
   expect(said(await world.candy(), "Tasted")).toContain("True Lime");
 });
 
-test("one change costs one write of the status, whoever else has conditions, and at rest none", async () => {
+test("one change costs one write of the status, also beside other managers' conditions, and at rest none", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   await giftShop(world, "Ribbon");
@@ -108,7 +108,7 @@ test("one change costs one write of the status, whoever else has conditions, and
   expect(world.writes().length).toBe(3);
 });
 
-test("fields of the status that somebody else has set are not taken over by a condition", async () => {
+test("a condition does not take over status fields that another manager has set", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("Mint"));
   const weigh = (grams: number) =>

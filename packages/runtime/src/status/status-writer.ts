@@ -33,7 +33,7 @@ export interface StatusPorts {
   write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
 }
 
-/** How often a write is made anew that met a change by others. */
+/** How often a write is retried after a conflict. */
 const attemptsMax = 4;
 
 /** The field of a status that says when its controller last checked and found something else to write. */
@@ -62,7 +62,7 @@ export class StatusWriter {
   readonly #ports: StatusPorts;
   readonly #conditions = new Map<string, ConditionInit>();
   #isConcluded = false;
-  /** Counts what was said. */
+  /** Counts the changes to the status and conditions of this run. */
   #sayings = 0;
   /** How much of it a `replace` has written, and the revision that has it. */
   #written: { readonly sayings: number; readonly resourceVersion: string } | undefined;
@@ -129,9 +129,9 @@ export class StatusWriter {
   }
 
   /**
-   * A status is written only over the one that it was made for: a write that a network brings late would otherwise put an old
-   * status over a newer one, and no change would wake anybody to mend it. What others change meanwhile is taken in and the
-   * write made anew; a new generation is for the next run.
+   * Writes a status only over the one that it was computed from. Otherwise a delayed write could put an old
+   * status over a newer one, and no change would wake the key to correct it. After a conflict it includes the
+   * changes of other managers and retries. A new generation is left to the next run.
    */
   async #settle(make: () => Draft, signal: AbortSignal = this.#ports.signal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -218,7 +218,10 @@ export class StatusWriter {
     return ownStatusOf(told, this.#ports.fieldManager);
   }
 
-  /** Whether something stays that an earlier run or somebody else has said: the cache does not show who it was. */
+  /**
+   * Whether a condition of an earlier run or of another manager stays. The cache does not show which of them
+   * wrote it.
+   */
   #needsOwner({ fields, kept }: Draft): boolean {
     if (kept.length > 0) return true;
     if (fields !== undefined) return false;
@@ -242,7 +245,10 @@ export class StatusWriter {
       });
   }
 
-  /** Of the status what this controller says, now or in earlier runs: whoever applies what others say becomes an owner of it. */
+  /**
+   * The part of the status that this controller writes, now or in earlier runs. Applying other managers'
+   * fields would make it an owner of them.
+   */
   #mine({ draft, whole }: Wanted): Fields {
     const own = draft.fields !== undefined && draft.kept.length === 0 ? undefined : this.#own();
     if (own === undefined) return whole;

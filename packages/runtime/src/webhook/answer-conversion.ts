@@ -11,6 +11,7 @@ export interface ConvertibleKind extends KindRef {
   convert(object: KubeObject, apiVersion: string): KubeObject;
 }
 
+/** Whether the kind has several versions and can convert between them. */
 export function isConvertible(kind: KindRef): kind is ConvertibleKind {
   return "versions" in kind && Array.isArray(kind.versions) && kind.versions.length > 1;
 }

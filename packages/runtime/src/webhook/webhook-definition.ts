@@ -3,6 +3,7 @@ import type { KubeObject, LabelSelectorObject, UserInfo } from "@setpoint/apimac
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
 
+/** The operations for which the API server can call a webhook of this package. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 
 /** What is known of a request, and how to object to it. */
@@ -23,6 +24,7 @@ export interface AdmissionContext<T extends KubeObject> {
   forbidden(this: void, path: string, why: string): void;
 }
 
+/** The functions of the webhooks of one kind, and how the API server calls them. */
 export interface WebhookInit<T extends KubeObject> {
   /** Asked about new and changed objects, after defaults and schema. Objects by the context's methods, or throws an ApiError. */
   validate?(object: T, context: AdmissionContext<T>): void | Promise<void>;
@@ -40,6 +42,7 @@ export interface WebhookInit<T extends KubeObject> {
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 
+/** Whether a webhook validates objects or mutates them. */
 export type WebhookRole = "validate" | "mutate";
 
 /** Made by `webhooks`. */
@@ -58,7 +61,7 @@ export interface WebhookDefinition {
   ask(role: WebhookRole, object: KubeObject, context: AdmissionContext<KubeObject>): Promise<KubeObject | undefined>;
 }
 
-/** Less than the server's own 10: a request of kubectl should fail while somebody looks at it. */
+/** Less than the server's default of 10 s: kubectl should fail while the user still waits for it. */
 const timeoutSecondsDefault = 5;
 
 /** The webhooks of one kind: `webhooks(PodSet, { validate(podSet, { invalid }) { … } })`. */

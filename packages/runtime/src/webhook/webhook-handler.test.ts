@@ -89,7 +89,7 @@ test("a mutation that changes nothing patches nothing", async () => {
   expect(responseOf(await handler.handle(mutate(review(web))))).toEqual({ uid: "u1", allowed: true });
 });
 
-test("a mutation in place, or one that answers no object, is told what is wanted; null is nothing", async () => {
+test("a mutation in place, or one that returns no object, gets an error with the expected form; null is no change", async () => {
   const answerOf = (init: unknown) =>
     world({ mutate: init as NonNullable<WebhookInit<Set>["mutate"]> }).handler.handle(mutate(review(web)));
   expect(await answerOf(({ spec }: { spec: { color?: string } }) => void (spec.color = "blue"))).toMatchObject({
@@ -126,7 +126,7 @@ test("a function that takes too long is aborted before the server gives up", asy
   expect(signal?.aborted).toBe(true);
 });
 
-test("more calls than the limit are told to come back, and counted", async () => {
+test("calls above the limit get 429, and are counted", async () => {
   const release = Promise.withResolvers<void>();
   const { handler, host } = world({ validate: () => release.promise }, { concurrentMax: 1 });
   const first = handler.handle(validate(review(web)));

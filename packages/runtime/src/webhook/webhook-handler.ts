@@ -6,6 +6,7 @@ import { answerAdmission, NotAReview } from "./answer-admission.ts";
 import { answerConversion, isConvertible } from "./answer-conversion.ts";
 import type { WebhookDefinition, WebhookRole } from "./webhook-definition.ts";
 
+/** Dependencies of a webhook handler, and the webhooks that it serves. */
 export interface WebhookHandlerOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -13,10 +14,13 @@ export interface WebhookHandlerOptions {
   readonly webhooks: readonly WebhookDefinition[];
   /** Kinds whose objects are converted between versions, as far as they have several. */
   readonly kinds: readonly KindRef[];
-  /** Calls at once, each from when its request is there as a whole; more are told to come back. Default 200. */
+  /**
+   * How many calls may run at once, each counted from when its body is complete. Others get 429. Default 200.
+   */
   readonly concurrentMax?: number;
 }
 
+/** One HTTP request of the API server. It has a `body` or a `read`. */
 export interface WebhookRequest {
   readonly path: string;
   /** How long the caller waits, from its URL. */
@@ -30,11 +34,13 @@ export interface WebhookRequest {
   read?(this: void, signal: AbortSignal): Promise<unknown>;
 }
 
+/** The HTTP status and the body, which the server writes as JSON. */
 export interface WebhookResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
+/** Answers the requests of the API server for all webhooks and conversions of a process. */
 export interface WebhookHandler {
   /** Resolves with an answer for every request. */
   handle(request: WebhookRequest): Promise<WebhookResponse>;
@@ -45,6 +51,7 @@ export function webhookPath(role: WebhookRole, { group, plural }: KindRef): stri
   return `/${role}/${group === "" ? "core" : group}/${plural}`;
 }
 
+/** The path at which ConversionReviews are answered; CustomResourceDefinitions name it. */
 export const conversionPath = "/convert";
 
 const concurrentMaxDefault = 200;
@@ -54,6 +61,9 @@ const timeoutSecondsDefault = 10;
 
 type Answer = (body: unknown, signal: AbortSignal) => Promise<unknown>;
 
+/**
+ * Guarantees: it answers each call before the API server stops waiting; calls above `concurrentMax` get 429.
+ */
 export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHandler {
   const { clock, log, concurrentMax = concurrentMaxDefault } = options;
   const answers = answersOf(options);
@@ -68,7 +78,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): WebhookHan
       const response = await answered(path, log, async () => {
         places.check();
         const work = async (): Promise<unknown> => {
-          // Whoever never sends the rest of a request holds no place meanwhile.
+          // A client that never sends the rest of its request takes no place meanwhile.
           const asked = read === undefined ? body : await read(deadline.signal);
           // It came after the answer: nobody waits for it.
           deadline.signal.throwIfAborted();

@@ -201,8 +201,8 @@ function runThatMade(resourceVersion: string, controllers: readonly Explained[])
 }
 
 /**
- * Who wrote the revisions that woke the key. The cache does not keep managedFields, so the server is asked, now that somebody
- * wants to know; it can only tell of objects that have not changed since.
+ * The field managers that wrote the revisions that woke the key. The cache does not keep managedFields, so
+ * this asks the server. It only answers for objects that have not changed since.
  */
 async function writersOf(
   causes: readonly Cause[],

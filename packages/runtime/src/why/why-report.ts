@@ -20,12 +20,13 @@ export interface WhyCause {
   readonly name: string;
   readonly at: string;
   readonly resourceVersion?: string;
-  /** The field manager that made the change, when it can be told. */
+  /** The field manager that made the change, when it is known. */
   readonly writer?: string;
   /** The run of this operator that made the change. */
   readonly ownRun?: { readonly controller: string; readonly object: string; readonly reconcileID: string };
 }
 
+/** One write of a run, and the answer of the API server. */
 export interface WhyWrite {
   readonly method: string;
   readonly path: string;
@@ -35,6 +36,7 @@ export interface WhyWrite {
   readonly resourceVersion?: string;
 }
 
+/** One reconcile of the object: its causes, its result and its writes. */
 export interface WhyRun {
   readonly reconcileID: string;
   readonly startedAt: string;
@@ -60,6 +62,10 @@ export interface WhyRun {
  */
 export type WhyState = "running" | "settling" | "ready" | "delayed" | "idle" | "standby" | "elsewhere";
 
+/**
+ * The answer of `manager.why`: the state of one object, its last runs and what happens next. Times are RFC
+ * 3339.
+ */
 export interface WhyReport {
   readonly controller: string;
   /** Other controllers that reconcile the object too, each with an answer of its own. */
@@ -78,7 +84,7 @@ export interface WhyReport {
   readonly held?: string;
   /** Runs in a row that failed. */
   readonly failures: number;
-  /** What will be told to the next run as its causes. */
+  /** The causes that the next run will get. */
   readonly pending: readonly WhyCause[];
   /** The newest first; empty when the last one is not among those that are remembered. */
   readonly runs: readonly WhyRun[];

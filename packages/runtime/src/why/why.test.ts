@@ -61,7 +61,7 @@ test("why says which change of which writer led to the last run, what it wrote, 
   await fleet.wait(manager.stop());
 });
 
-test("the writer of a change is asked of the server when somebody wants to know", async () => {
+test("why asks the server for the writer of a change", async () => {
   await using fleet = new Fleet(2);
   await fleet.wait(fleet.client.create(Candy, candy("lolly")));
   const looks = controller(Candy, { reconcile: () => Promise.resolve(requeueAfter(60_000, "the sugar is still hot")) });
@@ -100,7 +100,7 @@ test.each([
   isIll = false;
 });
 
-test("a key whose last write no cache shows yet is told to wait for that, and not to run", async () => {
+test("a key whose last write no cache shows yet is reported as waiting for it, not as running", async () => {
   await using fleet = new Fleet(8);
   await fleet.wait(fleet.client.create(Candy, candy("lolly")));
   const operator = fleet.process("operator");
@@ -169,7 +169,7 @@ test("a run that fails says with what, how often, and when it is tried again", a
   expect(report.runs[0]).toMatchObject({ result: "error", reason: "the oven is cold", nextTryAt: report.until });
 });
 
-test("of an object that a controller made, its owner is told of; of one that nobody knows, nothing", async () => {
+test("for a controller's child, why reports on its owner; for an unknown object, on nothing", async () => {
   await using fleet = new Fleet(4);
   await fleet.wait(fleet.client.create(Candy, candy("lolly", "mint")));
   const manager = start(fleet);
@@ -181,7 +181,7 @@ test("of an object that a controller made, its owner is told of; of one that nob
   expect(await manager.why({ kind: "Cake", name: "lolly" })).toBeUndefined();
 });
 
-test("the memory of runs is bounded, and what is forgotten is said so", async () => {
+test("the memory of runs is bounded, and why reports what it has forgotten", async () => {
   await using fleet = new Fleet(5);
   for (let i = 0; i < 1_100; i++) await fleet.wait(fleet.client.create(Candy, candy(`c${i}`)));
   const manager = start(fleet, [
@@ -196,7 +196,7 @@ test("the memory of runs is bounded, and what is forgotten is said so", async ()
   expect(forgotten[0]).toMatchObject({ isPresent: true, state: "idle", rememberedSince: expect.any(String) });
 });
 
-test("spans go from the event to each write, and the server is told the trace", async () => {
+test("spans go from the event to each write, and requests carry the trace", async () => {
   await using fleet = new Fleet(6);
   await fleet.wait(fleet.client.create(Candy, candy("lolly")));
   const tracer = new RecordingTracer();

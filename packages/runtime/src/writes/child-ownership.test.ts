@@ -12,7 +12,7 @@ import {
   type ControllerWorld,
 } from "../run/controller-world.fixture.ts";
 
-test("an object of this name that is somebody else's is never taken over, and the status says whose it is", async () => {
+test("another owner's object of this name is never taken over, and the status names the owner", async () => {
   await using world = createControllerWorld();
   await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
   await world.client.create(Candy, candy("mint", "lime"));
@@ -49,14 +49,14 @@ test("a child of a namesake that is gone is waited for, and no longer than it is
   expect(said(await world.candy(), "Stalled")).toMatch(/^False Accepted/);
 });
 
-test("an object of somebody else that the cache does not show yet is not taken over either", async () => {
+test("another owner's object that the cache does not show yet is not taken over either", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   let isBlind = true;
   const manager = world.start([wrapping], {
     transport: {
       async send(request, signal) {
-        // In the moment before the first write somebody makes the object.
+        // Another client creates the object just before the first write.
         if (isBlind && request.method === "PATCH" && request.path.endsWith("lolly-mint")) {
           isBlind = false;
           await world.client.create(Wrapper, wrapper("mint", { mine: "yes" }));
@@ -72,7 +72,7 @@ test("an object of somebody else that the cache does not show yet is not taken o
   expect(said(await world.candy(), "Stalled")).toMatch(/^True NotOwned/);
 });
 
-test("a child that somebody has replaced by an object of his own, unseen by the cache, is not taken over", async () => {
+test("a child that another client has replaced by its own object, unseen by the cache, is not taken over", async () => {
   await using world = createControllerWorld();
   const key = { name: "lolly-mint", namespace: "default" };
   await world.client.create(Candy, candy("mint"));
@@ -117,7 +117,7 @@ test("a child in another namespace than its owner is refused before anything is 
   expect(world.writes()).toEqual(["PATCH candies/lolly/status"]);
 });
 
-/** Somebody puts another object in the place of the wrapper just before a write of ours arrives. */
+/** Another client replaces the wrapper by another object just before our write arrives. */
 function exchanging(world: ControllerWorld, method: string): Transport {
   let isExchanged = false;
   return {

@@ -107,7 +107,7 @@ test("outcome() tells done, refused with its reason, and unknown apart", async (
   expect(seen.slice(0, 3)).toEqual(["refused: NotOwned", "done", "unknown"]);
 });
 
-test("what is to be written once is decided anew when the server is busy, not sent again later", async () => {
+test("a write with `once` is not sent again when the server is busy: the next run decides", async () => {
   let refused = 0;
   const refuse: Refuse = ({ method, path }) =>
     method === "PATCH" && path.endsWith("lolly-mint") && refused++ === 0

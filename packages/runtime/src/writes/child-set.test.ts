@@ -66,7 +66,7 @@ test.each([
   expect(await names(world)).toEqual(hasChanged ? ["lolly-mint"] : []);
 });
 
-test("a status that somebody else has written meanwhile keeps nothing from being deleted", async () => {
+test("a status that another client has written meanwhile does not postpone deletions", async () => {
   await using world = createControllerWorld();
   const parent = await world.client.create(Candy, candy("mint"));
   const hand = runsByHand(world);

@@ -228,13 +228,13 @@ test("a child that is ours is applied although the cache shows another one, or o
     const { context } = hand.begin(parent);
     await context.apply(wrapper({ flavor: "plum" }));
     expect((await stored(world, Wrapper, key.name)).data["flavor"]).toBe("plum");
-    // What is made anew is no change.
+    // A recreated child is no change.
     const second = meanwhile === "gone" ? "apply lolly-mint new" : "apply lolly-mint";
     expect(hand.planned).toEqual(["apply lolly-mint new", "apply lolly-mint", second]);
   }
 });
 
-test("a child that somebody else has put in place of ours is his, and the run is told so", async () => {
+test("a child that another client has replaced belongs to that client, and the run gets an error", async () => {
   await using world = createControllerWorld();
   const { hand, parent } = await afterFirstRun(world);
   await world.client.delete(Wrapper, key);
@@ -366,7 +366,7 @@ test("fields of another manager are a conflict where the author does not take th
   expect((await context.apply(wrapper({ flavor: "ours" }))).data).toEqual({ flavor: "ours" });
 });
 
-test("a child whose lists are written alone before it is applied is no new one for those who count writes", async () => {
+test("a child whose lists are replaced before its apply does not count as new in the write limits", async () => {
   await using world = createControllerWorld();
   const { parent, hand } = await afterFirstRun(world);
   hand.show(await world.client.patch(Wrapper, key, { items: ["theirs"] }));

@@ -101,8 +101,9 @@ export class ChildWriter {
   }
 
   /**
-   * An apply leaves what others have added to a list. A port that somebody has given another number is such an item, and beside it the
-   * server refuses ours, which has the same name: so the lists with foreign items are written as they are wanted, and then it is applied.
+   * An apply keeps the list items of other managers. When another manager has changed the number of our port,
+   * that port is such an item. The server then refuses ours, because both have the same name. So this first
+   * replaces the lists that have other items, and then applies.
    */
   async #applyAlone<T extends KubeObject>(
     kind: KindRef<T>,
@@ -291,7 +292,7 @@ export class ChildWriter {
   }
 }
 
-/** How children of one owner are told apart. */
+/** The key that identifies a child of one owner. */
 function placeOf(kind: KindRef, object: KubeObject): string {
   return `${kind.plural}/${storeKey(object.metadata)}`;
 }

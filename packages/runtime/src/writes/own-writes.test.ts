@@ -67,7 +67,7 @@ function world(serverHas?: KubeObject, { caches, namespaces }: Surroundings = {}
   const ports = { client, clock: host.clock, log: host.log, signal: stopper.signal };
   const writes = new OwnWrites(cache);
   const shown = (object: Stored<KubeObject>): void => informer.store.set(`default/${object.metadata.name}`, object);
-  /** How often the informer was asked to list anew. */
+  /** How often the informer was asked to relist. */
   let refreshed = 0;
   informer.refresh = () => void refreshed++;
   /** What comes of it within a minute of this world's time. */
@@ -233,7 +233,7 @@ test("a write without an answer is asked for: it is waited for when it was done,
   expect(undone.host.clock.monotonic()).toBe(0);
 });
 
-test("a cache that does not show a write in ten seconds is listed anew, and the wait goes on until it does", async () => {
+test("a cache that does not show a write in ten seconds relists, and the wait continues until it does", async () => {
   const { host, ports, refreshed, soon, writes, shown } = world();
   writes.written(Box, box("a", 5));
   let isOver = false;

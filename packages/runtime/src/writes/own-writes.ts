@@ -7,7 +7,7 @@ import { compareResourceVersions } from "../cache/resource-version.ts";
 import { storeKey } from "../cache/store.ts";
 import type { ControllerCache } from "../controller/controller-cache.ts";
 
-/** A cache that has not shown a write for so long lists anew. */
+/** A cache that has not shown a write for so long relists. */
 const barrierMsMax = 10_000;
 /** How often the server is asked about a write without an answer. */
 const askAgainMs = 1_000;
@@ -72,7 +72,10 @@ export class OwnWrites {
     this.learned(kind, object);
   }
 
-  /** The server has told it, whoever wrote it: read and waited for as an own write, and nobody's echo. */
+  /**
+   * The server returned this object, whichever client wrote it. Later reads wait for it as for an own write,
+   * but its event is no echo.
+   */
   learned(kind: KindRef, object: Stored<KubeObject>): void {
     const { name, namespace } = object.metadata;
     this.#note({ kind, name, namespace, state: "written", object });

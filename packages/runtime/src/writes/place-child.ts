@@ -10,7 +10,10 @@ export interface Parent {
   readonly object: Stored<KubeObject>;
 }
 
-/** The namespace of an object of a kind: the one that is said, else the parent's. A request without one would go to "default". */
+/**
+ * The namespace of a namespaced object: the given one, else the parent's. Without one a request would go to
+ * "default".
+ */
 export function namespaceOf(kind: KindRef, namespace: string | undefined, parent: Parent): string | undefined {
   if (!kind.namespaced) return undefined;
   const place = namespace ?? parent.object.metadata.namespace;
@@ -64,7 +67,7 @@ function ownerReference(
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** Writing over somebody else's object would take it over, and with the owner it would go. */
+/** Writing over another owner's object would take it over, and deleting our owner would then delete it. */
 export function assertOurs(verb: string, present: Stored<KubeObject>, parent: Parent): void {
   const owner = controllerOf(present);
   if (owner?.uid === parent.object.metadata.uid) return;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FirstList } from "./first-list.ts";
 import { box } from "../scripted-server.fixture.ts";
 
-/** What a target is told, as text. */
+/** The calls that a target gets, as text. */
 function begin(): { readonly list: FirstList; readonly told: readonly string[] } {
   const told: string[] = [];
   const list = new FirstList({
@@ -23,7 +23,7 @@ const bytes = (object: object): Uint8Array => new TextEncoder().encode(JSON.stri
 const escaped = (object: object): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(object).replace(`"metadata"`, String.raw`"\u006detadata"`));
 
-test("what comes is told at once, also in a form that no server sends", () => {
+test("objects are passed on as they arrive, also in a form that no server sends", () => {
   const { list, told } = begin();
   list.add(bytes(box("a", 1)));
   expect(told).toEqual(["setRaw default/a"]);
@@ -33,7 +33,7 @@ test("what comes is told at once, also in a form that no server sends", () => {
   expect(told.slice(1)).toEqual(["set b", "removeRaw default/a", "remove b"]);
 });
 
-test("neither its end nor its failure changes what was told", async () => {
+test("neither the end of the list nor its failure changes what was passed on", async () => {
   const { list, told } = begin();
   list.add(bytes(box("a", 1)));
   await list.commit();

@@ -1,15 +1,15 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** Where the parts of an object come from when somebody looks. */
+/** Where the parts of an object come from when they are read. */
 export interface LazySource<Place> {
   metadataAt(place: Place): Stored<KubeObject>["metadata"];
   objectAt(place: Place): Stored<KubeObject>;
 }
 
 /**
- * An object that is decoded when it is read: of most changes that a cache is told, its handlers read the metadata alone, and of a
- * hundred thousand objects of a first list often nothing else. It behaves as the frozen object that it stands for.
+ * An object that is decoded when it is read. Handlers read only the metadata of most changes, and nothing at
+ * all of most objects of a first list. It behaves as the frozen object that it stands for.
  */
 export function lazyObject<Place>(source: LazySource<Place>, place: Place): Stored<KubeObject> {
   return new Proxy({}, new LazyHandler(source, place)) as Stored<KubeObject>;

@@ -133,7 +133,7 @@ test("the table of the objects counts as memory that they take, and without obje
   expect(objects.keptBytes).toBeGreaterThan(objects.liveBytes + 20_000);
 });
 
-test("what is released is gone for whoever asks by its number, and the number is given to another", () => {
+test("a released object is gone by its number, and the number is reused", () => {
   const objects = new RawObjects(type, undefined);
   const slot = added(objects, "a", "x");
   objects.release(slot);

@@ -56,7 +56,7 @@ test("a slab is filled to its last byte before the next is begun", () => {
   expect([slabs.isCurrent(first), slabs.isCurrent(second)]).toEqual([false, true]);
 });
 
-test("a slab that nothing lives in goes when the next is begun, and can be read by whoever holds it", () => {
+test("an empty slab is freed when the next begins, and its holder can still read it", () => {
   const slabs = new Slabs(undefined);
   const first = filled(slabs, 8 * kib, 7);
   first.live = 0;

@@ -70,7 +70,7 @@ export class Slabs {
     return bytes;
   }
 
-  /** Gives it up; whoever still holds it can read it. */
+  /** Frees it. A caller that still holds it can read it. */
   drop(slab: Slab): void {
     if (this.#unpacked.delete(slab)) this.#unpackedBytes -= slab.size;
     this.#packedBytes -= slab.packed?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Conditions of a status, as the API conventions want them kept. */
+/** Conditions of a status, as the API conventions require them. */
 import type { Condition } from "./object.ts";
 
 /** What a writer of a condition sets; `setCondition` fills the transition time and the generation. */
@@ -9,7 +9,7 @@ export function findCondition(conditions: readonly Condition[] | undefined, type
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether a condition is there with status True. */
+/** Whether the condition exists and its status is True. */
 export function isConditionTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }
@@ -19,7 +19,7 @@ export function isConditionTrue(conditions: readonly Condition[] | undefined, ty
  * comes back when nothing changes, so that an unchanged status stays unchanged.
  *
  * @param now RFC 3339 in seconds
- * @param generation the metadata.generation that was looked at
+ * @param generation the metadata.generation that the writer observed
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,

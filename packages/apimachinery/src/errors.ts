@@ -1,4 +1,4 @@
-/** Errors of our own: `SetpointError` for what a caller may handle, `assert` for what can only be a bug. */
+/** Setpoint's own errors: `SetpointError` for errors that a caller may handle, `assert` for bugs. */
 
 const setpointErrorBrand = "setpoint.dev/SetpointError";
 
@@ -24,7 +24,7 @@ export function isSetpointError(error: unknown, code?: string): error is Setpoin
   return code === undefined || (error as SetpointError).code === code;
 }
 
-/** What anything that was thrown says: the message of an error, and else its text. */
+/** The message of a thrown value: that of an error, otherwise the value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

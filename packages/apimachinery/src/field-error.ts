@@ -1,5 +1,5 @@
 /**
- * Validation errors of a field, in the words of Kubernetes (apimachinery's field.Error), and their place in a
+ * Validation errors of a field, with Kubernetes' messages (apimachinery's field.Error), and their place in a
  * Status.
  */
 import { ApiError, failure, type StatusCause } from "./status.ts";

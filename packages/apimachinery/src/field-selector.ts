@@ -17,8 +17,8 @@ export interface FieldSelector {
 const operatorsLongestFirst = ["!=", "==", "="] as const;
 
 /**
- * Parses a field selector; `\` escapes `,`, `=` and itself. Errors: `Error` in the words of upstream, for a
- * 400's message.
+ * Parses a field selector; `\` escapes `,`, `=` and itself. Errors: `Error` with upstream's message, for a
+ * 400.
  */
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = splitTerms(text)

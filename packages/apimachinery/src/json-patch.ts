@@ -19,7 +19,7 @@ export type JsonPatchOperation =
 type Container = Record<string, unknown> | unknown[];
 
 function failed(why: string): ApiError {
-  // The API tells clients only this much (they look at the code); the reason stays in the cause.
+  // The API returns no more to clients (they read the code); the cause has the reason.
   const message = "the server rejected our request due to an error in our request";
   return new ApiError(failure(422, "Invalid", message, {}), { cause: new Error(why) });
 }

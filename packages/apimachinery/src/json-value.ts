@@ -8,7 +8,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Equality of JSON values; the order of keys does not count, a key whose value is undefined counts as absent.
+ * Equality of JSON values; the order of keys does not matter, and a key whose value is undefined is absent.
  */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -44,7 +44,7 @@ export function copyObject<T extends object>(object: T): { -readonly [K in keyof
   return { ...object };
 }
 
-/** Sets a key that comes from outside: plain assignment would take `__proto__` for the prototype. */
+/** Sets a key from a request: plain assignment would set the prototype for `__proto__`. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -87,7 +87,7 @@ class Parser {
     }
   }
 
-  /** Consumes what stands after a requirement: the end, or a comma and the beginning of the next one. */
+  /** Consumes what follows a requirement: the end, or a comma and the start of the next one. */
   #hasMore(): boolean {
     const token = this.#take();
     if (token.kind === "end") return false;
@@ -192,7 +192,7 @@ function startsRequirement(token: Token): boolean {
   return token.kind === "identifier" || token.kind === "!";
 }
 
-/** The requirements of a selector's text, in its order. Errors: `Error` in the words of upstream. */
+/** The requirements of a selector's text, in its order. Errors: `Error` with upstream's message. */
 export function parseRequirements(text: string): readonly LabelRequirement[] {
   return new Parser(text).parse();
 }

@@ -60,7 +60,7 @@ function byKey(a: LabelRequirement, b: LabelRequirement): number {
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 }
 
-/** Parses the string form. Errors: `Error` in the words of upstream, for a 400's message. */
+/** Parses the string form. Errors: `Error` with upstream's message, for a 400. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === "") return LabelSelector.everything;
   return new LabelSelector([...parseRequirements(text)].sort(byKey));

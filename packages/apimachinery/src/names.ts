@@ -1,6 +1,6 @@
 /**
- * What names, labels and keys must look like, in the words of upstream. Each function returns the faults;
- * none: valid.
+ * The rules for names, labels and keys, with upstream's messages. Each function returns the errors; an empty
+ * list means valid.
  */
 
 /** Characters of a DNS label (RFC 1123): names of namespaces, Services and ports. */

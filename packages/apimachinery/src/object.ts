@@ -11,7 +11,7 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-/** Group, version and the plural resource name as it stands in a URL. */
+/** Group, version and the plural resource name, as in a URL. */
 export interface GroupVersionResource {
   readonly group: string;
   readonly version: string;
@@ -93,7 +93,7 @@ export interface ListMeta {
   readonly resourceVersion?: string;
   readonly continue?: string;
   readonly remainingItemCount?: number;
-  /** The list is a shard, and says which; it has not all objects. */
+  /** Set when the list is a shard, with the shard's selector: it does not contain all objects. */
   readonly shardInfo?: { readonly selector: string };
 }
 

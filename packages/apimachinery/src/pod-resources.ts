@@ -84,7 +84,7 @@ export function podResources(pod: UnstructuredObject, field: "requests" | "limit
     } else starting = maxAmounts(starting, addAmounts(sidecars, of(container)));
   }
   const own = readAmounts(fieldsAt(spec, "resources", field));
-  // What a pod says of itself as a whole holds, whatever its containers say.
+  // The pod-level resources win over those of the containers.
   const total = { ...maxAmounts(running, starting), ...own };
   return addAmounts(total, readAmounts(fieldsAt(spec, "overhead")));
 }

@@ -28,7 +28,7 @@ export function quotaUsage(group: string, resource: string, object: Unstructured
   return resource === "persistentvolumeclaims" ? { ...named, ...claimUsage(object) } : named;
 }
 
-/** The resource that a name of a quota's limits counts: `["apps", "deployments"]`. */
+/** The resource that a name in a quota's limits counts: `["apps", "deployments"]`. */
 export function quotaResource(name: string): readonly [group: string, resource: string] {
   if (name.startsWith("count/")) {
     const [resource = "", ...group] = name.slice("count/".length).split(".");

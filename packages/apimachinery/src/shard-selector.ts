@@ -25,11 +25,11 @@ export interface ShardSelector {
 
 const fields: readonly ShardField[] = ["uid", "namespace"];
 const paths = fields.map((field) => `object.metadata.${field}`);
-/** More ranges than shards that anybody has; a request's line ends sooner. */
+/** More ranges than any cluster has shards; the length limit of a request line is reached first. */
 const rangesMax = 1_000;
 const call = /^\(*\s*shardRange\(\s*([^,'"\s]+)\s*,\s*(['"])([^'"]*)\2\s*,\s*(['"])([^'"]*)\4\s*\)\s*\)*$/;
 
-/** Errors: `Error` in the words of upstream, as far as it has any of its own. */
+/** Errors: `Error` with upstream's message, where upstream has one. */
 export function parseShardSelector(text: string): ShardSelector {
   const terms = text.split("||");
   if (terms.length > rangesMax) throw new Error(`at most ${rangesMax} shard ranges are allowed, got ${terms.length}`);

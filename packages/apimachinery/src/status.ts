@@ -54,7 +54,7 @@ export type StatusReason =
 const apiErrorBrand = "setpoint.dev/ApiError";
 
 /**
- * An answer of the API that is not a success. Told apart by `isNotFound`, `isConflict`, …, never by
+ * An error response of the API. Callers distinguish it by `isNotFound`, `isConflict`, …, never by
  * `instanceof`.
  */
 export class ApiError extends Error {

@@ -12,7 +12,7 @@ export interface ApiRequest {
   /** Absolute path without query, each segment already percent-encoded: `/api/v1/namespaces/default/pods`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
-  /** Lower-case names. `content-type` says what `body` is; absent means JSON. */
+  /** Lower-case names. `content-type` is the media type of `body`; absent means JSON. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * A JSON value (never mutated by the receiver, never kept unless frozen), or bytes for protobuf, YAML and
@@ -67,7 +67,9 @@ export interface Transport {
   sendRaw?(request: ApiRequest, signal?: AbortSignal): Promise<RawResponse>;
 }
 
-/** One frame of a watch whose object is JSON; the bytes hold until the next batch of frames is asked for. */
+/**
+ * One frame of a watch whose object is JSON; the bytes are valid until the next batch of frames is requested.
+ */
 export interface RawFrame {
   readonly type: WatchEventType;
   readonly object: Uint8Array;
@@ -76,11 +78,11 @@ export interface RawFrame {
 /** The objects of a list, each as its JSON, as they arrive. */
 export interface RawList {
   /**
-   * In the server's order; the bytes of a batch hold until the next is asked for. Throws when the list is
-   * cut.
+   * In the server's order; the bytes of a batch are valid until the next one is requested. Throws when the
+   * list is cut.
    */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
-  /** What the list says of itself; known when `batches` has ended. */
+  /** The metadata of the list; available after `batches` has ended. */
   metadata(): { readonly resourceVersion?: string; readonly continue?: string };
 }
 

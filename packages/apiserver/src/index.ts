@@ -54,7 +54,7 @@ export { networkPolicyWarning } from "./admission/network-policy-warning.ts";
 export { defaultServiceCidr, firstServiceAddress } from "./admission/service-ip-allocator.ts";
 export { decodeProtobuf } from "./registry/protobuf/decode-protobuf.ts";
 
-// what the server tells about itself
+// what the server reports about itself
 export type { DiscoveryOptions, ServerVersion } from "./assembly/discovery/discovery-endpoints.ts";
 export { createDiscoveryEndpoints, serverVersion } from "./assembly/discovery/discovery-endpoints.ts";
 export { metricsEndpoint } from "./assembly/discovery/metrics.ts";
@@ -73,7 +73,7 @@ export { serveWebhooks } from "./assembly/serve-webhooks.ts";
 export type { WebhookAnswer, WebhookCall, WebhookCaller } from "./webhook/webhook-caller.ts";
 export type { WebhookClientConfig } from "./registry/webhook-client-config.ts";
 
-// who may what
+// authorization
 export type { AuthenticatorOptions } from "./auth/authenticator.ts";
 export { createAuthenticator } from "./auth/authenticator.ts";
 export type { Authenticate, CertificateSubject, Credentials } from "./auth/credentials.ts";

@@ -26,7 +26,7 @@ export interface WebhookClient {
 
 /** What a CRD contains beyond the kind's own definition. */
 export interface CrdOptions {
-  /** Who converts between the versions. */
+  /** The webhook that converts between the versions. */
   readonly conversion?: WebhookClient;
 }
 

@@ -38,7 +38,7 @@ export class DecodeError extends SetpointError {
   readonly value: unknown;
 
   constructor({ path, wanted, found, value }: WrongType) {
-    // Of a number that is too large its type says nothing.
+    // The type of a number that is too large does not explain the error.
     const text = found === "number" ? `number ${String(value)}` : found;
     super("ERR_DECODE", `${path === "" ? "the object" : path}: found ${text}, wanted ${wanted}`);
     this.path = path;
@@ -130,7 +130,7 @@ function scalarDecoder(schema: StructuralSchema, fits: (value: unknown) => boole
   return (value, state) => (fits(value) ? value : mismatch(schema, value, state));
 }
 
-/** A null that is kept is a matter of nullable and defaults, which the parent has looked at. */
+/** Whether to keep a null depends on nullable and defaults, which the parent has checked. */
 function mismatch(_schema: StructuralSchema, value: unknown, state: State): unknown {
   if (value === null) return null;
   if (state.throws) state.failed = true;

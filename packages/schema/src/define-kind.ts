@@ -39,9 +39,9 @@ export type KindPath<Spec extends z.ZodObject, S extends Status> =
 export type OtherSpecs = Readonly<Record<string, z.ZodObject>>;
 
 /**
- * A version beside the one that is stored. Objects come and go by two functions; what one version cannot say
- * is kept in an annotation, so no way there and back loses anything. `kindLaws` of the testing package tries
- * them out.
+ * A version beside the one that is stored. Two functions convert objects from and to the kind's own version.
+ * An annotation keeps the fields that one version lacks, so no round trip loses data. `kindLaws` of the
+ * testing package checks this.
  */
 export interface KindVersion<Spec extends z.ZodObject, HubSpec extends z.ZodObject> {
   readonly spec: Spec;
@@ -50,7 +50,7 @@ export interface KindVersion<Spec extends z.ZodObject, HubSpec extends z.ZodObje
   /** From this version to the kind's own. */
   readonly up: (spec: DeepReadonly<z.output<Spec>>) => DeepReadonly<z.input<HubSpec>>;
   readonly down: (spec: DeepReadonly<z.output<HubSpec>>) => DeepReadonly<z.input<Spec>>;
-  /** Only where `status` differs from the kind's own. */
+  /** Only when its status differs from the kind's own. */
   readonly statusUp?: (status: Readonly<Record<string, unknown>>) => object;
   readonly statusDown?: (status: Readonly<Record<string, unknown>>) => object;
   /** Whether clients may still use it; default true. */

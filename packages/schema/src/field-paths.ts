@@ -1,6 +1,6 @@
 /** Types over the shapes that zod infers: readonly all the way down, and the dotted paths of their fields. */
 
-/** What comes from a cache or a server is never changed in place. */
+/** Objects from a cache or a server are never changed in place. */
 export type DeepReadonly<T> = T extends (...args: never) => unknown
   ? T
   : T extends readonly (infer E)[]

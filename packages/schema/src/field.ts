@@ -1,4 +1,4 @@
-/** What a zod schema cannot say by itself about a field: rules, immutability, how lists and maps merge. */
+/** What zod schemas cannot express about a field: rules, immutability, how lists and maps merge. */
 import type { z } from "zod";
 import type { ValidationRule } from "./structural-schema.ts";
 

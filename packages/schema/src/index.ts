@@ -25,7 +25,7 @@ export type {
   WebhookClient,
 } from "./custom-resource-definition.ts";
 
-// fields that zod has no word for
+// fields that zod does not have
 export type { LabelSelector, LabelSelectorRequirement, PodMetadata } from "./zod-fields.ts";
 export {
   conditions,

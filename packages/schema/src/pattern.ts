@@ -35,7 +35,7 @@ function compile(source: string): Pattern | undefined {
     const isBeyond = (text: string): boolean => size * text.length > patternStepsMax;
     return { isBeyond, matches: (text) => !isBeyond(text) && expression.matcher(text).find() };
   } catch {
-    // The only answer that callers need is that it is none; each says so in its own words.
+    // Callers only need to know that it is invalid; each has its own message.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import type { StructuralSchema } from "./structural-schema.ts";
 
 type Level = "root" | "item" | "field";
 
-/** `path` is where the schema stands: `spec.versions[0].schema.openAPIV3Schema`. */
+/** `path` is the schema's path: `spec.versions[0].schema.openAPIV3Schema`. */
 export function validateStructural(schema: StructuralSchema, path = ""): readonly FieldError[] {
   const walk = new StructuralWalk();
   walk.visit(schema, "root", path);

@@ -1,4 +1,4 @@
-/** Schemas of values that many kinds have and that zod has no word for. */
+/** Schemas of values that many kinds have and zod does not. */
 import type { Condition } from "@setpoint/apimachinery";
 import { z } from "zod";
 import { field } from "./field.ts";
@@ -61,7 +61,7 @@ export interface PodMetadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** What an author may say about the metadata of objects that the operator makes. */
+/** The metadata that users may set on objects that the operator creates. */
 export function podMetadata(): z.ZodType<PodMetadata, PodMetadata> {
   const strings = z.record(z.string(), z.string());
   return z.object({ labels: strings.exactOptional(), annotations: strings.exactOptional() });

@@ -12,7 +12,7 @@ import { defaultStorageClass, storageObjectInUseProtection, taintNodesByConditio
 
 /** Settings of the admission plugins that every cluster runs. */
 export interface DefaultAdmissionOptions {
-  /** Where cluster addresses of Services come from; default `127.96.0.0/12`. */
+  /** The range of the cluster IPs of Services; default `127.96.0.0/12`. */
   readonly serviceCidr?: string;
   /** Where cluster DNS answers, outside of any Service: no Service gets it. */
   readonly dnsAddress?: string;
@@ -21,7 +21,7 @@ export interface DefaultAdmissionOptions {
    * way to run pods without controllers.
    */
   readonly serviceAccounts?: boolean;
-  /** Who and what the Pod Security Standards never concern; default nothing. */
+  /** Users, namespaces and runtime classes that are exempt from Pod Security; default none. */
   readonly podSecurityExemptions?: PodSecurityExemptions;
 }
 

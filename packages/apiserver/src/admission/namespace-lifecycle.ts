@@ -27,7 +27,7 @@ function needsNamespace({ operation, definition, namespace }: AdmissionRequest):
   return operation === "CREATE" && definition.namespaced && namespace !== "" && !reviews.has(definition.resource);
 }
 
-/** The namespace may go while the write is decided; nobody would ever delete what is created in it then. */
+/** The namespace may be deleted during the write; then no controller would delete the created object. */
 function isNamespaceOpen(request: AdmissionRequest): boolean {
   if (!needsNamespace(request)) return true;
   const found = request.reader.get("", "namespaces", "", request.namespace);

@@ -1,4 +1,4 @@
-/** Says so when the policies of a namespace have no effect, because the pod network connects all pods. */
+/** Warns when the policies of a namespace have no effect, because the pod network connects all pods. */
 import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 
 /**

@@ -156,7 +156,7 @@ function containersWithout(pod: UnstructuredObject, name: string): readonly stri
 
 function usedOf(request: AdmissionRequest, quota: UnstructuredObject, pending: PendingObjects): ResourceAmounts {
   const { namespace, reader, definition } = request;
-  // Only this request's kind is asked about, so nothing else needs counting.
+  // The check is only about this request's kind, so it counts nothing else.
   const { group, resource } = definition;
   const limited = Object.keys(objectAt(quota, "spec", "hard"));
   if (!limited.some((name) => quotaResource(name).join("/") === `${group}/${resource}`)) return {};

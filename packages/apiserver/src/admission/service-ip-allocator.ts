@@ -111,7 +111,7 @@ function allocate(request: AdmissionRequest, spec: JsonObject, range: AddressRan
   else if (type === "ClusterIP") for (const port of objectsAt(spec, "ports")) delete port["nodePort"];
 }
 
-/** The one that it was given: what a Service says that is only another name was never looked at. */
+/** The allocated address; the address of an ExternalName Service was never checked. */
 function presentAddress(service: UnstructuredObject | undefined): string {
   return stringAt(service, "spec", "type") === "ExternalName" ? "" : stringAt(service, "spec", "clusterIP");
 }

@@ -1,5 +1,5 @@
 /**
- * Server-side apply: merges what a manager applies into the live object and keeps the account of who owns
+ * Server-side apply: merges what a manager applies into the live object and records which manager owns
  * what.
  */
 import {
@@ -28,7 +28,7 @@ import { resetFrom, updateEntries, withoutManagedFields } from "./track-update.t
 import { formatFaults, validateApplied } from "./validate-applied.ts";
 
 /**
- * The manager to whom the fields of an object without managedFields are given when it is first applied to.
+ * The manager that gets the fields of an object without managedFields at the first apply.
  */
 const beforeFirstApply = "before-first-apply";
 
@@ -41,17 +41,18 @@ export interface ApplyPatchOptions {
   readonly manager: string;
   readonly force: boolean;
   readonly apiVersion: string;
-  /** What the patch must be; absent: whatever it says. */
+  /** The type that the patch must have; absent: any. */
   readonly kind?: string;
   /** "" for the main resource. */
   readonly subresource: string;
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
   /**
-   * Fields that this endpoint does not write and nobody can own through it (`status` on the main resource).
+   * Fields that this endpoint does not write, so that no manager can own them through it (`status` on the
+   * main resource).
    */
   readonly resetFields?: FieldSet | undefined;
-  /** The fields beside apiVersion, kind and metadata that the caller wants back; absent: all of them. */
+  /** The fields, besides apiVersion, kind and metadata, that the result contains; absent: all. */
   readonly only?: readonly string[] | undefined;
 }
 
@@ -114,13 +115,13 @@ function plainError(message: string): ApiError {
   return new ApiError(failure(500, "", message));
 }
 
-/** A patch may lack both, whatever its type says: it is a client's body. */
+/** Both may be missing despite the type: the patch is a client's body. */
 function gvkText({ apiVersion, kind }: Partial<UnstructuredObject>): string {
   const { group, version } = parseApiVersion(typeof apiVersion === "string" ? apiVersion : "");
   return `${group}/${version}, Kind=${typeof kind === "string" ? kind : ""}`;
 }
 
-/** An object as upstream names it in errors of apply: namespace, name and type, as far as it says them. */
+/** An object as upstream names it in errors of apply: namespace, name and type, as far as it has them. */
 export function describeObject(object: UnstructuredObject): string {
   const { namespace = "", name = "" } = object.metadata;
   return `${namespace}/${name}; ${gvkText(object)}`;
@@ -141,8 +142,8 @@ function checkPatch({ schema, patch, apiVersion, kind = patch.kind }: ApplyPatch
 function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObject {
   const { schema, patch, resetFields, only } = options;
   const atom = rootAtomOf(schema);
-  // Live keeps its managedFields: nobody applies or owns them, so they go through untouched, and are left out
-  // at the end.
+  // Live keeps its managedFields: no manager applies or owns them, so they go through untouched, and are left
+  // out at the end.
   const live: JsonObject = options.live ?? {};
   const entries = entriesBefore(options);
   const self = selfOf(options);
@@ -187,7 +188,7 @@ function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<M
   return { manager: manager === "" ? "unknown" : manager, operation: "Apply", apiVersion, subresource };
 }
 
-/** The owners before the apply; an object that nobody owned belongs to `before-first-apply`. */
+/** The owners before the apply; an object without owners belongs to `before-first-apply`. */
 function entriesBefore(options: ApplyPatchOptions): readonly ManagedEntry[] {
   const { live } = options;
   const entries = decodeOwnEntries(live?.metadata.managedFields);

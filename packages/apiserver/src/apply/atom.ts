@@ -69,7 +69,7 @@ const date: StructuralSchema = { type: "string", format: "date-time" };
 const integer: StructuralSchema = { type: "integer" };
 const strings: StructuralSchema = { type: "object", additionalProperties: string };
 
-/** ObjectMeta for kinds whose schema only says that metadata is an object (CRDs). */
+/** ObjectMeta for kinds whose schema has metadata as a plain object (CRDs). */
 const objectMetaSchema: StructuralSchema = {
   type: "object",
   properties: {
@@ -107,7 +107,7 @@ const objectMetaSchema: StructuralSchema = {
   },
 };
 
-/** What every object has whether or not its schema says so. */
+/** The fields that every object has, also when its schema omits them. */
 const objectFields: Readonly<Record<string, StructuralSchema>> = lookupTable({
   apiVersion: string,
   kind: string,
@@ -132,7 +132,7 @@ const atoms = new WeakMap<StructuralSchema, Atom>();
 const preservingAtoms = new WeakMap<StructuralSchema, Atom>();
 const rootAtoms = new WeakMap<StructuralSchema, Atom>();
 
-/** The atom of a schema; `preserve` says that a schema above it preserves unknown fields. */
+/** The atom of a schema; `preserve` is true when a schema above it preserves unknown fields. */
 function atomOf(schema: StructuralSchema, preserve: boolean): Atom {
   const preserves = preserve || schema["x-kubernetes-preserve-unknown-fields"] === true;
   const cache = preserves ? preservingAtoms : atoms;

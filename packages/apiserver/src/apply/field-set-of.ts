@@ -24,7 +24,7 @@ const unownedMetadataFields: ReadonlySet<string> = new Set([
   "resourceVersion",
 ]);
 
-/** Fields that nobody owns: what identifies an object and what the server alone writes. */
+/** Fields without owners: those that identify an object and those that only the server writes. */
 export const neverOwned: FieldSet = FieldSet.of(
   [fieldElement("metadata")],
   ...[...unownedRootFields].map((name) => [fieldElement(name)]),
@@ -32,9 +32,9 @@ export const neverOwned: FieldSet = FieldSet.of(
 );
 
 /**
- * The fields of an applied object, with those that nobody owns. Leaves, items of associative lists and keys
- * of free maps are members; named fields in between are not. Errors: `TypedError` for list items without a
- * key.
+ * The fields of an applied object, including those without owners. Leaves, items of associative lists and
+ * keys of free maps are members; named fields in between are not. Errors: `TypedError` for list items without
+ * a key.
  */
 export function fieldSetOfAtom(atom: Atom, object: unknown): FieldSet {
   return FieldSet.ofTree(nodeOf(atom, object, false) ?? {});

@@ -4,7 +4,7 @@ import type { ListAtom } from "./atom.ts";
 import { TypedError } from "./typed-error.ts";
 
 /**
- * The element that names `item` in an associative list. Errors: `TypedError` in the words of upstream,
+ * The element that names `item` in an associative list. Errors: `TypedError` with upstream's message,
  * without a path.
  */
 export function itemElement(list: ListAtom, item: unknown): FieldPathElement {

@@ -51,7 +51,7 @@ function decode(managedFields: unknown, readFields: ReadFields): readonly Manage
   return entries;
 }
 
-/** Whether a request's managedFields ask to forget who owns what: `[]` or `[{}]`. */
+/** Whether a request's managedFields reset the owners: `[]` or `[{}]`. */
 export function isReset(managedFields: unknown): boolean {
   if (!Array.isArray(managedFields) || managedFields.length > 1) return false;
   const [only] = managedFields;

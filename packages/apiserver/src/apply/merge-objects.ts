@@ -1,4 +1,4 @@
-/** Merges an applied configuration into the live object, as its schema says lists and maps merge. */
+/** Merges an applied configuration into the live object, by the list and map types of its schema. */
 import {
   cloneJson,
   copyObject,

@@ -1,12 +1,13 @@
 /**
- * Takes out of a merged object what its manager applied last time, does not apply now, and nobody else owns.
+ * Removes from a merged object the fields that its manager applied last time and not now, unless another owns
+ * them.
  */
 import { FieldSet, fieldsLeaf, type FieldsTree, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import type { Atom } from "./atom.ts";
 import { fieldSetOfAtom } from "./field-set-of.ts";
 import { isMember, removeItems, withNamedFields } from "./remove-items.ts";
 
-/** Who applied and owns what when an object is pruned. */
+/** The applied and owned fields by which an object is pruned. */
 export interface Ownership {
   /** What the manager applied last time. */
   readonly last: FieldSet;

@@ -3,7 +3,7 @@ import { type FieldPathElement, fieldsLeaf, type FieldsTree } from "@setpoint/ap
 /** The children of a node in their order: each element, and after it its node. */
 type TreeParts = (FieldPathElement | FieldsTree)[];
 
-/** Larger trees are not kept: they are of maps that nobody's next object has again. */
+/** Larger trees are not kept: they come from maps whose keys rarely repeat. */
 const partsMax = 512;
 
 interface Made {

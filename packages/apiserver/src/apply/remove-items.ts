@@ -24,7 +24,7 @@ export function removeItems(atom: Atom, object: JsonObject, set: FieldSet): Json
   return rest ?? {};
 }
 
-/** Whether a node stands for a field of the set itself, and not only for some below it. */
+/** Whether a node is a field of the set itself, and not only a parent of one. */
 export function isMember(node: FieldsTree): boolean {
   return node["."] !== undefined || Object.keys(node).length === 0;
 }

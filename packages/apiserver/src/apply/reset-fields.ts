@@ -1,5 +1,5 @@
 /**
- * Which fields an endpoint of an object leaves as they are, so that nobody can come to own them through it.
+ * The fields that an endpoint of an object does not write, so that no manager can own them through it.
  */
 import { type FieldPathElement, FieldSet, fieldElement } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -45,7 +45,7 @@ export function applyToScale(
 export function scaleManagers(write: ScaleWrite, scale: UnstructuredObject): readonly ManagedFieldsEntry[] {
   const { manager, time } = write;
   const live = withOwners(write);
-  // A Scale never says who owns it, so that nobody changes it there.
+  // A Scale has no managedFields of its own, so clients cannot change owners through it.
   const { managedFields } = live.metadata;
   const { managedFields: _, ...metadata } = scale.metadata;
   const owned = managedFields === undefined ? metadata : { ...metadata, managedFields };

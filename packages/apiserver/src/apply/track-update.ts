@@ -21,7 +21,7 @@ export interface TrackUpdateOptions {
   readonly schema: StructuralSchema;
   /** The stored object in the request's version; undefined when the request creates it. */
   readonly live: UnstructuredObject | undefined;
-  /** The object to be stored; its `metadata.managedFields` is still what the request says. */
+  /** The object to be stored; its `metadata.managedFields` is still the request's. */
   readonly object: UnstructuredObject;
   /** The fieldManager of the request; "" becomes `unknown`. */
   readonly manager: string;
@@ -31,7 +31,8 @@ export interface TrackUpdateOptions {
   /** Now, RFC 3339 in seconds. */
   readonly time: string;
   /**
-   * Fields that this endpoint does not write and nobody can own through it (`status` on the main resource).
+   * Fields that this endpoint does not write, so that no manager can own them through it (`status` on the
+   * main resource).
    */
   readonly resetFields?: FieldSet | undefined;
 }

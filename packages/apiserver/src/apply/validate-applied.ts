@@ -1,4 +1,4 @@
-/** Checks an applied configuration against its schema, in the words of structured-merge-diff. */
+/** Checks an applied configuration against its schema, with structured-merge-diff's messages. */
 import { type FieldPathElement, formatFieldPath, isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom, type ScalarType } from "./atom.ts";
 import { formatGo as formatGoValue } from "../patch/strategic-merge-error.ts";

@@ -1,6 +1,6 @@
 /**
- * The way of a request: who may, what is asked, which operation of the registry, in which form the answer
- * goes back.
+ * Handles a request: authorizes it, finds the resource and the operation of the registry, and shapes the
+ * response.
  */
 import {
   type ApiRequest,
@@ -41,7 +41,7 @@ export interface ApiServerOptions {
   readonly host: Host;
   readonly storage: Storage;
   readonly builtin: readonly ResourceDefinition[];
-  /** Absent: everybody may do everything. */
+  /** Absent: every request is allowed. */
   readonly authorizer?: Authorizer;
   readonly admission?: readonly AdmissionPlugin[];
   readonly endpoints?: EndpointTable;
@@ -123,7 +123,7 @@ export class ApiServer implements AsyncDisposable {
     this.#authorizers.splice(0, 1, authorizer);
   }
 
-  /** Says what users are allowed: as it is set at the time of the question; without one everything. */
+  /** The authorizer that is set at the time of a request; without one it allows everything. */
   readonly authorizer: Authorizer = {
     authorize: (attributes) => this.#authorizers[0]?.authorize(attributes) ?? { allowed: true },
   };
@@ -149,7 +149,7 @@ export class ApiServer implements AsyncDisposable {
     try {
       return await this.#answer(request, user, signal, warnings);
     } catch (error) {
-      // There is nobody left to answer, and the reason is the caller's own.
+      // The client is gone, so the error is only the caller's abort reason.
       if (signal.aborted && error === signal.reason) throw error;
       return errorResponse(error, this.host.log, request.path, warnings);
     }

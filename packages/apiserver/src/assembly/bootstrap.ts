@@ -1,6 +1,5 @@
 /**
- * Puts into a store what every cluster contains. What is there already stays as it is, so it runs at every
- * start.
+ * Creates the objects that every cluster contains. It never changes existing ones, so it runs at every start.
  */
 import { apiVersionOf, cloneJson, SetpointError, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, type Random, timestamp } from "@setpoint/host";

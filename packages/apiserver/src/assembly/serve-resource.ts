@@ -114,7 +114,7 @@ function watchForm(
   definition: ResourceDefinition,
 ): Parameters<typeof openWatch>[2] {
   const isPartial = form.as === "PartialObjectMetadata" || form.as === "PartialObjectMetadataList";
-  // A list form on a watch stands for the form of its items.
+  // A list form on a watch means the form of its items.
   const each: Presentation = isPartial
     ? { ...presentation, form: { ...form, as: "PartialObjectMetadata" } }
     : presentation;
@@ -138,7 +138,7 @@ function blueprintOf({ group, version, listKind }: ResourceDefinition): string {
   return blueprints.get(name) ?? blueprints.remember(name, emptyList(listKind, apiVersion, null));
 }
 
-/** Tables of one object each, the columns said once. */
+/** Tables of one object each; only the first has the columns. */
 function tablesOf(presentation: Presentation): (object: UnstructuredObject) => object {
   let isFirst = true;
   return (object) => {

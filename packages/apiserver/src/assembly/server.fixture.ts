@@ -1,4 +1,4 @@
-/** An API server with the real table of built-in kinds in virtual time, and a user who asks it. */
+/** An API server with the real table of built-in kinds in virtual time, and a user that sends requests. */
 import type { ApiRequest, UserInfo } from "@setpoint/apimachinery";
 import { simulatedHost, type SimulatedHost } from "@setpoint/host/simulated";
 import { type ApiServer, type ApiServerOptions, createApiServer } from "./api-server.ts";
@@ -23,7 +23,7 @@ export interface Answered<T> {
   readonly warning: string | undefined;
 }
 
-/** `T` are the fields that a test looks at, of objects and of Statuses. */
+/** `T` are the fields of objects and Statuses that a test reads. */
 export function asking<T>(server: ApiServer, user: UserInfo) {
   const transport = server.transport(user);
   return async (method: ApiRequest["method"], path: string, body?: object, query = {}): Promise<Answered<T>> => {

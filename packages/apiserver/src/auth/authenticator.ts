@@ -1,5 +1,5 @@
 /**
- * Who is calling: client certificate, then bearer token, then anonymous; and whom a caller pretends to be.
+ * Authenticates a request: client certificate, then bearer token, then anonymous; and applies impersonation.
  */
 import { ApiError, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
@@ -15,7 +15,7 @@ export interface AuthenticatorOptions {
   readonly staticTokens?: ReadonlyMap<string, UserInfo>;
   /** Whether requests without credentials are `system:anonymous`; default true. */
   readonly anonymous?: boolean;
-  /** Decides about `impersonate`; absent: nobody may. */
+  /** Authorizes the verb `impersonate`; absent: impersonation is forbidden. */
   readonly authorizer?: Authorizer;
 }
 
@@ -23,7 +23,7 @@ const authenticatedGroup = "system:authenticated";
 const unauthenticatedGroup = "system:unauthenticated";
 const anonymousUser: UserInfo = { username: "system:anonymous", groups: [unauthenticatedGroup] };
 
-/** Makes the function that `serve` asks for every request. */
+/** Creates the function that `serve` calls for every request. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   // A connection's certificate is one object for all of its requests.
   const known = new WeakMap<CertificateSubject, UserInfo>();
@@ -57,7 +57,7 @@ function userOfCertificate({ commonName, organizations, fingerprint }: Certifica
   return { username: commonName, groups, ...(fingerprint === undefined ? {} : { extra }) };
 }
 
-/** The user of a bearer token, undefined for one that nobody issued. */
+/** The user of a bearer token; undefined for an unknown one. */
 export function userOfToken(options: AuthenticatorOptions, token: string): UserInfo | undefined {
   const fixed = options.staticTokens?.get(token);
   if (fixed !== undefined) return { ...fixed, groups: withGroup(fixed.groups, authenticatedGroup) };
@@ -105,7 +105,7 @@ interface Pretence {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A key that is not percent-encoded well stands for itself, as upstream has it. */
+/** A key with invalid percent-encoding is used as it is, like upstream. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);

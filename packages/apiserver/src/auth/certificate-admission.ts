@@ -1,6 +1,6 @@
 /**
- * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: whose word a certificate is issued
- * on.
+ * CertificateApproval, CertificateSigning, CertificateSubjectRestriction: who may approve and sign
+ * certificates.
  */
 import { parseCertificateRequest } from "@setpoint/host/certificates";
 import type { UnstructuredObject, UserInfo } from "@setpoint/apimachinery";

@@ -1,5 +1,5 @@
 /**
- * What a connection and a request bring to prove who the caller is, and what an authenticator makes of it.
+ * The credentials of a connection and a request, and the user that an authenticator derives from them.
  */
 import type { UserInfo } from "@setpoint/apimachinery";
 
@@ -7,7 +7,7 @@ import type { UserInfo } from "@setpoint/apimachinery";
 export interface CertificateSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** SHA-256 of the certificate in lower-case hex, by which audit tells credentials apart. */
+  /** SHA-256 of the certificate in lower-case hex, by which the audit log distinguishes credentials. */
   readonly fingerprint?: string;
 }
 

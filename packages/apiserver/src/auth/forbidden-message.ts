@@ -1,4 +1,4 @@
-/** The texts of 403, in the words that clients match on. */
+/** The messages of 403s; clients match on these texts. */
 import { lookupTable, ApiError, failure, groupResource } from "@setpoint/apimachinery";
 import type { RequestAttributes } from "../request/request-attributes.ts";
 

@@ -34,7 +34,7 @@ function staticRules(): readonly PolicyRule[] {
   return readRules(role as UnstructuredObject | undefined);
 }
 
-/** Has no opinion about users that are no node agents. */
+/** Denies without a reason for users that are not node agents, so that the next authorizer decides. */
 export class NodeAuthorizer implements Authorizer, Disposable {
   readonly #pods: PodsByNode;
   readonly #reader: ObjectReader;
@@ -84,7 +84,7 @@ export class NodeAuthorizer implements Authorizer, Disposable {
         return ownNode(node, attributes);
       case "pods":
         return this.#pod(node, attributes);
-      // Nothing here attaches volumes or allocates devices, so no object of these kinds is ever a node's.
+      // This server attaches no volumes and allocates no devices, so a node never has objects of these kinds.
       case "volumeattachments.storage.k8s.io":
       case "resourceclaims.resource.k8s.io":
         return onlyGet(attributes) ?? this.#related(node, false);
@@ -166,7 +166,7 @@ export class NodeAuthorizer implements Authorizer, Disposable {
 
   #pod(node: string, attributes: RequestAttributes): AuthorizationDecision {
     const { verb, subresource, namespace, name } = attributes;
-    // NodeRestriction sees to it that they are pods of the node.
+    // NodeRestriction checks that they are pods of the node.
     if (subresource === "status") return verb === "update" || verb === "patch" ? allowed : noOpinion;
     if (subresource === "eviction") return verb === "create" ? allowed : noOpinion;
     if (subresource !== "") return noOpinion;
@@ -196,7 +196,7 @@ function lease(node: string, { verb, namespace, name }: RequestAttributes): Auth
   if (!ownWrites.has(verb)) return refuse("can only get, create, update, patch, or delete a node lease");
   if (namespace !== leaseNamespace)
     return refuse(`can only access leases in the ${JSON.stringify(leaseNamespace)} system namespace`);
-  // The name of what is created is known to NodeRestriction alone.
+  // Only NodeRestriction knows the name of a created object.
   if (verb === "create" || name === node) return allowed;
   return refuse("can only access node lease with the same name as the requesting node");
 }

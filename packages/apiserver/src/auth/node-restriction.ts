@@ -133,8 +133,8 @@ function nodeProblem(node: string, { operation, name, object, old }: AdmissionRe
     if (!sameJson(taints(object), taints(old))) return `${who} is not allowed to modify taints`;
     if (labels !== "") return `is not allowed to modify labels: ${labels}`;
   }
-  // An owner that does not exist would have the garbage collector delete the Node, which comes back without
-  // its taints.
+  // The garbage collector would delete a Node with an owner that does not exist; the agent recreates it
+  // without its taints.
   const owners = (each: UnstructuredObject | undefined): unknown => each?.metadata.ownerReferences ?? [];
   return sameJson(owners(object), owners(old)) ? undefined : `${who} is not allowed to modify ownerReferences`;
 }
@@ -191,7 +191,7 @@ function claimStatusProblem(
   return `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`;
 }
 
-/** Upstream's agents write no volumes at all; these may write those that nobody but their node can use. */
+/** Upstream's agents write no volumes at all; these may write volumes that only their node can use. */
 function volumeProblem(node: string, { object, old, reader }: AdmissionRequest): string | undefined {
   const isOwn = [object, old].every((each) => each === undefined || isVolumeOf(node, each));
   if (!isOwn) return `node ${quote(node)} can only write volumes that are bound to itself`;

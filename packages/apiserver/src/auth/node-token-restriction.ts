@@ -14,7 +14,7 @@ export interface NodeTokenRequest {
   /** Of the service account. */
   readonly name: string;
   readonly spec: JsonRecord;
-  /** As asked; none stands for the API server's own. */
+  /** The requested audiences; none means those of the API server. */
   readonly audiences: readonly string[];
 }
 

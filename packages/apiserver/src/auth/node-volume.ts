@@ -5,7 +5,7 @@ import { objectsAt } from "../registry/json-fields.ts";
 const nodeAnnotation = "setpoint.dev/node";
 const hostname = "kubernetes.io/hostname";
 
-/** Whether the volume says that it is the node's, and can be used there alone. */
+/** Whether the volume names the node as its owner and only that node can use it. */
 export function isVolumeOf(node: string, volume: UnstructuredObject | undefined): boolean {
   if (volume?.metadata.annotations?.[nodeAnnotation] !== node) return false;
   const terms = objectsAt(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms");

@@ -1,6 +1,6 @@
 /**
- * OwnerReferencesPermissionEnforcement: who blocks the deletion of an owner must be allowed to set its
- * finalizers.
+ * OwnerReferencesPermissionEnforcement: a user that blocks the deletion of an owner must be allowed to set
+ * its finalizers.
  */
 import { type OwnerReference, parseApiVersion, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
@@ -47,7 +47,7 @@ function maySetFinalizers(
 ): boolean {
   const { group, version } = parseApiVersion(owner.apiVersion);
   const definition = registry.findKind(group, version, owner.kind);
-  // Nobody can be kept from deleting an owner of a kind that is not served.
+  // A reference cannot block the deletion of an owner whose kind is not served.
   if (definition === undefined) return true;
   const target = { group, version, resource: definition.resource, subresource: "finalizers", name: owner.name };
   const where = definition.namespaced ? namespace : "";

@@ -1,4 +1,4 @@
-/** Decides by the stored Roles and bindings; compiled once, and again after they changed. */
+/** Authorizes by the stored Roles and bindings; compiles them once, and again after a change. */
 import type { UserInfo } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import type { AuthorizationDecision, Authorizer, RequestAttributes } from "../request/request-attributes.ts";
@@ -9,7 +9,7 @@ import { type BoundSubject, compileBindings, rbacGroup, type SubjectIndex } from
 /** Where the authorizer reads roles and bindings, and the storage whose events invalidate its index. */
 export interface RbacAuthorizerOptions {
   readonly reader: ObjectReader;
-  /** Tells when roles and bindings change. */
+  /** Reports changes of roles and bindings. */
   readonly storage: Pick<Storage, "watch" | "revision">;
 }
 

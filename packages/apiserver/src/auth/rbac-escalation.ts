@@ -1,5 +1,5 @@
 /**
- * Nobody hands out rights that they do not have: the check on writes of roles and bindings. It looks at the
+ * Users can grant only permissions that they have: the check on writes of roles and bindings. It reads the
  * whole object after the write, whatever the write changed: a label may put a role into another one, so
  * labels count like rules.
  */

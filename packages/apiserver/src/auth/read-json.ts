@@ -1,5 +1,5 @@
 /**
- * Reading fields of request bodies whose shape nobody has checked yet: what is not there, or is of another
+ * Reads fields of request bodies that are not validated yet: what is not there, or is of another
  * type, is empty.
  */
 

@@ -14,7 +14,7 @@ export const rbacGroup = "rbac.authorization.k8s.io";
 export interface Grant {
   readonly rules: readonly PolicyRule[];
   readonly missing: readonly string[];
-  /** The answer to who is allowed by it; made once, because it is given to every request. */
+  /** The decision for users that it allows; created once, because every request returns it. */
   readonly decision?: AuthorizationDecision;
 }
 

@@ -1,6 +1,5 @@
 /**
- * Tokens of service accounts: signed here with an own ES256 key, and void as soon as what they are bound to
- * is gone.
+ * Service account tokens: signed with the server's own ES256 key, invalid once their bound object is gone.
  */
 import {
   createHash,
@@ -151,7 +150,7 @@ export class ServiceAccountTokens {
     if (known !== undefined) return known;
     const claims = this.#verify(token);
     if (claims === undefined) return undefined;
-    // The oldest goes first: maps keep the order of insertion.
+    // Evict the oldest: maps keep the order of insertion.
     const oldest = this.#verified.keys().next();
     if (this.#verified.size >= verifiedTokensMax && !oldest.done) this.#verified.delete(oldest.value);
     this.#verified.set(token, claims);
@@ -173,7 +172,7 @@ export class ServiceAccountTokens {
     return claims.iss === this.issuer && claims.nbf <= now && now < claims.exp;
   }
 
-  /** A finalizer may keep a deleted object for ever, but not the tokens that are bound to it. */
+  /** A finalizer may keep a deleted object forever, but its bound tokens become invalid. */
   #isLongDeleted(deletionTimestamp: string | undefined): boolean {
     return (
       deletionTimestamp !== undefined && Date.parse(deletionTimestamp) + deletedLeewayMs < this.#options.clock.now()

@@ -23,7 +23,7 @@ export class ActiveRule {
     this.#random = random;
   }
 
-  /** Aborts when the rule is taken away: what it holds back goes on. */
+  /** Aborts when the rule is removed: the requests that it delays continue. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -32,7 +32,7 @@ export class ActiveRule {
     this.#over.abort(new Error("the rule is over"));
   }
 
-  /** Whether it strikes this request; counts it. */
+  /** Whether the rule hits this request; counts the request. */
   strikes(struck: StruckRequest): boolean {
     const { match, every, percent, times } = this.rule;
     if (!matches(match, struck)) return false;

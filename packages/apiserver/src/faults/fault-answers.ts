@@ -1,4 +1,4 @@
-/** What faults answer, in the words of a real server. */
+/** The responses of faults, with kube-apiserver's messages. */
 import { ApiError, failure, SetpointError, type StatusReason } from "@setpoint/apimachinery";
 import { conflict, expired, modifiedMessage, resourceVersionTooLarge } from "../response/api-errors.ts";
 import type { StruckRequest } from "./active-rule.ts";

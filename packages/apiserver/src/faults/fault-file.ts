@@ -1,6 +1,6 @@
 /**
- * What is to go wrong, as a file says it: rules, each with the requests that it strikes and what befalls
- * them.
+ * The faults to inject, as a file describes them: rules, each with the requests that it hits and what happens
+ * to them.
  */
 import { isJsonObject, type JsonObject, SetpointError } from "@setpoint/apimachinery";
 
@@ -31,9 +31,9 @@ export interface FaultSettings {
   readonly gone: object;
   /** 504 to lists and watches that ask for a version: this server is not so far. */
   readonly tooLargeResourceVersion: object;
-  /** The request waits before it is looked at. */
+  /** The server delays the request before it handles it. */
   readonly latency: { readonly minMs?: number; readonly maxMs: number };
-  /** The connection breaks before the request is looked at. */
+  /** The connection breaks before the server handles the request. */
   readonly refused: object;
   /** The request is done, and the connection breaks instead of an answer. */
   readonly lostAnswer: object;
@@ -41,7 +41,7 @@ export interface FaultSettings {
   readonly lateApply: { readonly afterMs: number };
   /** A watch breaks, so long after it began. */
   readonly cutWatch: { readonly minMs?: number; readonly maxMs: number };
-  /** A watch says nothing for so long, from so long after it began; then it tells everything. */
+  /** A watch sends nothing for this time, from this time after its start; then it delivers all frames. */
   readonly silentWatch: { readonly afterMs?: number; readonly forMs: number };
   /**
    * Answered by a server that is so far behind: watches tell later, lists that take any version get an old
@@ -72,7 +72,7 @@ export interface FaultRule<Name extends FaultName = FaultName> {
 
 /** The rules of a server with faults and the seed of their random choices. */
 export interface FaultPlan {
-  /** Chance follows from it; what clients do in real time does not. */
+  /** Seeds the random choices; the timing of clients on the real clock stays unpredictable. */
   readonly seed: number;
   readonly rules: readonly FaultRule[];
 }

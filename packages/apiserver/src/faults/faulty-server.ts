@@ -23,7 +23,7 @@ import { cutFrames, lateFrames, silentFrames } from "./struck-watch.ts";
 /** What answers without faults. */
 export interface FaultlessServer {
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse>;
-  /** Throws when the user may not do what the head of the request says. */
+  /** Throws when the user is not authorized for the request's method and path. */
   admit(request: ApiRequest, user: UserInfo): void;
 }
 
@@ -57,7 +57,7 @@ export class FaultyServer implements FaultlessServer {
     this.replace(options.plan);
   }
 
-  /** The rules in their order, with what they have done. */
+  /** The rules in their order, with the requests that each matched and hit. */
   get rules(): readonly { readonly rule: FaultRule; readonly matched: number; readonly struck: number }[] {
     return this.#rules;
   }
@@ -105,7 +105,7 @@ export class FaultyServer implements FaultlessServer {
     return rules.reduce((shown, each) => this.#watched(each, shown), response);
   }
 
-  /** Refuses the request or lets it wait, where that is what the rule says. */
+  /** Rejects or delays the request when the rule's fault does that. */
   async #before(active: ActiveRule, struck: StruckRequest, signal: AbortSignal): Promise<void> {
     const { rule } = active;
     const isStream = streamVerbs.has(struck.info.verb);

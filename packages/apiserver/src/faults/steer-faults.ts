@@ -20,8 +20,8 @@ import type { FaultlessServer, FaultyServer } from "./faulty-server.ts";
 export const faultsPath = "/setpoint/faults";
 
 /**
- * Adds the endpoint to a server with faults, which never strike it: `GET` lists the rules and how often they
- * have struck, `PUT` replaces all, `POST` adds one, `DELETE` takes one by its name, or all.
+ * Adds the endpoint to a server with faults, which never hit the endpoint itself. `GET` lists the rules and
+ * how often they hit, `PUT` replaces all, `POST` adds one, `DELETE` removes one by its name, or all.
  */
 export function steerable(server: FaultyServer): FaultlessServer {
   return {

@@ -1,4 +1,4 @@
-/** Watches that break, fall silent or tell everything late. */
+/** Watches that break, fall silent or deliver every frame late. */
 import type { WatchFrame } from "@setpoint/apimachinery";
 import { type Clock, sleep } from "@setpoint/host";
 import { brokenConnection } from "./fault-answers.ts";
@@ -28,7 +28,7 @@ export async function* cutFrames(frames: Frames, clock: Clock, afterMs: number):
   }
 }
 
-/** Says nothing between two moments, counted from its start. */
+/** Sends nothing between two times, counted from its start. */
 export async function* silentFrames(
   frames: Frames,
   clock: Clock,
@@ -49,7 +49,7 @@ interface Arrival {
   readonly dueMs: number;
 }
 
-/** Tells each frame so much later, the end too; frames that wait do not hold up the server. */
+/** Delays each frame and the end by this time; waiting frames do not block the server. */
 export async function* lateFrames(
   frames: Frames,
   clock: Clock,

@@ -14,7 +14,7 @@ export const idleMsMax = 120_000;
 export const silentMsMax = 15_000;
 
 export interface ConnectionOptions {
-  /** The user, as far as the handshake tells; "" for a stranger. */
+  /** The user of the client certificate; "" without one. */
   readonly owner: string;
   readonly destroy: () => void;
 }
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
 export class Connection {
   readonly destroy: () => void;
   owner: string;
-  /** Requests under way. */
+  /** Requests in flight. */
   open = 0;
   usedMs: number;
   hasAsked = false;

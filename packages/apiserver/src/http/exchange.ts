@@ -34,7 +34,7 @@ export interface ExchangeInput {
   readonly certificate: CertificateSubject | "unknown" | undefined;
   /** Absent when nothing follows the headers. */
   readonly input: Readable | undefined;
-  /** Called when the server knows who asks. */
+  /** Called after authentication. */
   readonly identified: (username: string) => void;
 }
 
@@ -74,7 +74,7 @@ export class Exchange {
   #streams = false;
   #ended = false;
   #entry: Entry | undefined;
-  /** Bytes of the answer that waited for the client when it was last looked at. */
+  /** Bytes of the response that waited for the client at the last check. */
   #waitingBytes = 0;
 
   constructor(reply: Reply, input: ExchangeInput) {
@@ -243,7 +243,7 @@ function statusOf(error: unknown): Status {
   return failure(500, "InternalError", `Internal error occurred: ${text}`, { causes: [{ message: text }] });
 }
 
-/** Nobody compresses what is sent to a Kubernetes API, and inflating it would have to be bounded. */
+/** Kubernetes clients do not compress request bodies, and inflating them would need a limit. */
 function checkEncoding(encoding: string | undefined): void {
   if (encoding === undefined || encoding === "" || encoding.toLowerCase() === "identity") return;
   const message = `the body of the request has the encoding ${JSON.stringify(encoding)}: expected none`;

@@ -27,7 +27,7 @@ export class FairQueue {
   readonly #clock: Clock;
   readonly #flows = new Map<string, Flow>();
   #waiting = 0;
-  /** Where a user begins who has had nothing lately. */
+  /** The virtual time at which an idle user starts, in milliseconds. */
   #virtualMs = 0;
   #spentMs = 0;
   #isTurnOpen = false;
@@ -41,7 +41,7 @@ export class FairQueue {
   run<T>(user: string, work: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const flow = this.#flow(user);
-    // A user who was idle has no claim to the time that others had meanwhile.
+    // A user that was idle does not catch up the time that others used meanwhile.
     if (flow.waiting.length === 0) flow.usedMs = Math.max(flow.usedMs, this.#virtualMs);
     flow.waiting.push(() => void work().then(resolve, reject));
     this.#waiting++;

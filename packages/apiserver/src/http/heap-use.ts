@@ -1,7 +1,7 @@
 /** Whether the heap is nearly full. */
 import { getHeapStatistics } from "node:v8";
 
-/** The part of the heap's limit beyond which it is nearly full. Before it the collector has had its turn. */
+/** The part of the heap's limit above which it is nearly full. The collector runs before that. */
 const heapPartMax = 0.85;
 
 /** The fields of V8's heap statistics that the check reads, in bytes. */

@@ -21,14 +21,14 @@ export { httpsWebhookCaller, webhookAnswerBytesMax } from "./webhook-caller.ts";
 export type { Endpoint as ServiceEndpoint, ResolveService, ServicePort } from "../webhook/service-endpoint.ts";
 export { serviceEndpoints } from "../webhook/service-endpoint.ts";
 
-// who is calling
+// authentication
 export type { AuthenticatorOptions } from "../auth/authenticator.ts";
 export { createAuthenticator } from "../auth/authenticator.ts";
 export type { Authenticate, CertificateSubject, Credentials } from "../auth/credentials.ts";
 export type { ServiceAccountTokensOptions, TokenIssue, VerifiedToken } from "../auth/service-account-tokens.ts";
 export { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
 
-// who may do what
+// authorization
 export { forbidden, forbiddenMessage } from "../auth/forbidden-message.ts";
 export type { RbacAuthorizerOptions } from "../auth/rbac-authorizer.ts";
 export { RbacAuthorizer } from "../auth/rbac-authorizer.ts";

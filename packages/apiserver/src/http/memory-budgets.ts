@@ -19,7 +19,7 @@ export interface MemoryBudgets {
   readonly watch: number;
 }
 
-/** Fractions leave half of the heap for requests under way and what the collector has not freed yet. */
+/** Fractions leave half of the heap for requests in flight and for garbage that is not collected yet. */
 export function memoryBudgets(heapBytesMax: number = heapLimitBytes()): MemoryBudgets {
   return {
     stored: Math.floor(heapBytesMax * 0.4),

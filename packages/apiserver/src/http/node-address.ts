@@ -23,7 +23,7 @@ export interface PodTarget {
   readonly needsContainer: boolean;
 }
 
-/** Throws the ApiError that upstream answers when there is no way to the pod. */
+/** Throws upstream's ApiError when the pod cannot be reached. */
 export function locatePod(reader: ObjectReader, target: PodTarget): PodOnNode {
   const { namespace, name } = target;
   const pod = reader.get("", "pods", namespace, name);

@@ -11,7 +11,7 @@ export const bodyMsMax = 20_000;
 
 export interface BodyLimits {
   readonly clock: Clock;
-  /** What the client says; absent when it does not. */
+  /** The length that the client declares; absent when it declares none. */
   readonly contentLength: string | undefined;
   /** Called with the bytes before they are kept; throws when there is no room for them. */
   readonly take: (bytes: number) => void;

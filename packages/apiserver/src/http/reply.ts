@@ -1,4 +1,4 @@
-/** Where an answer goes: the same few calls for a stream of HTTP/2 and a response of HTTP/1.1. */
+/** Where a response goes: the same calls for a stream of HTTP/2 and a response of HTTP/1.1. */
 import type { ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Writable } from "node:stream";

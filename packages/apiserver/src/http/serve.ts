@@ -53,7 +53,7 @@ export interface ServeOptions {
   };
   readonly authenticate: Authenticate;
   readonly upgrade?: UpgradeHandler;
-  /** How long `close` waits for requests under way. */
+  /** How long `close` waits for requests in flight, in milliseconds. */
   readonly closeMsMax?: number;
 }
 
@@ -196,7 +196,7 @@ class Listener implements ListeningServer {
     const timer = clock.setTimer(() => late.resolve(), this.#options.closeMsMax ?? closeMsDefault);
     for (const exchange of this.#exchanges) exchange.endStream();
     await Promise.race([this.#idle(), late.promise]);
-    // What was written gets out; connections that are in nobody's use end at once.
+    // Written data is still sent; idle connections end at once.
     for (const session of this.#sessions.keys()) session.close();
     for (const socket of this.#sockets.keys()) if (socket.alpnProtocol !== "h2") socket.destroySoon();
     await Promise.race([stopped, late.promise]);
@@ -284,7 +284,7 @@ class Listener implements ListeningServer {
       return;
     }
     const peer = this.#sockets.get(socket as TLSSocket);
-    // A stream is under way until its connection ends.
+    // A stream is in flight until its connection ends.
     if (peer !== undefined) this.#connections.begin(peer.connection);
     void upgrade({ message, socket, head, certificate: peer?.certificate });
   }

@@ -2,13 +2,13 @@
 import { ApiError, failure, type UserInfo } from "@setpoint/apimachinery";
 import { mastersGroup } from "../auth/rbac-authorizer.ts";
 
-/** Requests under way; upstream's default for all users together is 600. */
+/** Requests in flight; upstream's default for all users together is 600. */
 export const requestsOfUserMax = 400;
 /** Watches and logs that are followed. */
 export const streamsOfUserMax = 1_000;
 /** Bytes of bodies that are on their way in. */
 export const bodyBytesMax: number = 96 * 1024 * 1024;
-/** What of it one user may take, who shares it with others. */
+/** The share of it that one user may take. */
 export const bodyBytesOfUserMax: number = 24 * 1024 * 1024;
 
 interface Use {
@@ -89,7 +89,7 @@ export class Entry {
   }
 }
 
-/** In the words of upstream. */
+/** Upstream's message. */
 function tooManyRequests(): ApiError {
   const message = "Too many requests, please try again later.";
   return new ApiError(failure(429, "TooManyRequests", message, { retryAfterSeconds: 1 }));

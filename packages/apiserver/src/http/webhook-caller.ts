@@ -23,7 +23,7 @@ export type ConnectToPod = (address: string, port: number) => Promise<Duplex> | 
 
 /** A review's answer holds at most the patch of one object or the objects of one conversion. */
 export const webhookAnswerBytesMax: number = 64 * 1024 * 1024;
-/** Connections kept open, by authority and target; the oldest goes first. */
+/** Connections kept open, by authority and target; the oldest is evicted first. */
 const agentsMax = 64;
 const socketsPerWebhookMax = 32;
 
@@ -104,7 +104,7 @@ function dropOldest(agents: Map<string, Agent>): void {
   const [oldest] = agents;
   if (agents.size <= agentsMax || oldest === undefined) return;
   agents.delete(oldest[0]);
-  // Calls under way finish on their sockets; idle ones are closed.
+  // Calls in flight finish on their sockets; idle sockets are closed.
   oldest[1].destroy();
 }
 

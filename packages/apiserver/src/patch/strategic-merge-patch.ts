@@ -22,7 +22,7 @@ const orderPrefix = "$setElementOrder";
 
 type MutableMap = { [key: string]: unknown };
 
-/** How the schema says that a field merges. */
+/** The merge strategy of a field, by its schema. */
 interface PatchMeta {
   readonly schema: StructuralSchema | undefined;
   /** "merge", "replace" or "": lists merge only with "merge", maps unless "replace". */

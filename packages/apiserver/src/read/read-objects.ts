@@ -122,7 +122,7 @@ function pathOf(definition: ResourceDefinition, { metadata }: UnstructuredObject
   return storageKey(definition, metadata.namespace ?? "", metadata.name ?? "").path;
 }
 
-/** Objects come in the order of their paths, so a page begins where a binary search says. */
+/** Objects are in the order of their paths, so a binary search finds the start of a page. */
 function firstNotBefore(definition: ResourceDefinition, all: readonly UnstructuredObject[], start: string): number {
   let low = 0;
   let high = all.length;

@@ -2,7 +2,7 @@ import type { ObjectMeta } from "@setpoint/apimachinery";
 
 export type MutableMeta = { -readonly [K in keyof ObjectMeta]: ObjectMeta[K] };
 
-/** Nobody's fields are not an empty list: the real server leaves it out. */
+/** Without managers the field is absent, not an empty list, as in kube-apiserver. */
 export function setManagers(metadata: MutableMeta, managers: NonNullable<MutableMeta["managedFields"]>): void {
   if (managers.length === 0) delete metadata.managedFields;
   else metadata.managedFields = managers;

@@ -28,7 +28,7 @@ export function decodeObject(definition: ResourceDefinition, body: unknown, sett
   const decoded = decodeValue(definition, typed, fieldValidation === "Ignore" ? "prune" : "report", settings);
   const problems = decoded.unknownFields.map((path) => `unknown field "${path}"`).concat(settings.duplicates ?? []);
   if (problems.length > 0) reportProblems(definition, problems, settings);
-  // The schema of every kind says that it is an object; apiVersion and kind were checked above.
+  // The schema of every kind requires an object; apiVersion and kind were checked above.
   const object = decoded.value as MutableObject;
   object.metadata ??= {};
   if (definition.custom) dropEmptyMetadata(object.metadata);
@@ -56,7 +56,7 @@ function asksForNoManagers({ metadata }: UnstructuredObject): boolean {
   return Array.isArray(managers) && managers.length === 0;
 }
 
-/** The objects of one body: a write that begins again needs one that nobody has changed yet. */
+/** The objects of one body: a write that starts again needs an unchanged copy. */
 export interface DecodedObjects {
   /** For checks; the first one that is taken. */
   readonly first: MutableObject;
@@ -83,7 +83,7 @@ export function refreshObject(definition: ResourceDefinition, stored: Unstructur
 /** A copy without what the schema does not know. */
 export function pruneObject(schema: StructuralSchema, object: UnstructuredObject): MutableObject {
   const { value } = decode(schema, object, { unknown: "prune", wrongTypes: "keep" });
-  // The schema of every kind says that it is an object.
+  // The schema of every kind requires an object.
   return value as MutableObject;
 }
 

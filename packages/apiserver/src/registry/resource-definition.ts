@@ -44,7 +44,7 @@ export interface Strategy {
    * subresource).
    */
   prepareForUpdate?(object: UnstructuredObject, old: UnstructuredObject, context: WriteContext): void;
-  /** Beyond what the schema says; `old` is absent on create. */
+  /** Validation beyond the schema; `old` is absent on create. */
   validate?(
     object: UnstructuredObject,
     old: UnstructuredObject | undefined,
@@ -108,7 +108,7 @@ export interface ResourceDefinition {
   readonly scale?: ScalePaths;
   readonly schema: StructuralSchema;
   /**
-   * What the real server says of a value that its field cannot hold; undefined when our own words have to do.
+   * Upstream's message for a value of the wrong type; undefined where upstream's text is unknown.
    */
   readonly describeMisfit?: (misfit: Pick<DecodeError, "path" | "found" | "value">) => string | undefined;
   /**
@@ -138,7 +138,7 @@ export interface ResourceDefinition {
    * stored in it.
    */
   readonly versionSchemas?: ReadonlyMap<string, StructuralSchema>;
-  /** Who converts when that needs asking (the conversion webhook of a CRD); excludes `convert`. */
+  /** The asynchronous converter (the conversion webhook of a CRD); excludes `convert`. */
   readonly converter?: ObjectConverter;
   /** Sent as a Warning with every request (CRD versions and built-in kinds that are deprecated). */
   readonly deprecationWarning?: string;

@@ -1,4 +1,4 @@
-/** Who is to be called, as configurations write it. */
+/** The clientConfig of webhook configurations. */
 export interface WebhookClientConfig {
   readonly url?: string;
   readonly service?: {

@@ -28,7 +28,7 @@ export function refusalOf(excess: Excess): ApiError {
   return tooLarge(excess === "values" ? `limit is ${bodyValuesMax} values` : `limit is ${bodyCharactersMax}`);
 }
 
-/** In the words of upstream. */
+/** Upstream's message. */
 export function tooLarge(why: string): ApiError {
   return new ApiError(failure(413, "RequestEntityTooLarge", `Request entity too large: ${why}`));
 }

@@ -5,10 +5,10 @@ import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
 import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 
-/** Throws an Error that says what is wrong with the bytes. */
+/** Throws an Error that names the problem in the bytes. */
 export type BodyDecoder = (bytes: Uint8Array) => unknown;
 export type BodyDecoders = ReadonlyMap<string, BodyDecoder>;
-/** Rejects with an Error that says what is wrong with the text. */
+/** Rejects with an Error that names the problem in the text. */
 export type DecodeYaml = (source: string) => Promise<ParsedYaml>;
 
 export interface DecodedBody {

@@ -6,7 +6,7 @@ import { type Document, isMap, isScalar, type LineCounter, LineCounter as Lines,
 
 export interface ParsedYaml {
   readonly value: unknown;
-  /** Keys that stood twice in the text, in the words of upstream; the last one wins. */
+  /** Duplicate keys of the text, as upstream's messages; the last value wins. */
   readonly duplicates: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const aliasesMax = 100;
 /** Duplicates that are reported. */
 const duplicatesMax = 100;
 
-/** Throws an Error that says what is wrong with the text. */
+/** Throws an Error that names the problem in the text. */
 export function parseYaml(source: string): ParsedYaml {
   const lineCounter = new Lines();
   // The library compares each key with each other one.

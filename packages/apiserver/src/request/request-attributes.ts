@@ -13,7 +13,7 @@ export interface RequestAttributes {
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
-  /** Of a list or watch, as it is asked; absent when there is none. */
+  /** The selector of a list or watch, as the request has it; absent when there is none. */
   readonly fieldSelector?: string;
 }
 

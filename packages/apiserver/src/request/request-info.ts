@@ -75,7 +75,7 @@ function target(parts: readonly string[]): Target {
   if (first === "namespaces" && second !== "" && !isOfNamespace) {
     return { namespace: second, resource: third, name: parts[3] ?? "", subresource: parts[4] ?? "" };
   }
-  // A Namespace is in itself, as far as authorization goes.
+  // For authorization, a Namespace object is in its own namespace.
   const namespace = first === "namespaces" ? second : "";
   return { namespace, resource: first, name: second, subresource: third };
 }

@@ -1,4 +1,4 @@
-/** Decodes YAML beside the main loop: the time that a text takes is not bounded by its length. */
+/** Decodes YAML in a worker thread: the time that a text takes is not bounded by its length. */
 import type { Worker } from "node:worker_threads";
 import type { Clock } from "@setpoint/host";
 import { badRequest } from "../response/api-errors.ts";

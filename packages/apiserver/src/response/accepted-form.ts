@@ -10,7 +10,9 @@ const jsonObject: AcceptedForm = { as: "Object", isYaml: false };
 const accepted = ["application/json", "application/yaml"];
 const metaGroup = "meta.k8s.io";
 
-/** Protobuf is never chosen: who accepts it alone gets a 406, as for custom resources upstream. */
+/**
+ * Protobuf is never chosen: a client that accepts nothing else gets a 406, as for custom resources upstream.
+ */
 export function parseAcceptedForm(header: string | undefined): AcceptedForm {
   // The two headers of nearly all requests need no parsing.
   if (header === undefined || header === "" || header === "application/json" || header === "*/*") return jsonObject;

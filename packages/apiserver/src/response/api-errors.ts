@@ -1,4 +1,4 @@
-/** The errors that the registry answers, in the words of apimachinery's api/errors. */
+/** The errors that the registry returns, with the messages of apimachinery's api/errors. */
 import {
   ApiError,
   apiVersionOf,

@@ -1,4 +1,4 @@
-/** How long ago a time was, in the words of kubectl: `5m`, `2d3h`. */
+/** How long ago a time was, as kubectl prints it: `5m`, `2d3h`. */
 
 const minute = 60;
 const hour = 60 * minute;

@@ -37,7 +37,7 @@ export function textResponse(status: number, text: string, headers: Headers): Ap
   return { kind: "bytes", status, headers, bytes: oneChunk(encoder.encode(text)) };
 }
 
-/** For paths that nobody serves at all. */
+/** For paths that the server does not serve. */
 export function pageNotFound(): ApiResponse {
   const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
   return textResponse(404, "404 page not found\n", headers);

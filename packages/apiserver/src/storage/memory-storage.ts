@@ -5,7 +5,7 @@ import type { Storage, StorageContents } from "./storage.ts";
 
 /** A storage whose state can be taken, and given to another one to start from. */
 export interface MemoryStorage extends Storage {
-  /** Everything that it holds now; the objects are shared, since nobody can change them. */
+  /** Everything that it holds now; the objects are shared and frozen. */
   contents(): StorageContents;
 }
 

@@ -114,7 +114,7 @@ export class MvccStorage implements Storage {
     return { storedBytes: this.#stored?.total ?? 0, historyBytes: this.#historyBytes };
   }
 
-  /** Everything that it holds now. The objects are shared: nobody can change them. */
+  /** Everything that it holds now. The objects are shared and frozen. */
   contents(): StorageContents {
     const entries = [...this.#prefixes].flatMap(([prefix, state]) =>
       state.entries().map(([path, object]) => ({ prefix, path, object })),

@@ -3,7 +3,7 @@ import type { PrefixContents } from "./prefix-contents.ts";
 import { SortedPaths } from "./sorted-paths.ts";
 import type { StorageEvent } from "./storage.ts";
 
-/** Where an event goes when it becomes visible. */
+/** The receiver of an event when it becomes visible. */
 export interface StorageWatcher {
   readonly onEvent: (event: StorageEvent) => void;
 }
@@ -22,7 +22,7 @@ export class PrefixState {
   /** Decided but not yet durable; `undefined` is a deletion. Empty in a storage that is not durable. */
   readonly head: Map<string, UnstructuredObject | undefined> = new Map();
   #objects: ReadonlyMap<string, UnstructuredObject>;
-  /** The same, once nobody else holds them. */
+  /** The same, once no other reader holds them. */
   #own: Map<string, UnstructuredObject> | undefined;
   readonly #paths: SortedPaths;
   #events: StorageEvent[] = [];
@@ -60,7 +60,7 @@ export class PrefixState {
     });
   }
 
-  /** Makes an event the visible state and tells the watchers, each of them whatever another one throws. */
+  /** Makes an event visible and sends it to every watch, also when another watch throws. */
   publish(event: StorageEvent, onFault: (error: unknown) => void): void {
     this.#all = undefined;
     if (event.kind === "delete") {

@@ -5,7 +5,7 @@
 import { ApiError, failure } from "@setpoint/apimachinery";
 
 export const objectBytesMax: number = 1.5 * 1024 * 1024;
-/** What a value costs beside its text. */
+/** The bytes that a value costs in addition to its text. */
 const bytesOfValue = 4;
 
 /**

@@ -156,17 +156,17 @@ function validateFinalizers(
   errors.push({ type: "FieldValueForbidden", field, message });
 }
 
-/** Whether the name says whose finalizer it is. */
+/** Whether the finalizer's name has a domain, or is one of upstream's own. */
 function hasOwner(finalizer: string): boolean {
   return finalizer.includes("/") || standardFinalizers.has(finalizer);
 }
 
-/** Upstream looks at the names of finalizers in the kinds of its older groups alone. */
+/** Upstream checks the names of finalizers only in kinds of its older groups. */
 function takesAnyFinalizer({ custom, group }: ResourceDefinition): boolean {
   return custom || groupsOfAnyFinalizer.has(group);
 }
 
-/** Custom objects may have finalizers that do not say whose they are; who adds one is warned. */
+/** Custom objects may have finalizers without a domain; a client that adds one gets a warning. */
 export function warnOfFinalizers(
   { custom }: ResourceDefinition,
   { metadata }: MutableObject,

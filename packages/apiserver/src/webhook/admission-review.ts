@@ -1,4 +1,4 @@
-/** AdmissionReview v1: what is asked, and what an answer must be. */
+/** AdmissionReview v1: the request that is sent, and the rules for a response. */
 import { isJsonObject, type JsonObject, type UnstructuredObject, type UserInfo } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";

@@ -1,4 +1,4 @@
-/** CEL conditions that a request must fulfil before a webhook or a policy is asked. */
+/** CEL conditions that a request must match before the server calls a webhook or evaluates a policy. */
 import type { CelAuthorizer, CelEnvironment, CelExpression } from "@setpoint/schema/cel";
 import { conditionsEnvironment } from "../registry/admissionregistration/expression-environment.ts";
 import type { MatchCondition } from "../registry/admissionregistration/webhook-configuration.ts";

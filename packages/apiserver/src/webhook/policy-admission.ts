@@ -118,7 +118,7 @@ function problemsOf(
   });
 }
 
-/** What `messageExpression` says, if it says something usable. */
+/** The result of `messageExpression`, if it is a usable message. */
 function said(evaluation: CelEvaluation, message: Compiled | undefined): string | undefined {
   if (message === undefined) return undefined;
   const result = run(evaluation, message);

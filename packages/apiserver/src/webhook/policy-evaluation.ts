@@ -1,5 +1,5 @@
 /**
- * What policies that refuse and policies that change have in common: whom they mean, their parameters and
+ * What validating and mutating policies have in common: the requests that they match, their parameters and
  * conditions.
  */
 import { labelSelectorOf, type UnstructuredObject } from "@setpoint/apimachinery";
@@ -91,7 +91,7 @@ export function run(evaluation: CelEvaluation, expression: Compiled): ReturnType
   return typeof expression === "string" ? { error: expression } : evaluation.run(expression);
 }
 
-/** A condition that is false counts more than one that cannot be evaluated. */
+/** A false condition takes precedence over one that cannot be evaluated. */
 export function unmetConditions(
   { conditions }: CompiledPolicy,
   evaluation: CelEvaluation,

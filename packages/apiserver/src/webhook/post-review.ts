@@ -50,7 +50,7 @@ function parseAnswer(status: number, text: string): JsonObject {
   return value;
 }
 
-/** How much of an answer that makes no sense is repeated to the user. */
+/** Characters of an invalid response that the error message quotes. */
 const quotedAnswerMax = 2048;
 
 /** Values of one answer: it may convert many objects. */

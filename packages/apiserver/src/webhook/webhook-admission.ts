@@ -1,4 +1,6 @@
-/** Admission by webhooks: who is asked about a request, in which order, and what their answers do. */
+/**
+ * Admission by webhooks: which webhooks the server calls, in which order, and what their responses change.
+ */
 import {
   ApiError,
   failure,
@@ -27,7 +29,7 @@ import type { CompiledWebhook, WebhookList } from "./webhook-list.ts";
 
 export interface WebhookAdmissionParts {
   readonly caller: WebhookCaller;
-  /** Whom conditions ask. */
+  /** The authorizer that match conditions use. */
   readonly authorizer: Authorizer;
   readonly equivalents: Equivalents;
   readonly converter: VersionConverter;
@@ -74,7 +76,7 @@ class WebhookAdmission {
     }
   }
 
-  /** The answer; undefined when there was none and the webhook's policy says that this does not matter. */
+  /** The response; undefined when the call failed and the webhook's failurePolicy is Ignore. */
   async ask(request: AdmissionRequest, selected: Selected, mayPatch: boolean): Promise<AdmissionAnswer | undefined> {
     const { webhook } = selected.compiled;
     try {
@@ -152,7 +154,7 @@ function isErrorCode(code: unknown): code is number {
   return typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599;
 }
 
-/** The refusal in the words of the server, with what the webhook said. */
+/** The error of a denied request: the server's message with the webhook's reason. */
 function denied(name: string, status: JsonObject): ApiError {
   const { message = "", reason = "", code, details } = status as Partial<Status>;
   const why = message === "" ? reason : message;
@@ -179,7 +181,7 @@ export function mutatingWebhooks(list: WebhookList, parts: WebhookAdmissionParts
   };
 }
 
-/** Who has to be asked a second time, because the object has changed since. */
+/** The webhooks to call a second time, because the object has changed since their call. */
 class Reinvocation {
   readonly again = new Set<CompiledWebhook>();
   readonly #asked = new Set<CompiledWebhook>();

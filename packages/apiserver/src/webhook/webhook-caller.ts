@@ -1,4 +1,4 @@
-/** The port through which the server asks webhooks; `http` has the one that uses sockets. */
+/** The interface through which the server calls webhooks; `http` implements it with sockets. */
 
 import type { WebhookClientConfig } from "../registry/webhook-client-config.ts";
 
@@ -19,9 +19,8 @@ export interface WebhookAnswer {
 /** Calls webhooks for the server. Implementations must stop when the signal aborts. */
 export interface WebhookCaller {
   /**
-   * Posts the body as JSON. Rejects when there is no answer, with an error whose message says why in the
-   * words of Go (`dial tcp 127.0.0.1:1: connect: connection refused`), because users know and search for
-   * them.
+   * Posts the body as JSON. Rejects when there is no response, with an error whose message is Go's (`dial tcp
+   * 127.0.0.1:1: connect: connection refused`), because users know and search for them.
    */
   call(call: WebhookCall, signal: AbortSignal): Promise<WebhookAnswer>;
 }

@@ -14,7 +14,7 @@ export class WebhookList {
   readonly #watch: { cancel(): void };
   #all: readonly CompiledWebhook[] = [];
 
-  /** Follows the storage from now on; a configuration counts from the moment at which it is stored. */
+  /** Follows the storage from now on; a configuration takes effect as soon as it is stored. */
   constructor(storage: Storage, resource: string) {
     const prefix = `/admissionregistration.k8s.io/${resource}`;
     const { revision, objects } = storage.list(prefix);

@@ -55,7 +55,7 @@ export function applyObject(
     return { object: fillDefaults(definition, own), managedFields };
   };
   const create = (): Change => {
-    // Who may only patch must not make objects by it.
+    // A user without the verb `create` must not create objects by a patch.
     context.authorize({ ...attributes, verb: "create" });
     const { uid, name = "" } = patch.metadata;
     if (uid !== undefined) {

@@ -2,7 +2,7 @@ import type { Warnings } from "../response/warnings.ts";
 import type { MutableObject } from "../registry/mutable-object.ts";
 
 /**
- * Drops repeated owner references and says so in a warning. Takes time in proportion to their number, which a
+ * Drops repeated owner references and returns a warning. Takes time in proportion to their number, which a
  * client chooses.
  */
 export function dedupeOwnerReferences(object: MutableObject, warnings: Warnings): void {

@@ -83,7 +83,7 @@ async function deleteNamed(
   return { object: await context.view(definition).showReady(object), isGone: decision.isGone };
 }
 
-/** The second half of a graceful deletion that waits for nobody. */
+/** The second half of a graceful deletion with nothing to wait for. */
 export async function deleteMarked(
   { storage }: Pick<RegistryContext, "storage">,
   key: StorageKey,

@@ -1,4 +1,4 @@
-/** What the endpoints of built-in kinds need of the server, and how they answer. */
+/** What the endpoints of built-in kinds need from the server, and their responses. */
 import { ApiError, type ApiResponse, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import type { ObjectReader } from "../registry/object-reader.ts";
@@ -33,7 +33,7 @@ export function missing(resource: string, name: string): ApiError {
   );
 }
 
-/** 409 in the words of a failed update. */
+/** 409 with the message of a failed update. */
 export function conflicting(resource: string, name: string, why: string): ApiError {
   const message = `Operation cannot be fulfilled on ${resource} ${JSON.stringify(name)}: ${why}`;
   return new ApiError(failure(409, "Conflict", message, { name, kind: resource }));

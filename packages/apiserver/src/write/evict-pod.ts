@@ -78,7 +78,8 @@ async function spendBudget(
 }
 
 /**
- * Whether a pod that is not ready may go without asking: the rest is healthy enough, or the budget says so.
+ * Whether an unready pod may be evicted without using the budget: enough others are healthy, or its policy
+ * allows it.
  */
 function allowsUnready(budget: UnstructuredObject): boolean {
   if (valueAt(budget, "spec", "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true;

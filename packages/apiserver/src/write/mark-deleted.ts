@@ -55,7 +55,7 @@ function markAt(metadata: MutableMeta, time: string): void {
   if ((metadata.generation ?? 0) > 0) metadata.generation = (metadata.generation ?? 0) + 1;
 }
 
-/** Sets the time of a graceful deletion; undefined when nobody is waited for any more. */
+/** Sets the time of a graceful deletion; undefined when the deletion is immediate. */
 function gracePeriod(
   clock: Clock,
   metadata: MutableMeta,
@@ -84,7 +84,7 @@ function shortenedGrace(metadata: MutableMeta, now: string, asked: number | unde
   if (requested === undefined || requested >= before) return "pending";
   const end = shifted(deletionTimestamp, requested - before);
   const isPast = end < now;
-  // The client that ends the object must see it once more before the deletion.
+  // The agent that terminates the pod must see the new deadline before the deletion.
   const seconds = isPast && requested !== 0 ? 1 : requested;
   metadata.deletionTimestamp = isPast ? now : end;
   metadata.deletionGracePeriodSeconds = seconds;

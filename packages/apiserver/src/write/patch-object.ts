@@ -29,7 +29,7 @@ const mergePatchType = "application/merge-patch+json";
 const strategicPatchType = "application/strategic-merge-patch+json";
 export const applyPatchType = "application/apply-patch+yaml";
 
-/** PATCH of an object or of its status; the media type says how. */
+/** PATCH of an object or of its status; the media type selects the kind of patch. */
 export function patchObject(
   context: RegistryContext,
   served: ServedRequest,

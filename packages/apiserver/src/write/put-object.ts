@@ -34,7 +34,7 @@ export function putObject(
   });
 }
 
-/** The object has no name, so that nobody can see whether it is the one of the URL. */
+/** The object has no name, so it cannot be compared with the URL's. */
 export function nameMissing(name: string): ApiError {
   return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }

@@ -6,7 +6,7 @@ const spec = FieldSet.of(["f:spec"]);
 const specAndLabels = FieldSet.of(["f:spec"], ["f:metadata", "f:labels"]);
 const specAndMetadata = FieldSet.of(["f:spec"], ["f:metadata"]);
 
-/** The fields that an endpoint does not write, and that nobody can own through it. */
+/** The fields that an endpoint does not write, so that no manager can own them through it. */
 export function resetFieldsOf(definition: ResourceDefinition, subresource: string): FieldSet | undefined {
   if (subresource === "status") {
     if (definition.custom) return specAndMetadata;

@@ -73,7 +73,7 @@ function pathsOf({ scale }: ResourceDefinition): ScalePaths {
   return scale;
 }
 
-/** `absent` stands for replicas that the parent does not have; without it they are a must. */
+/** `absent` is the value for a parent without replicas; without it they are required. */
 function scaleOf(paths: ScalePaths, parent: UnstructuredObject, absent?: number): Scale {
   const replicas = valueAt(parent, paths.specReplicasPath) ?? absent;
   if (typeof replicas !== "number") {
@@ -118,7 +118,7 @@ function admittedForm(paths: ScalePaths, scale: WantedScale): AdmittedForm {
   };
 }
 
-/** A body may leave out its type, since the URL says it. */
+/** A body may omit its type, since the URL implies it. */
 function parseScale(value: unknown, name: string): WantedScale {
   if (!isJsonObject(value) || (value["kind"] ?? "Scale") !== "Scale" || !isJsonObject(value["metadata"])) {
     throw badRequest("the object provided is unrecognized (must be of type Scale)");
@@ -138,7 +138,7 @@ function parseScale(value: unknown, name: string): WantedScale {
   return wanted as unknown as WantedScale;
 }
 
-/** In the words of Go's decoder. */
+/** The message of Go's decoder. */
 function wrongReplicas(replicas: unknown): Error {
   const type = Array.isArray(replicas) ? "array" : typeof replicas;
   const found = type === "number" ? `number ${String(replicas)}` : type === "boolean" ? "bool" : type;

@@ -1,4 +1,4 @@
-/** What an update says of the object that it means: its uid and its revision. */
+/** The preconditions of an update: the object's uid and resourceVersion. */
 import { type ApiError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { MutableObject } from "../registry/mutable-object.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";

@@ -41,7 +41,7 @@ export interface AdmittedForm {
   readonly object: MutableObject;
   /** The same form of another state of the object. */
   show(object: UnstructuredObject): UnstructuredObject;
-  /** Puts into the object what admission made of its form. */
+  /** Writes admission's result back into the object. */
   take(object: MutableObject): void;
 }
 

@@ -19,7 +19,7 @@ export interface CompiledRule {
 }
 
 export interface RulePlace {
-  /** Where the rule stands in the schema: `properties[spec].x-kubernetes-validations[0]`. */
+  /** The path of the rule in the schema: `properties[spec].x-kubernetes-validations[0]`. */
   readonly path: string;
   /** Above the rule, items that have no past of their own: `properties[list]`. */
   readonly uncorrelatable: string | undefined;

@@ -39,7 +39,7 @@ export class NeedsProtobuf extends Error {}
 
 const costMax = 10_000_000;
 
-/** Undefined when the engine does what the case says, else what it does instead. */
+/** Undefined when the engine's result matches the case, otherwise that result. */
 export function runCase(test: ConformanceCase): string | undefined {
   const variables = variablesOf(test);
   const program = compile(test.expr, new Map(variables.map(({ name, type }) => [name, type])));

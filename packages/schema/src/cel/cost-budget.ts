@@ -19,7 +19,7 @@ export class CostBudget {
   #total = 0;
   #expensive: { readonly field: string; readonly cost: number }[] = [];
 
-  /** Counts an expression at `field`, and says when it alone is too expensive. */
+  /** Counts an expression at `field`, and returns an error when it alone is too expensive. */
   observe(field: string, what: string, cost: number): readonly FieldError[] {
     this.#total = Math.min(costMax, this.#total + cost);
     if (cost >= totalCostMax / 100) {
@@ -30,7 +30,7 @@ export class CostBudget {
     return [{ type: "FieldValueForbidden", field, message: `Forbidden: ${excess(what, cost, ruleCostMax)}` }];
   }
 
-  /** What is wrong with all rules together; `path` is where the schema stands. */
+  /** The errors of all rules together; `path` is the path of the schema. */
   errors(path: string): readonly FieldError[] {
     if (this.#total <= totalCostMax) return [];
     const why = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";

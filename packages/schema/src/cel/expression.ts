@@ -32,7 +32,7 @@ export interface CelEvaluation {
 
 /** The variables, functions and cost limit that expressions of an environment have. */
 export interface CelEnvironmentOptions {
-  /** The variables and what is known of each: a schema, or nothing ("dyn"). */
+  /** The variables and the type of each: a schema, or unknown ("dyn"). */
   readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
   /** What all expressions of one evaluation may cost together. */
   readonly costMax: number;
@@ -54,7 +54,7 @@ const namedExpressions = "variables";
 
 const noMessage: MessageNames = () => false;
 
-/** What the expression of a mutating policy makes. */
+/** The messages that the expression of a mutating policy creates. */
 const isPatchMessage: MessageNames = (name) => name === "JSONPatch" || name === "Object" || name.startsWith("Object.");
 
 /**

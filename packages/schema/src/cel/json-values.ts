@@ -3,7 +3,9 @@ import { CelList, CelMap, CelOptional, CelUint, type Value } from "./value.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Whole numbers are int, others double, as Kubernetes reads JSON; what JSON has no word for is null. */
+/**
+ * Whole numbers are int, others double, as Kubernetes reads JSON; values that JSON does not have are null.
+ */
 export function jsonValue(json: unknown): Value {
   switch (typeof json) {
     case "string":

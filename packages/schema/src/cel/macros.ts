@@ -15,7 +15,7 @@ const loops: Readonly<Record<string, LoopMacro>> = lookupTable({
   transformMapEntry: "transformMapEntry",
 });
 
-/** The node that a call stands for; undefined when it is an ordinary call. */
+/** The expansion of a macro call; undefined for an ordinary call. */
 export function expandMacro(call: Call, issues: Issue[]): Expr | undefined {
   const { name, target, args } = call;
   if (target === undefined) return name === "has" && args.length === 1 ? presence(call, issues) : undefined;

@@ -123,7 +123,7 @@ class RuleRun {
     this.errors.push({ type: "FieldValueInvalid", field, message });
   }
 
-  /** What `messageExpression` says, if it says something usable. */
+  /** The result of `messageExpression`, if it is a usable message. */
   #messageOf({ message }: CompiledRule, values: readonly Value[]): string | undefined {
     if (message === undefined) return undefined;
     const { value, cost, isCancelled } = message.run(values, expressionCostMax);

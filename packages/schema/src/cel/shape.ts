@@ -13,7 +13,7 @@ import { CelFault, type Value } from "./value.ts";
 
 export interface Shape {
   readonly type: CelType;
-  /** The value is lazy: fields and items are looked at when an expression asks. */
+  /** The value is lazy: fields and items are read when an expression uses them. */
   wrap(json: unknown): Value;
   equal(a: unknown, b: unknown): boolean;
 }

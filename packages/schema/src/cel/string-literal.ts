@@ -31,7 +31,7 @@ function bodyOf(literal: string): Body {
   return { text: quoted.slice(width, -width).replaceAll("\r\n", "\n").replaceAll("\r", "\n"), isRaw };
 }
 
-/** The string that a literal stands for, or undefined when an escape in it is wrong. */
+/** The string value of a literal, or undefined when an escape in it is invalid. */
 export function parseStringLiteral(literal: string): string | undefined {
   const { text, isRaw } = bodyOf(literal);
   if (isRaw) return text;
@@ -49,7 +49,7 @@ export function parseStringLiteral(literal: string): string | undefined {
   return isValid ? result : undefined;
 }
 
-/** The bytes that a literal stands for; `\x` and octal escapes are single bytes here. */
+/** The bytes value of a literal; `\x` and octal escapes are single bytes here. */
 export function parseBytesLiteral(literal: string): Uint8Array | undefined {
   const { text, isRaw } = bodyOf(literal);
   const encoder = new TextEncoder();

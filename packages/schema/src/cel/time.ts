@@ -158,7 +158,7 @@ function zoneOffsetSeconds(nanos: bigint, zone: string): number | undefined {
     const size = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
     return sign === "-" ? -size : size;
   } catch {
-    // Intl says only by throwing that it does not know the zone.
+    // Intl reports an unknown zone only by throwing.
     return undefined;
   }
 }

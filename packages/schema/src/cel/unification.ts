@@ -1,4 +1,4 @@
-/** Which types fit each other, and what that says about type parameters: cel-go's rules of assignment. */
+/** Which types are assignable, and what follows for type parameters: cel-go's rules of assignment. */
 import { isLoose, sameType, type CelType } from "./type.ts";
 
 /** What type parameters stand for so far. */

@@ -1,4 +1,4 @@
-/** The checks of the level "baseline": nothing by which a container is known to leave its pod. */
+/** The checks of the level "baseline": they prevent known privilege escalations. */
 import { isJsonObject, type JsonObject, objectAt, objectsAt, stringAt, valueAt } from "../../registry/json-fields.ts";
 import {
   type CheckedPod,

@@ -35,7 +35,8 @@ export const privilegedNamespace: NamespacePolicy = {
 export function readNamespacePolicy(labels: Labels | undefined): NamespacePolicy {
   if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(prefix))) return privilegedNamespace;
   const problems: string[] = [];
-  // A wrong label must not open a namespace; where it only warns, it must not bother everybody.
+  // An invalid enforce label must not open a namespace; invalid warn and audit labels must not warn for every
+  // pod.
   const enforce = readMode(labels, "enforce", "restricted", problems);
   const audit = readMode(labels, "audit", "privileged", problems);
   const asked = readMode(labels, "warn", "privileged", problems);

@@ -15,7 +15,7 @@ import {
   securityLevels,
 } from "./namespace-policy.ts";
 
-/** What is never looked at. */
+/** Pods that are exempt from the checks. */
 export interface PodSecurityExemptions {
   readonly usernames?: readonly string[];
   readonly namespaces?: readonly string[];
@@ -37,7 +37,7 @@ const templatePaths: Readonly<Record<string, readonly string[]>> = lookupTable({
 const ignoredSubresources: ReadonlySet<string> = new Set(
   "exec attach binding eviction log portforward proxy status".split(" "),
 );
-/** Pods of a namespace that are looked at when its level changes. */
+/** The number of pods of a namespace that are checked when its level changes. */
 const podsCheckedMax = 3_000;
 
 export function podSecurity(exemptions: PodSecurityExemptions = {}): AdmissionPlugin {
@@ -80,7 +80,7 @@ function checkPod(request: AdmissionRequest, pod: UnstructuredObject, exemptions
   warn(request, policy.warn, pod);
 }
 
-/** Whether an update of a pod touches what the checks look at; the rest of its spec never changes. */
+/** Whether an update of a pod changes a checked field; the rest of its spec is immutable. */
 function isSignificant(pod: UnstructuredObject, old: UnstructuredObject): boolean {
   const seen = (each: UnstructuredObject): readonly unknown[] => [
     ...["initContainers", "containers", "ephemeralContainers"].map((field) => valueAt(each, "spec", field)),
@@ -128,7 +128,7 @@ function isTightened(policy: SecurityPolicy, before: SecurityPolicy): boolean {
   return securityLevels.indexOf(policy.level) > securityLevels.indexOf(before.level);
 }
 
-/** Pods that are there stay; who tightens the level learns which would be refused. */
+/** Existing pods stay; the client that tightens the level gets a warning with the pods that violate it. */
 function warnOfPods(request: AdmissionRequest, namespace: string, policy: SecurityPolicy): void {
   const byReasons = new Map<string, string[]>();
   for (const pod of request.reader.list("", "pods", namespace).slice(0, podsCheckedMax)) {

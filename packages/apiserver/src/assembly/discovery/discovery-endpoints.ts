@@ -24,7 +24,7 @@ import { answerOpenApiDocument, answerOpenApiIndex, answerOpenApiV2 } from "./op
 import { emptyResponse, notAcceptable, objectResponse } from "./response.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./unaggregated.ts";
 
-/** What `GET /version` says. */
+/** The response of `GET /version`. */
 export interface ServerVersion {
   readonly major: string;
   readonly minor: string;
@@ -64,7 +64,7 @@ export const serverVersion: ServerVersion = {
 export interface DiscoveryOptions {
   readonly registry: Registry;
   readonly clock: Clock;
-  /** `host:port` under which `/api` says that the server is reached; asked at each request. */
+  /** The server's `host:port` that `/api` reports; read at each request. */
   readonly serverAddress?: () => string;
   readonly healthChecks?: readonly HealthCheck[];
   readonly version?: ServerVersion;

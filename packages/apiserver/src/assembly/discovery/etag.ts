@@ -8,7 +8,7 @@ export function contentHash(content: string): string {
   return createHash("sha512").update(content).digest("hex").toUpperCase();
 }
 
-/** What tells a client that the stored form of a kind changed. */
+/** The hash by which a client sees that the storage version of a kind changed. */
 export function storageVersionHash(group: string, version: string, kind: string): string {
   return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }

@@ -13,7 +13,7 @@ export function answerOpenApiIndex(documents: OpenApiDocuments): ApiResponse {
   return objectResponse(documents.index());
 }
 
-/** `GET /openapi/v3/<key>?hash=…`. A document with its own hash may be kept for ever. */
+/** `GET /openapi/v3/<key>?hash=…`. Clients may cache a document with its own hash forever. */
 export function answerOpenApiDocument(
   documents: OpenApiDocuments,
   key: string,

@@ -1,5 +1,5 @@
 /**
- * The operations of one resource for OpenAPI, by table: which verb stands at which path with which method.
+ * The operations of one resource for OpenAPI, by table: which verb has which path and method.
  */
 import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { type ComponentCollector, metaComponents } from "./openapi-components.ts";

@@ -6,7 +6,7 @@ import type { HealthCheck } from "./health.ts";
 const probeMsMin = 1_000;
 const probeKey = { prefix: "/setpoint/health", path: "probe" };
 
-/** There and gone in turns, so that nothing gathers. */
+/** Creates and deletes the object in turns, so that the store does not grow. */
 const probe: StorageDecision = (current) =>
   current === undefined ? { apiVersion: "v1", kind: "Probe", metadata: { name: "probe" } } : "delete";
 
@@ -19,7 +19,7 @@ export function storageCheck(storage: Pick<Storage, "writeFailure" | "write">, c
   let probedMs = Number.NEGATIVE_INFINITY;
   let probing: Promise<void> = Promise.resolve();
   const tryToWrite = async (): Promise<void> => {
-    // Its failure is what `writeFailure` says.
+    // `writeFailure` reports its failure.
     await storage.write(probeKey, probe).catch(() => {});
   };
   return {

@@ -49,7 +49,7 @@ function divideUp(value: bigint, by: bigint): bigint {
  */
 const usualForm = /^[1-9]\d{0,2}(?:m|[KMGTPE]i)?$/;
 
-/** The text itself when it is not a quantity: validation says so later. */
+/** The text itself when it is not a quantity: validation reports it later. */
 export function canonicalQuantity(text: string | number): string {
   if (typeof text === "string" && usualForm.test(text)) return text;
   const nanos = quantityNanos(text);

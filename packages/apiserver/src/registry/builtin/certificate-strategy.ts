@@ -1,5 +1,5 @@
 /**
- * CertificateSigningRequests: who asks is what the server saw, and a request never changes after it is made.
+ * CertificateSigningRequests: the server sets the requesting user, and the spec is immutable.
  */
 import { timestamp } from "@setpoint/host";
 import { parseCertificateRequest } from "@setpoint/host/certificates";
@@ -31,7 +31,7 @@ function prepareForCreate(object: UnstructuredObject, { user }: WriteContext): v
   if (user.uid !== undefined && user.uid !== "") spec["uid"] = user.uid;
   if (user.groups.length > 0) spec["groups"] = [...user.groups];
   if (user.extra !== undefined) spec["extra"] = structuredClone(user.extra);
-  // Nobody makes a request that is approved already.
+  // Clients cannot create a request that is already approved.
   json["status"] = {};
 }
 
@@ -44,7 +44,7 @@ function prepareForUpdate(
   const before = old as unknown as JsonObject;
   keepField(json, before, "spec");
   if (subresource === "") keepField(json, before, "status");
-  // Who approves writes decisions and nothing else; who signs writes everything else.
+  // An approver writes only decisions; a signer writes everything else.
   if (subresource === "approval")
     json["status"] = withConditions(objectAt(old, "status"), [
       ...conditionsOf(old).filter(isOther),

@@ -123,7 +123,7 @@ function prepareNamespaceUpdate(namespace: UnstructuredObject, old: Unstructured
   if (subresource !== "status") keepField(json, old as unknown as JsonObject, "status");
 }
 
-/** The phase says no more than the mark of the deletion. */
+/** The phase follows from the deletionTimestamp. */
 function validateNamespace(
   namespace: UnstructuredObject,
   old: UnstructuredObject | undefined,

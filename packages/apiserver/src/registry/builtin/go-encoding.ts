@@ -42,7 +42,7 @@ interface StructPlan {
   /** Those that do not stay absent, outside of a status and within one. */
   readonly filled: readonly FieldPlan[];
   readonly filledInStatus: readonly FieldPlan[];
-  /** Quantities are rewritten, whatever they say; of other scalars nothing but a zero is looked at. */
+  /** Rewrites all quantities; checks other scalars only for zero. */
   readonly hasQuantities: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Says of a value of the wrong type what Go's decoder says: clients and people search for these words. */
+/** The message of Go's decoder for a value of the wrong type: clients and users search for it. */
 import { openApiSchemas } from "./api-data.ts";
 import type { OpenApiSchema } from "./openapi-schema.ts";
 import { referenceOf } from "./resolve-schema.ts";

@@ -23,7 +23,7 @@ import {
   validateWebhooks,
 } from "./webhook-validation.ts";
 
-/** The fields may not change after creation; upstream says so with Forbidden. */
+/** The fields are immutable after creation; upstream's error is Forbidden. */
 function fixed(message: string, ...fields: readonly string[]) {
   return (object: UnstructuredObject, old: UnstructuredObject | undefined): readonly FieldError[] =>
     old === undefined

@@ -10,7 +10,7 @@ import {
 } from "../json-fields.ts";
 import { setClaimSpecDefaults } from "./claim-defaults.ts";
 
-/** A file mode that anybody may read: 0644. */
+/** File mode 0644: readable for all users. */
 const defaultMode = 0o644;
 const projectedTokenSeconds = 3600;
 

@@ -72,7 +72,7 @@ function prepareForUpdate(pod: UnstructuredObject, old: UnstructuredObject, subr
   keepField(ensureObject(json, "status"), objectAt(old, "status"), "qosClass");
 }
 
-/** Who may write some fields of the spec writes no others, and nothing beside it. */
+/** A writer of some fields of the spec writes no others, and nothing besides the spec. */
 function keepAllBut(pod: JsonObject, old: UnstructuredObject, changed: JsonObject): void {
   const metadata: JsonObject = { ...old.metadata };
   keepField(metadata, objectAt(pod, "metadata"), "managedFields");

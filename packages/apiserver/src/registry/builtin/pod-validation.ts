@@ -22,7 +22,7 @@ const quantityProblem = "quantities must match the regular expression '^([+-]?[0
 const restartPolicies = ["Always", "Never", "OnFailure"];
 const dnsPolicies = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
 
-/** All errors of a pod spec that stands at `at`. */
+/** All errors of the pod spec at the path `at`. */
 export function podSpecErrors(spec: JsonObject, at: string): readonly FieldError[] {
   const volumes = objectsAt(spec, "volumes");
   const volumeNames = new Set(volumes.map((volume) => stringAt(volume, "name")));
@@ -71,7 +71,7 @@ const volumeSources =
     " ",
   );
 
-/** A strategic merge patch that names another type of volume adds it, unless it says which keys to retain. */
+/** A strategic merge patch that names another type of volume adds it, unless it lists the keys to retain. */
 function sourceErrors(volume: JsonObject, at: string): readonly FieldError[] {
   const [, ...tooMany] = volumeSources.filter((source) => (volume[source] ?? undefined) !== undefined);
   return tooMany.map((source) => forbidden(`${at}.${source}`, "may not specify more than 1 volume type"));

@@ -10,7 +10,7 @@ import type { OpenApiSchema } from "./openapi-schema.ts";
 const referencePrefix = "#/components/schemas/";
 const resolved = new Map<string, StructuralSchema>();
 
-/** Types that are opaque JSON in an object: their schema says nothing, so everything below them is kept. */
+/** Types that are opaque JSON in an object: their schema is empty, so everything below them is kept. */
 const opaque: ReadonlySet<string> = new Set([
   "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
   "io.k8s.apimachinery.pkg.runtime.RawExtension",

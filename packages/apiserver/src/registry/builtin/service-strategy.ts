@@ -34,7 +34,7 @@ function portErrors(service: UnstructuredObject): readonly FieldError[] {
   return [...errors, ...repeatedPorts(ports)];
 }
 
-/** Of two equal ports nobody could say which one a connection is for. */
+/** With two equal ports it is undefined which one a connection uses. */
 function repeatedPorts(ports: readonly JsonObject[]): readonly FieldError[] {
   const seen = new Set<string>();
   return ports.flatMap(({ port, protocol = "TCP" }, index) => {
@@ -45,7 +45,7 @@ function repeatedPorts(ports: readonly JsonObject[]): readonly FieldError[] {
   });
 }
 
-/** An address of a Service that is only a name of another host would be nobody's to give. */
+/** An ExternalName Service is only a name of another host, so no allocator assigns its address. */
 function externalErrors(spec: JsonObject): readonly FieldError[] {
   const { clusterIP = "", clusterIPs } = spec;
   const isThere = clusterIP !== "" || (Array.isArray(clusterIPs) && clusterIPs.length > 0);

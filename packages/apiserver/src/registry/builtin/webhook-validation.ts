@@ -1,4 +1,4 @@
-/** What webhook configurations and admission policies must be, in the words of a real server. */
+/** Validation of webhook configurations and admission policies, with kube-apiserver's messages. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import type { CelEnvironment } from "@setpoint/schema/cel";
 import { type BindingSpec, mutationSource, type PolicySpec } from "../admissionregistration/policy-spec.ts";

@@ -24,7 +24,7 @@ function usedNames(group: string, others: readonly Crd[]): UsedNames {
 
 const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;
 
-/** The names that this CRD gets beside `others`, and its conditions; what it once got, it keeps. */
+/** The names that this CRD gets beside `others`, and its conditions; it keeps the names that it has. */
 export function decideNames(crd: Crd, others: readonly Crd[], now: string): NamingDecision {
   const used = usedNames(crd.spec.group, others);
   const wanted = crd.spec.names;
@@ -74,7 +74,7 @@ function conditionsAfter(
       ? { type: "NamesAccepted", status: "True" as const, reason: "NoConflicts", message: "no conflicts found" }
       : { type: "NamesAccepted", status: "False" as const, ...conflict };
   const conditions = withCondition(crd.status?.conditions ?? [], naming, now);
-  // Once established, a CRD stays so, whatever names it asks for later.
+  // An established CRD stays established, whatever names it requests later.
   if (findCondition(crd, "Established")?.status === "True") return conditions;
   const established =
     conflict === undefined

@@ -85,7 +85,7 @@ export const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 /** The typed view; gaps that a request can have (validation reports them) are filled with empty values. */
 export function parseCrd(object: UnstructuredObject): Crd {
-  // The schema of the kind has checked the types by the time that anybody asks.
+  // The schema of the kind has checked the types before any caller reads them.
   const spec = (object["spec"] ?? {}) as Partial<CrdSpec>;
   const status = object["status"] as CrdStatus | undefined;
   const names = { plural: "", kind: "", ...spec.names };

@@ -22,7 +22,7 @@ interface Place {
   readonly insideMeta: boolean;
 }
 
-/** All errors of a schema whose root stands at `path`. */
+/** All errors of the schema at `path`. */
 export function validateSchemaKeywords(schema: StructuralSchema, path: string): readonly FieldError[] {
   return nodeErrors(schema as SchemaNode, { path, isRoot: true, insideMeta: false });
 }

@@ -65,7 +65,7 @@ function customStrategy(
       if (isTerminating()) throw terminating(crd, metadata.name ?? "");
     },
     validate: (object, old) => {
-      // Compiled at the first write: many kinds are served that nobody writes.
+      // Compiled at the first write: many served kinds are never written.
       rules ??= compileRules === undefined ? undefined : compiledRules(schema, compileRules);
       return validateSchema(schema, object, rules === undefined ? { old } : { old, rules });
     },

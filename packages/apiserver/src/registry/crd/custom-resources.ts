@@ -33,7 +33,7 @@ export interface CustomResourcesOptions {
   readonly compileRules?: RuleCompiler;
   /** Asks conversion webhooks; without it, versions differ in nothing but their name. */
   readonly convertBy?: (config: WebhookClientConfig) => ObjectConverter;
-  /** Called when it stops: nobody may wait for a webhook any longer. */
+  /** Called when it stops, to end all waits for webhooks. */
   readonly onStop?: () => void;
   /**
    * Called after the definitions of a CRD were replaced or removed: open watches of its resource have to end,
@@ -47,7 +47,7 @@ interface ResourceName {
   readonly resource: string;
 }
 
-/** What is known of one CRD. */
+/** The state of one CRD. */
 interface Served {
   readonly crd: Crd;
   readonly isServed: boolean;
@@ -77,7 +77,7 @@ export class CustomResources {
     this.#watch = storage.watch(crdPrefix, revision, (event) => this.#onEvent(event));
   }
 
-  /** Follows the storage no longer; resolves when writes that are under way have ended. */
+  /** Stops following the storage; resolves when its writes in flight have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#options.onStop?.();
@@ -87,7 +87,7 @@ export class CustomResources {
     await this.#settled();
   }
 
-  /** Resolves when no status write or clean-up is under way. */
+  /** Resolves when no status write or clean-up is running. */
   async #settled(): Promise<void> {
     while (this.#busy.size > 0) await Promise.all(this.#busy);
   }
@@ -236,7 +236,7 @@ export class CustomResources {
   }
 }
 
-/** Whether the definitions made from both are the same, whatever else their status says. */
+/** Whether both CRDs give the same definitions; ignores the rest of their status. */
 function isSameDefinition(a: Crd, b: Crd): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
@@ -250,7 +250,7 @@ function statusChanges(status: CrdStatus | undefined, change: CrdStatus): boolea
   return keys.some((key) => JSON.stringify(status?.[key]) !== JSON.stringify(change[key]));
 }
 
-/** What the status has beside the changed fields. */
+/** The fields of the status besides the changed ones. */
 function rest(status: CrdStatus | undefined, change: CrdStatus): Record<string, unknown> {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([key]) => !(key in change)));
 }

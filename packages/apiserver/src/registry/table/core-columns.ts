@@ -1,4 +1,4 @@
-/** Columns of the core group but pods, and of what stands beside Services. */
+/** Columns of the core group except pods, and of EndpointSlices and other kinds next to Services. */
 import { lookupTable, formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type JsonObject, objectAt, objectsAt, stringAt, valueAt, textOf } from "../json-fields.ts";
 import type { TableColumn } from "../../response/table-column.ts";

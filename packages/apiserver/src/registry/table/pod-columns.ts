@@ -77,7 +77,7 @@ function mainText(pod: UnstructuredObject, statuses: readonly JsonObject[]): str
   );
   if (gated) text = "SchedulingGated";
   let hasRunning = false;
-  // From the last to the first, so that the first container that has something to say is heard.
+  // From the last to the first, so that the first container with a reason wins.
   for (const status of statuses.toReversed()) {
     const waiting = stringAt(status, "state", "waiting", "reason");
     const terminated = valueAt(status, "state", "terminated");

@@ -38,7 +38,7 @@ export class CommitLog {
     this.#position = length;
   }
 
-  /** Makes a new log that begins after `base`, in place of any that is there; durable when it returns. */
+  /** Creates a new log that starts after `base` and replaces an existing one; durable when it returns. */
   static create(path: string, base: CommitRecord): CommitLog {
     const draft = `${path}.new`;
     const file = openSync(draft, "w", 0o600);
@@ -50,7 +50,7 @@ export class CommitLog {
     return new CommitLog(path, file, header.length);
   }
 
-  /** Goes on with a log; what follows `length` is cut off. */
+  /** Continues a log; cuts off what follows `length`. */
   static open(path: string, length: number): CommitLog {
     const file = openSync(path, "r+");
     ftruncateSync(file, length);
@@ -61,7 +61,7 @@ export class CommitLog {
     return this.#length;
   }
 
-  /** Adds a line of the commit under way. */
+  /** Adds a line to the current commit. */
   add(line: string): void {
     this.#pending.push(line);
     this.#pendingLength += line.length;
@@ -80,7 +80,7 @@ export class CommitLog {
     this.#length = this.#position;
   }
 
-  /** Takes back the commit under way. */
+  /** Rolls back the current commit. */
   abandon(): void {
     this.#pending = [];
     this.#pendingLength = 0;

@@ -1,4 +1,4 @@
-/** Reads a commit log, and tells a commit that was never finished from damage. */
+/** Reads a commit log, and distinguishes an unfinished commit from damage. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { recordSum } from "./checksum.ts";
 import { logMagic } from "./commit-log.ts";
@@ -79,7 +79,7 @@ function parseChange(text: string): StoredChange | undefined {
   }
 }
 
-/** Gathers the lines of a log into commits. */
+/** Groups the lines of a log into commits. */
 class LogReader {
   base: CommitRecord | undefined;
   newest: CommitRecord | undefined;

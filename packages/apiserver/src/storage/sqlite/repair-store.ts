@@ -1,4 +1,4 @@
-/** Repairs a damaged store from its own copies, or goes on without what is lost when that is accepted. */
+/** Repairs a damaged store from its own copies; with permission it continues without the lost records. */
 import { SetpointError } from "@setpoint/apimachinery";
 import { checkStore, refuseNoStore } from "./check-store.ts";
 import { finishReplacement, replaceStore } from "./replace-store.ts";

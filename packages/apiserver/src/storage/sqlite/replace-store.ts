@@ -10,7 +10,7 @@ import { createTables, RecordWriter } from "./store-database.ts";
 import { filesOf } from "./store-files.ts";
 
 const draftName = "new-store";
-/** Its presence says that the draft is whole. */
+/** Its presence marks the draft as complete. */
 const completeName = "complete";
 
 /**

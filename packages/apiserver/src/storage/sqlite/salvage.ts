@@ -1,4 +1,4 @@
-/** Gathers every record of a damaged store that is sound by itself. */
+/** Collects every intact record of a damaged store. */
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { recordSum, StateDigest } from "./checksum.ts";

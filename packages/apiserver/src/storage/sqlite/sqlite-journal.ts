@@ -63,7 +63,7 @@ export class SqliteJournal implements Journal {
     try {
       this.#commits.sync();
     } catch (error) {
-      // After a failed sync nobody knows which pages are on the disk, and a second sync does not say either.
+      // After a failed sync it is unknown which pages are on the disk, and a second sync does not report it.
       this.#failure = error;
       throw unusable(error);
     }

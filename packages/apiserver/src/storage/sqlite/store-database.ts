@@ -168,7 +168,7 @@ export class RecordWriter {
     this.#delete.run(prefix, path);
   }
 
-  /** Writes the head of the commit under way; it counts after `accept`. */
+  /** Writes the head of the current commit; it takes effect with `accept`. */
   seal(revision: number): CommitRecord {
     const { sequence, hash } = this.#head;
     const next = { sequence: sequence + 1, revision, count: this.#count, digest: String(this.#digest), previous: hash };

@@ -15,13 +15,13 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === "number" ? code & 0xff : undefined;
 }
 
-/** Whether SQLite says that the file is damaged or no database. */
+/** Whether SQLite reports a damaged file or a file that is no database. */
 export function isCorruption(error: unknown): boolean {
   const code = primaryCode(error);
   return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
-/** The error in the words of this program, when it is one that is expected. */
+/** The error with Setpoint's own code and message, when it is an expected one. */
 export function openError(error: unknown, directory: string): unknown {
   const code = primaryCode(error);
   if (code !== sqliteBusy && code !== sqliteLocked) return error;

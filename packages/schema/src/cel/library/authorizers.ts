@@ -7,7 +7,7 @@ import { member, type Cost, type Library, type Overload } from "../overload.ts";
 import type { CelType } from "../type.ts";
 import { CelFault, CelOpaque, characterCount, type Value } from "../value.ts";
 
-/** A resource as an authorizer is asked about it; what is not said is empty. */
+/** The resource of an authorization check; unset fields are empty. */
 export interface CelResource {
   readonly group: string;
   readonly resource: string;
@@ -31,7 +31,7 @@ export type CelAccess = {
 export interface CelDecision {
   readonly allowed: boolean;
   readonly reason?: string;
-  /** Why it could not be decided. */
+  /** Why the authorizer could not decide. */
   readonly error?: string;
 }
 

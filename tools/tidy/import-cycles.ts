@@ -1,29 +1,6 @@
 /** Import cycles, type-only imports included: files of a cycle cannot be read, moved or tested one at a time. */
 import type { SourceFile } from "./source-files.ts";
 
-/** Cycles that are left from before the check, by the first file of each. */
-const remaining: ReadonlySet<string> = new Set([
-  "operators/etcd/src/controller/initial-members.ts",
-  "packages/apiserver/src/builtin/api-data.ts",
-  "packages/apiserver/src/discovery/openapi-components.ts",
-  "packages/apiserver/src/registry/decide-write.ts",
-  "packages/cli/src/commands/store.ts",
-  "packages/cli/src/store/check.ts",
-  "packages/cli/src/store/repair.ts",
-  "packages/cli/src/store/restore.ts",
-  "packages/runtime/src/cache/checked-transform.ts",
-  "packages/runtime/src/controller/controller-definition.ts",
-  "packages/runtime/src/controller/controller-options.ts",
-  "packages/runtime/src/controller/procedure.ts",
-  "packages/runtime/src/controller/pure-form.ts",
-  "packages/runtime/src/queue/fair-level.ts",
-  "packages/schema/src/cel/interpreter.ts",
-  "packages/schema/src/cel/schema-values.ts",
-  "packages/testing/src/explore/explore.ts",
-  "packages/testing/src/explore/fold-lines.ts",
-  "packages/testing/src/laws/exploration-log.ts",
-]);
-
 /** One line for each cycle: a shortest way from its first file back to itself. */
 export function importCycleProblems(files: readonly SourceFile[]): readonly string[] {
   const graph = new Map(files.map(({ path, imports }) => [path, imports]));
@@ -33,7 +10,6 @@ export function importCycleProblems(files: readonly SourceFile[]): readonly stri
     const cycle = reported.has(path) ? undefined : shortestCycle(path, graph);
     if (cycle === undefined) continue;
     for (const each of cycle) reported.add(each);
-    if (remaining.has(path)) continue;
     problems.push(`import cycle: ${[...cycle, path].join(" → ")}`);
   }
   return problems;

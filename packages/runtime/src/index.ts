@@ -113,7 +113,8 @@ export { startManager } from "./manager/start-manager.ts";
 
 // caches and queues, for what is not a controller
 export { Informer } from "./cache/informer.ts";
-export type { InformerOptions, ResourceEventHandler, Transform } from "./cache/informer.ts";
+export type { Transform } from "./cache/checked-transform.ts";
+export type { InformerOptions, ResourceEventHandler } from "./cache/informer.ts";
 export { InformerFactory } from "./cache/informer-factory.ts";
 export type { CacheOptions, KindCacheOptions } from "./cache/cache-options.ts";
 export type { SyncMethod } from "./cache/sync-plan.ts";

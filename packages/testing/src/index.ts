@@ -49,7 +49,8 @@ export { reconcilerLaws, replaySchedule, testLaws } from "./laws/reconciler-laws
 export type { KindWithSchema, SpecLawOptions, SpecReport } from "./laws/spec-laws.ts";
 export { exploreSpec, specLaws } from "./laws/spec-laws.ts";
 export { reproLine } from "./laws/failure-text.ts";
-export type { ExploredModule, ModuleOptions, Moment, Summary } from "./laws/explore-module.ts";
+export type { Moment } from "./laws/exploration-log.ts";
+export type { ExploredModule, ModuleOptions, Summary } from "./laws/explore-module.ts";
 export type { ProgressCounts } from "./laws/progress.ts";
 export { exploreModule } from "./laws/explore-module.ts";
 

@@ -1,7 +1,12 @@
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import type { Seen } from "./seen.ts";
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** What of a snapshot decides it. */
+interface Founding {
+  readonly cluster: EtcdCluster;
+  readonly members: readonly { readonly name: string; readonly volume?: object | undefined }[];
+}
 
 /** The most members that a cluster can begin with. */
 const sizeMax = 7;
@@ -10,7 +15,7 @@ const sizeMax = 7;
  * The members that begin: those of the first start, or those of an earlier cluster whose volumes a person has given to this one. Each of
  * them starts on its own data, so that nobody starts empty beside them.
  */
-export function initialMembers({ cluster, members }: Pick<Seen, "cluster" | "members">): readonly string[] {
+export function initialMembers({ cluster, members }: Founding): readonly string[] {
   if (cluster.status?.clusterID !== undefined || cluster.spec.volumeClaimTemplate === undefined)
     return initialMemberNames(cluster);
   const own = new Set(derivedNames(cluster, sizeMax));

@@ -1,26 +1,12 @@
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
-import { type Command, type Output, usageError } from "../command.ts";
+import { type Command, usageError } from "../command.ts";
 import { backup } from "../store/backup.ts";
 import { check } from "../store/check.ts";
 import { repair } from "../store/repair.ts";
 import { restore } from "../store/restore.ts";
+import type { StoreCommand } from "../store/store-command.ts";
 import { storeDirectory } from "../store/store-directory.ts";
-
-/** A subcommand of `setpoint store`. */
-export interface StoreCommand {
-  readonly takesFile: boolean;
-  /** The flag that accepts a loss or a replacement, when the subcommand has one. */
-  readonly yes?: "accept-loss" | "replace";
-  run(call: StoreCall, output: Output): number;
-}
-
-export interface StoreCall {
-  readonly directory: string;
-  /** Empty when the subcommand takes none. */
-  readonly file: string;
-  readonly yes: boolean;
-}
 
 const subcommands: Readonly<Record<string, StoreCommand>> = { check, repair, backup, restore };
 

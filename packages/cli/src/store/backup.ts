@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { backupStore } from "@setpoint/apiserver/sqlite";
-import type { StoreCommand } from "../commands/store.ts";
+import type { StoreCommand } from "./store-command.ts";
 
 /** `setpoint store backup FILE`: a verified copy of a sound store. */
 export const backup: StoreCommand = {

@@ -1,5 +1,5 @@
 import { checkStore } from "@setpoint/apiserver/sqlite";
-import type { StoreCommand } from "../commands/store.ts";
+import type { StoreCommand } from "./store-command.ts";
 
 /** `setpoint store check`: exit code 1 and a line a finding when the store is damaged. */
 export const check: StoreCommand = {

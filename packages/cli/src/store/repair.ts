@@ -1,5 +1,5 @@
 import { repairStore } from "@setpoint/apiserver/sqlite";
-import type { StoreCommand } from "../commands/store.ts";
+import type { StoreCommand } from "./store-command.ts";
 
 /** `setpoint store repair`: from the store's own copies; `--accept-loss` goes on without what is lost. */
 export const repair: StoreCommand = {

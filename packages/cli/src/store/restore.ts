@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { restoreStore } from "@setpoint/apiserver/sqlite";
-import type { StoreCommand } from "../commands/store.ts";
+import type { StoreCommand } from "./store-command.ts";
 
 /** `setpoint store restore FILE`: the store becomes what it was at the backup; `--replace` when there is one. */
 export const restore: StoreCommand = {

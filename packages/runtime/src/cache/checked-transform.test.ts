@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld } from "../run/controller-world.fixture.ts";
-import { Informer, type Transform } from "./informer.ts";
+import type { Transform } from "./checked-transform.ts";
+import { Informer } from "./informer.ts";
 
 async function problemOf(
   transform: Transform,

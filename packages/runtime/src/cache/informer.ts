@@ -1,7 +1,7 @@
 import { apiVersionOf, deepFreeze, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
-import { checkedTransform } from "./checked-transform.ts";
+import { checkedTransform, type Transform } from "./checked-transform.ts";
 import { decodeObject } from "./raw/decode-object.ts";
 import { FirstList } from "./raw/first-list.ts";
 import { Reflector, type ReflectorOptions } from "./reflector.ts";
@@ -24,9 +24,6 @@ export interface ResourceEventHandler {
   /** `object` is the last known state. */
   onDelete?(object: Stored<KubeObject>): void;
 }
-
-/** Changes an object before it is stored; must not change its argument, and must keep name, namespace, uid and resourceVersion. */
-export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 
 /** Options of an informer, beside those of its reflector. */
 export interface InformerOptions extends ReflectorOptions {

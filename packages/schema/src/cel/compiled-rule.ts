@@ -5,7 +5,7 @@ import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";
 import { costOfAll, type Cardinality, type CostBudget } from "./cost-budget.ts";
 import type { DeclaredSize } from "./declared-size.ts";
 import { compile, type Program } from "./program.ts";
-import type { Shape } from "./shape.ts";
+import type { Shape } from "./schema-values.ts";
 import { optionalType, typeText, type CelType } from "./type.ts";
 
 export interface CompiledRule {

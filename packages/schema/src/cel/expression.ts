@@ -4,7 +4,8 @@ import { jsonOf, jsonValue } from "./json-values.ts";
 import type { MessageNames } from "./checker.ts";
 import { compile, type Program } from "./program.ts";
 import { authorizerTypes, authorizerValues, type CelAuthorizer } from "./library/authorizers.ts";
-import { shapeOf, type Shape } from "./shape.ts";
+import type { Shape } from "./schema-values.ts";
+import { shapeOf } from "./shape.ts";
 import { dynType, typeText, type CelType } from "./type.ts";
 import { CelFault, CelMap, type Value } from "./value.ts";
 

@@ -2,9 +2,8 @@
  * Loops: `all`, `exists`, `map` and the others. cel-go expands them into a general fold; the costs here are
  * those of its parts, so that limits hold at the same sizes.
  */
-import type { Loop } from "./ast.ts";
+import type { Expr, Loop } from "./ast.ts";
 import type { Frame, Step } from "./frame.ts";
-import type { Planner } from "./interpreter.ts";
 import { CelFault, CelList, CelMap, PlainList, PlainMap, keyName, keyText, type Value } from "./value.ts";
 
 const noOverload = new CelFault("no such overload");
@@ -17,7 +16,14 @@ interface Body {
 
 type MakeBody = () => Body;
 
-export function planLoop(loop: Loop, planner: Planner): Step {
+/** What plans the parts of a loop. */
+export interface PartPlanner {
+  plan(expr: Expr): Step;
+  /** Plans with further variables; `make` gets their slots in the frame. */
+  within(names: readonly string[], make: (slots: readonly number[]) => Step): Step;
+}
+
+export function planLoop(loop: Loop, planner: PartPlanner): Step {
   const range = planner.plan(loop.range);
   const names = loop.second === undefined ? [loop.variable] : [loop.variable, loop.second];
   return planner.within(names, ([firstSlot = 0, secondSlot]) => {

@@ -6,7 +6,8 @@ import type { StructuralSchema } from "../structural-schema.ts";
 import { compileRule, type CompiledRule } from "./compiled-rule.ts";
 import type { Cardinality, CostBudget } from "./cost-budget.ts";
 import { declaredSize } from "./declared-size.ts";
-import { shapeOf, type Shape } from "./shape.ts";
+import type { Shape } from "./schema-values.ts";
+import { shapeOf } from "./shape.ts";
 
 export interface RuleNode {
   readonly schema: StructuralSchema;

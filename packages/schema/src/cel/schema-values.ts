@@ -3,8 +3,16 @@ import { itemKey } from "../list-types.ts";
 import type { StructuralSchema } from "../structural-schema.ts";
 import { equals } from "./comparison.ts";
 import { isKeyword } from "./escape-name.ts";
-import type { Shape } from "./shape.ts";
+import type { CelType } from "./type.ts";
 import { CelList, CelMap, PlainList, type Value } from "./value.ts";
+
+/** How values of a schema look to CEL. */
+export interface Shape {
+  readonly type: CelType;
+  /** The value is lazy: fields and items are looked at when an expression asks. */
+  wrap(json: unknown): Value;
+  equal(a: unknown, b: unknown): boolean;
+}
 
 export interface ObjectField {
   /** As in JSON. */

@@ -7,16 +7,9 @@ import type { StructuralSchema } from "../structural-schema.ts";
 import { equals } from "./comparison.ts";
 import { escapeName, isKeyword } from "./escape-name.ts";
 import { scalarOf, textShape } from "./scalar-shape.ts";
-import { SchemaList, SchemaMap, SchemaObject, type ObjectField } from "./schema-values.ts";
+import { SchemaList, SchemaMap, SchemaObject, type ObjectField, type Shape } from "./schema-values.ts";
 import { dynType, listType, mapType, stringType, type CelType } from "./type.ts";
 import { CelFault, type Value } from "./value.ts";
-
-export interface Shape {
-  readonly type: CelType;
-  /** The value is lazy: fields and items are read when an expression uses them. */
-  wrap(json: unknown): Value;
-  equal(a: unknown, b: unknown): boolean;
-}
 
 /**
  * `name` is what error messages call the type; `isResource` says that apiVersion, kind and metadata are

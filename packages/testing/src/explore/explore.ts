@@ -3,7 +3,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";
 import { systemClock } from "@setpoint/host/system";
-import type { Fault, FaultKind } from "../faults/fault.ts";
+import type { Fault } from "../faults/fault.ts";
 import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
 import type { KindCoverage } from "./coverage.ts";
@@ -11,6 +11,7 @@ import { chancePaths } from "./end-state.ts";
 import { faultMenu, type MenuOptions } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
+import type { Explored } from "./explored.ts";
 import type { Exploration, ExploreOptions, Failure, PairCounts } from "./exploration.ts";
 import { PairSearch } from "./pair-search.ts";
 import { sentencePattern, shrink } from "./shrink.ts";
@@ -38,16 +39,6 @@ export function explore(options: ExploreOptions): Promise<Exploration> {
   if (options.worlds.length === 0)
     throw new SetpointError("ERR_NO_WORLD", "Cannot explore: `worlds` is empty; pass at least one object or story");
   return new Explorer(options).run();
-}
-
-export interface Explored {
-  readonly story: Story;
-  readonly reference: Reference;
-  readonly menu: MenuOptions;
-  readonly faults: readonly Fault[];
-  /** Where details take turns. */
-  readonly firsts: readonly Fault[];
-  readonly counts: Map<FaultKind, { cells: number; visited: number; struck: number; failed: number }>;
 }
 
 interface RunNeeds {

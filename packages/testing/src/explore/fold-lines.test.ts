@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { folded } from "./fold-lines.ts";
-import type { RunLine } from "./run-text.ts";
+import type { RunLine } from "./run-line.ts";
 
 function line(atMs: number, text: string, kind: RunLine["kind"] = "did"): RunLine {
   return { atMs, who: kind === "did" || kind === "saw" ? "store" : "", kind, text };

@@ -1,6 +1,6 @@
 /** Folds what happens again and again, so that a run which goes round in circles is as short as one that does not. */
 import { sitePattern } from "../faults/site-pattern.ts";
-import type { RunLine } from "./run-text.ts";
+import type { RunLine } from "./run-line.ts";
 
 /** So many different lines make a circle at most. */
 const circleMax = 4;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { seededRandom } from "@setpoint/host/simulated";
 import { type Fault, siteName } from "../faults/fault.ts";
-import type { Explored } from "./explore.ts";
+import type { Explored } from "./explored.ts";
 import type { PairCounts } from "./exploration.ts";
 import { faultMenu } from "./fault-menu.ts";
 import type { RunReport } from "./run-schedule.ts";

@@ -1,7 +1,8 @@
 /** A run as a page with one lane for each participant; it needs nothing but a browser. */
 import { describeFault } from "../faults/fault.ts";
 import type { RunReport } from "./run-schedule.ts";
-import { type RunLine, runLines } from "./run-text.ts";
+import type { RunLine } from "./run-line.ts";
+import { runLines } from "./run-text.ts";
 import { describeStep } from "./story.ts";
 
 const style = `

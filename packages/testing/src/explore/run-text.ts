@@ -1,14 +1,8 @@
 /** A run as a person reads it: who did what, saw what, when, and what broke which rule. */
 import { describeFault } from "../faults/fault.ts";
 import { folded } from "./fold-lines.ts";
+import type { RunLine } from "./run-line.ts";
 import type { RunReport } from "./run-schedule.ts";
-
-export interface RunLine {
-  readonly atMs: number;
-  readonly who: string;
-  readonly kind: "did" | "saw" | "refused" | "fault" | "broken" | "more";
-  readonly text: string;
-}
 
 const linesMaxDefault = 30;
 /** Lines on each side of a fault or a broken rule. */

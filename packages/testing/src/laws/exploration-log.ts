@@ -1,15 +1,24 @@
 /** Hears what the threads of an exploration say, keeps it, and says how far they are. */
 import type { Clock } from "@setpoint/host";
-import type { ModuleOptions } from "./explore-module.ts";
-import { type OpenFailure, type Progress, readProgress, writeProgress } from "./progress.ts";
+import { type OpenFailure, type Progress, type ProgressCounts, readProgress, writeProgress } from "./progress.ts";
 
 /** How often the file is written at most. */
 const saveMs = 5_000;
 const progressMs = 10_000;
 
+/** How far an exploration has come. */
+export interface Moment extends ProgressCounts {
+  readonly tookMs: number;
+  /** Runs now, without those of shrinking and of what is compared to. */
+  readonly runs: number;
+  readonly failures: number;
+  /** What was run last. */
+  readonly last: string;
+}
+
 export interface LogOptions {
-  readonly onProgress: ModuleOptions["onProgress"] | undefined;
-  readonly onFailure: ModuleOptions["onFailure"] | undefined;
+  readonly onProgress: ((moment: Moment) => void) | undefined;
+  readonly onFailure: ((text: string) => void) | undefined;
   readonly workers: number;
   readonly resume: string | undefined;
   readonly clock: Clock;

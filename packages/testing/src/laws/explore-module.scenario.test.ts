@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { coverageOf } from "../explore/coverage.ts";
-import { exploreModule, type ModuleOptions, type Moment } from "./explore-module.ts";
+import type { Moment } from "./exploration-log.ts";
+import { exploreModule, type ModuleOptions } from "./explore-module.ts";
 import type { ProgressData } from "./progress.ts";
 
 const module = new URL("./explored.fixture.ts", import.meta.url);

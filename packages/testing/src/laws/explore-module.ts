@@ -7,7 +7,7 @@ import type { KindCoverage, StoryCoverage } from "../explore/coverage.ts";
 import type { PairCounts } from "../explore/exploration.ts";
 import type { StoryInit, Subject } from "../explore/story.ts";
 import type { OpenFailure, ProgressCounts, ProgressData } from "./progress.ts";
-import { ExplorationLog } from "./exploration-log.ts";
+import { ExplorationLog, type Moment } from "./exploration-log.ts";
 import type { LawOptions } from "./reconciler-laws.ts";
 
 /** What a module exports that is explored. */
@@ -41,16 +41,6 @@ export interface ModuleOptions {
   /** Called with each new failure's text. */
   readonly onFailure?: (text: string) => void;
   readonly clock?: Clock;
-}
-
-/** How far an exploration has come. */
-export interface Moment extends ProgressCounts {
-  readonly tookMs: number;
-  /** Runs now, without those of shrinking and of what is compared to. */
-  readonly runs: number;
-  readonly failures: number;
-  /** What was run last. */
-  readonly last: string;
 }
 
 /** What an exploration by threads has come to. */

@@ -1,4 +1,4 @@
-/** A program that waits until it is told to stop, as the command line does. */
+/** A program that waits for a signal to stop, as the command line does. */
 import { endWithParent } from "./end-with-parent.ts";
 
 endWithParent();

@@ -80,6 +80,6 @@ export interface Client {
   deleteCollection(kind: KindRef, options?: DeleteCollectionOptions): Promise<void>;
   /** Sets the replicas by the scale subresource. */
   scale(kind: KindRef, key: NamespacedName, replicas: number, options?: WriteOptions): Promise<void>;
-  /** Asks what the server serves; each call asks anew. */
+  /** Asks what the server serves; each call sends a new request. */
   discover(options?: RequestOptions): Promise<RestMapper>;
 }

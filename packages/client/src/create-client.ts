@@ -52,6 +52,7 @@ const metadataOnlyWatchHeaders = {
  */
 const applyDefaults = { fieldValidation: "Ignore" } as const;
 
+/** Makes a typed client that sends its requests through `transport` and retries as `options` allow. */
 export function createClient(transport: Transport, options: ClientOptions): Client {
   const sender = new RetryingSender(transport, options);
 

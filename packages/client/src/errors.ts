@@ -16,6 +16,7 @@ export function outcomeUnknown(what: string, cause: unknown): SetpointError {
   return new SetpointError(errOutcomeUnknown, message, { cause });
 }
 
+/** Whether a write ended without an answer, so that the server may have performed it or not. */
 export function isOutcomeUnknown(error: unknown): error is SetpointError {
   return isSetpointError(error, errOutcomeUnknown);
 }

@@ -1,6 +1,7 @@
 /** The options of the verbs; names are those of the API's query parameters. */
 import type { Clock, Metrics, Random } from "@setpoint/host";
 
+/** Options that every request takes. */
 export interface RequestOptions {
   readonly signal?: AbortSignal;
   /**
@@ -9,11 +10,13 @@ export interface RequestOptions {
   readonly once?: boolean;
 }
 
+/** Reads one object. */
 export interface GetOptions extends RequestOptions {
   /** Absent: the newest; "0": any that a cache has; "N": not older than N. */
   readonly resourceVersion?: string;
 }
 
+/** The namespace and the selectors of a list, a watch or a collection delete. */
 export interface SelectorOptions extends RequestOptions {
   /** One namespace; absent: all. */
   readonly namespace?: string;
@@ -21,6 +24,7 @@ export interface SelectorOptions extends RequestOptions {
   readonly fieldSelector?: string;
 }
 
+/** Lists one page; `continue` is the token of the page before. */
 export interface ListPageOptions extends SelectorOptions {
   readonly limit?: number;
   readonly continue?: string;
@@ -30,6 +34,7 @@ export interface ListPageOptions extends SelectorOptions {
   readonly metadataOnly?: boolean;
 }
 
+/** Lists all objects, page by page. */
 export interface ListAllOptions extends SelectorOptions {
   /** Objects asked for in one page. */
   readonly pageSize?: number;
@@ -38,6 +43,7 @@ export interface ListAllOptions extends SelectorOptions {
   readonly metadataOnly?: boolean;
 }
 
+/** Where a watch starts, and how long the server keeps it open. */
 export interface WatchOptions extends SelectorOptions {
   /** Events after this one; absent: the present objects first. */
   readonly resourceVersion?: string;
@@ -47,6 +53,7 @@ export interface WatchOptions extends SelectorOptions {
   readonly metadataOnly?: boolean;
 }
 
+/** Options that every write takes, as query parameters of the API. */
 export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string;
   /** Absent: as the server likes, `Warn`; for what is applied `Ignore`, because unknown fields are refused there in any case. */
@@ -54,6 +61,7 @@ export interface WriteOptions extends RequestOptions {
   readonly dryRun?: boolean;
 }
 
+/** The kind of patch, and the subresource that it changes. */
 export interface PatchOptions extends WriteOptions {
   /** Default `merge`. */
   readonly type?: "merge" | "json" | "strategic";
@@ -61,17 +69,20 @@ export interface PatchOptions extends WriteOptions {
   readonly subresource?: string;
 }
 
+/** Server-side apply: the field manager, and whether it takes over fields of other managers. */
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   /** Takes fields over from other managers instead of a 409. */
   readonly force?: boolean;
 }
 
+/** The server refuses the request with 409 if the object has another UID or resourceVersion. */
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
 }
 
+/** Deletes one object, with optional preconditions, grace period and propagation policy. */
 export interface DeleteRequestOptions extends RequestOptions {
   readonly preconditions?: Preconditions;
   readonly gracePeriodSeconds?: number;
@@ -79,6 +90,7 @@ export interface DeleteRequestOptions extends RequestOptions {
   readonly dryRun?: boolean;
 }
 
+/** Deletes the objects that match the selectors. */
 export interface DeleteCollectionOptions extends SelectorOptions {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";

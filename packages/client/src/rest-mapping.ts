@@ -4,6 +4,7 @@ import type { Client } from "./client.ts";
 import { errUnknownResource } from "./errors.ts";
 import type { DiscoveredResource, RestMapper } from "./rest-mapper.ts";
 
+/** How often a REST mapper may repeat discovery. */
 export interface RestMappingOptions {
   readonly clock: Clock;
   /** A missing kind triggers a new discovery at most this often; default 10 s. */

@@ -53,6 +53,7 @@ export async function bindPod(
   await client.request({ method: "POST", path, query: writeQuery(options), body }, withSignal(options.signal));
 }
 
+/** The fields of a TokenRequest's spec. */
 export interface TokenOptions extends RequestOptions {
   /** For whom it is good; default: the API server. */
   readonly audiences?: readonly string[];
@@ -69,6 +70,7 @@ export interface BoundObjectReference {
   readonly uid: string;
 }
 
+/** A bound token, and the time (RFC 3339) at which it expires. */
 export interface ServiceAccountToken {
   readonly token: string;
   readonly expirationTimestamp: string;
@@ -101,6 +103,7 @@ export interface Scale {
   readonly selector: string;
 }
 
+/** Reads the `scale` subresource of an object. */
 export async function readScale(
   client: Client,
   kind: KindRef,
@@ -117,6 +120,7 @@ interface ScaleObject {
   readonly status?: { readonly replicas?: number; readonly selector?: string };
 }
 
+/** Which lines of a container's log to read, as in `kubectl logs`. */
 export interface LogOptions extends RequestOptions {
   /** May be left out for pods with one container. */
   readonly container?: string;

@@ -5,6 +5,7 @@ import type { KindRef } from "@setpoint/client";
 import type { StructuralSchema, ValidationRule } from "@setpoint/schema";
 import { CelEnvironment } from "@setpoint/schema/cel";
 
+/** The operations that a ValidatingAdmissionPolicy checks, and what it does on a violation. */
 export interface AdmissionPolicyOptions {
   /** Default: the kind's plural and group. */
   readonly name?: string;

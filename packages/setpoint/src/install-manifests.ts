@@ -17,6 +17,7 @@ import type { PolicyRule } from "./policy-rule.ts";
 import { metricsPort, statusPort } from "./status-ports.ts";
 import { webhookInstallation } from "./webhook-manifests.ts";
 
+/** The image and the namespace of the operator's Deployment, and optional extras. */
 export interface InstallOptions {
   readonly image: string;
   /** Where the operator's own pod lives. */

@@ -3,12 +3,14 @@ import { CustomResourceDefinition } from "@setpoint/api";
 import { isApiError, isConflict, isExpired, isNotFound, type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { Client, KindRef } from "@setpoint/client";
 
+/** The page size of a storage migration, and a signal to stop it. */
 export interface MigrationOptions {
   /** Objects read at once; default 500. */
   readonly pageSize?: number;
   readonly signal?: AbortSignal;
 }
 
+/** What a storage migration did. */
 export interface MigrationReport {
   /** The version in which everything is stored now. */
   readonly version: string;
@@ -24,7 +26,7 @@ const pageSizeDefault = 500;
  * Writes every object of a kind as it is; the server stores it in the version of today. Afterwards the CRD's
  * `status.storedVersions` names this version alone, and old ones can be taken out of the CRD.
  *
- * Guarantees: no object is changed, and a write that somebody else makes meanwhile is not undone. It may be run again at any time.
+ * Guarantees: no object is changed, and a concurrent write of another client is kept. It is safe to run again.
  * Errors: `ERR_MIGRATION` when the CRD's storage version was changed meanwhile; ApiErrors of the server.
  */
 export async function migrateStorage(
@@ -78,7 +80,7 @@ function nextAfter(error: unknown): string {
   return token;
 }
 
-/** What somebody else has written or deleted meanwhile needs no writing. */
+/** An object that another client has written or deleted meanwhile needs no rewrite. */
 async function rewrite(client: Client, kind: KindRef, object: KubeObject): Promise<void> {
   try {
     await client.update(kind, object);

@@ -28,6 +28,7 @@ export interface Operator {
   crds(options?: CrdOptions): readonly KubeObject[];
 }
 
+/** An operator as its author declares it: a name, controllers and the rights that they need. */
 export interface OperatorInit {
   readonly name: string;
   readonly controllers: readonly ControllerDefinition[];

@@ -23,6 +23,7 @@ export interface HeldObject {
   readonly isDeleting: boolean;
 }
 
+/** The objects that an operator's finalizers hold, and what removing them means. */
 export interface FinalizerPlan {
   readonly operator: string;
   readonly held: readonly HeldObject[];
@@ -30,6 +31,7 @@ export interface FinalizerPlan {
   readonly sentences: readonly string[];
 }
 
+/** What `planFinalizerRemoval` needs: a client, and where the operator's Leases are. */
 export interface PlanOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -53,7 +55,7 @@ export async function planFinalizerRemoval(operator: Operator, options: PlanOpti
   return { operator: operator.name, held, sentences: held.map(sentenceOf) };
 }
 
-/** How often an object is tried again that somebody changes at the same moment. */
+/** How often the removal is retried after a conflict with another client. */
 const attemptsMax = 5;
 
 /**

@@ -3,6 +3,7 @@ import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import type { PolicyRule } from "./policy-rule.ts";
 
+/** The verbs with which a controller changes its children; `patch` includes apply. */
 export type WriteVerb = "create" | "patch" | "delete";
 
 const reading = ["get", "list", "watch"];

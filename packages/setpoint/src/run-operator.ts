@@ -4,6 +4,7 @@ import { startManager, type CacheOptions, type Manager } from "@setpoint/runtime
 import type { Operator } from "./operator.ts";
 import { tenureOptions } from "./tenure-options.ts";
 
+/** What an operator needs to run: a transport, a host and its settings. */
 export interface RunOptions {
   readonly transport: Transport;
   readonly host: Host;

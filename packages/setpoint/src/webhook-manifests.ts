@@ -12,6 +12,7 @@ import type { WebhookClient } from "@setpoint/schema";
 import type { Operator } from "./operator.ts";
 import { needsWebhookServer } from "./webhook-rules.ts";
 
+/** Where webhooks run, and how the API server reaches them. */
 export interface WebhookPlace {
   /** How the API server reaches the operator, for a path. */
   client(path: string): WebhookClient;

@@ -16,6 +16,7 @@ import { choosePodNetwork } from "./pod-network.ts";
 import { preparePrivateFolder } from "./prepare-folder.ts";
 import { claimServiceBlock } from "./service-block.ts";
 
+/** Where an embedded cluster keeps its data, where it listens, and how many nodes it has. */
 export interface ClusterOptions {
   /** Absent: in memory, with a temporary folder for the nodes. */
   readonly directory: string | undefined;
@@ -29,6 +30,7 @@ export interface ClusterOptions {
   readonly say: (line: string) => void;
 }
 
+/** A running embedded cluster: API server, controllers and nodes. Disposing of it stops all of them. */
 export interface Cluster extends AsyncDisposable {
   readonly url: string;
   readonly kubeconfig: string;

@@ -10,7 +10,7 @@ export interface LogFile {
   readonly close: () => void;
 }
 
-/** Whoever may send requests makes lines: two files of this size are all that they take of the disk. */
+/** Every client's requests write lines; the log takes at most two files of this size. */
 const bytesMax = 64 * 1_024 * 1_024;
 
 /**

@@ -9,7 +9,7 @@ import { refuseMore, usageError, type Command } from "../command.ts";
 /** Where operators answer; on a desk `setpoint run` does so on this machine. */
 const statusPort = 8080;
 const urlDefault = `http://127.0.0.1:${statusPort}`;
-/** Earlier runs that are told of in a line each. */
+/** Earlier runs that are listed, one line each. */
 const earlierMax = 5;
 const answerMsMax = 10_000;
 

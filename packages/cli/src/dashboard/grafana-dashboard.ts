@@ -7,7 +7,7 @@ interface Query {
 
 interface Panel {
   readonly title: string;
-  /** What the picture tells, for somebody who sees it at night. */
+  /** What the panel shows, for an engineer on call. */
   readonly description: string;
   readonly unit: string;
   readonly queries: readonly Query[];

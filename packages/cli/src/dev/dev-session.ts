@@ -10,7 +10,7 @@ export interface DevSessionOptions {
 }
 
 /**
- * Keeps one operator running, always in the state of its last good save. A save that does not load is told and changes nothing:
+ * Keeps one operator running, always in the state of its last good save. A save that does not load is reported and changes nothing:
  * the operator from before goes on, so that the cluster is never without it because of a typing error.
  */
 export class DevSession implements AsyncDisposable {
@@ -24,7 +24,7 @@ export class DevSession implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Starts the operator, or starts it anew; a call while one is under way is done after it. */
+  /** Starts or restarts the operator; calls run one after another. */
   async reload(): Promise<void> {
     this.#isDirty = true;
     if (this.#isReloading) return;

@@ -14,7 +14,7 @@ export class RecordingFile implements FlightSink, Disposable {
   constructor(path: string, header: FlightHeader, bytesMax: number) {
     this.#bytesMax = bytesMax;
     try {
-      // What is recorded belongs to whoever recorded it.
+      // Only the user who recorded may read the file.
       this.#file = openSync(path, "w", 0o600);
     } catch (cause) {
       const message = `Cannot record into "${path}": it cannot be opened for writing`;

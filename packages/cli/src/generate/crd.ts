@@ -13,7 +13,7 @@ export interface Crd {
 
 export interface CrdVersion {
   readonly name: string;
-  /** What the server says to those who use it, when it is deprecated. */
+  /** The warning that the server sends to clients of a deprecated version. */
   readonly deprecation: string | undefined;
   readonly schema: CrdSchema;
 }

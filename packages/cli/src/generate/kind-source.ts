@@ -1,5 +1,5 @@
 /**
- * The TypeScript of existing kinds. Interfaces and `createKind`, not `defineKind`: whoever uses a kind that others own must
+ * The TypeScript of existing kinds. Interfaces and `createKind`, not `defineKind`: a program that uses another operator's kind must
  * not install its CRD, and the server's schema, which knows every rule, stays the only one that validates.
  */
 import { apiVersionOf, SetpointError } from "@setpoint/apimachinery";

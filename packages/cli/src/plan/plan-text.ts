@@ -34,7 +34,7 @@ function describe(entry: PretendedObject, writes: readonly ExplainedWrite[]): re
   const change = base === undefined ? "create" : object === undefined ? "delete" : "change";
   const own = writes.filter((write) => samePlace(write.place, place) && write.refused === undefined);
   const saysStatus = change === "change" || own.some(({ subresource }) => subresource === "status");
-  // The status of a new object is what the server begins with, unless somebody writes it.
+  // The server sets the first status of a new object, unless the operator writes one.
   const all = change === "delete" ? [] : fieldDiff(base, object);
   const fields = saysStatus ? all : all.filter(({ path }) => !path.startsWith("status"));
   if (change === "change" && fields.length === 0) return [];

@@ -9,7 +9,7 @@ export interface LoggedError {
 /** Different errors that are kept. */
 const errorsMax = 20;
 
-/** A logger that also keeps what is said at the level of errors, once each; `onError` is told it then. */
+/** A logger that also keeps each distinct error message and passes it to `onError`. */
 export function watchLog(
   inner: Logger,
   onError: (error: LoggedError) => void = () => {},

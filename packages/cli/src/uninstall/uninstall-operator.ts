@@ -38,7 +38,7 @@ export async function planUninstall(options: UninstallOptions): Promise<readonly
   ];
 }
 
-/** What is said in place of an empty plan, which could be taken for one that has not looked. */
+/** Printed in place of an empty plan, so that the user sees that the cluster was searched. */
 export function nothingThere({ operator, namespace, withKinds }: UninstallOptions): string {
   const kinds = withKinds ? "" : "; its kinds were not looked for: --kinds does that";
   return `Nothing of the operator "${operator.name}" is there: no Deployment in namespace "${namespace}", no finalizers, no rights${kinds}.`;
@@ -88,7 +88,7 @@ async function requireNoData({ operator, client, withKinds }: UninstallOptions):
   }
 }
 
-/** Waits for the lease: a process that was told to stop releases it, one that was killed lets it end. */
+/** Waits for the lease: a process that stops in order releases it; the lease of a killed one expires. */
 async function planWhenStopped({ operator, client, clock, namespace }: UninstallOptions): Promise<FinalizerPlan> {
   const deadlineMs = clock.monotonic() + leaseMsMax;
   for (;;) {

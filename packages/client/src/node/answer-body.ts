@@ -1,6 +1,6 @@
 import { connectionLost } from "./connection-lost.ts";
 
-/** Above this a connection is not read until somebody has read what came. */
+/** Above this the connection is not read until the caller has read what came. */
 const waitingBytesMax = 1024 * 1024;
 /** What a reader gets at once: looking at it takes well below a millisecond. */
 const joinedBytesMax = 128 * 1024;

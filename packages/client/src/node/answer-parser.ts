@@ -6,7 +6,7 @@ export interface AnswerHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Who is told of an answer while it arrives. */
+/** Callbacks for the parts of a response while it arrives. */
 export interface AnswerSink {
   /** `isLast`: the server closes the connection after this answer. */
   head(head: AnswerHead, isLast: boolean): void;
@@ -127,7 +127,7 @@ export class AnswerParser {
     return bytes.subarray(lineEnd.length);
   }
 
-  /** What is said after the body is not used by anybody here. */
+  /** Trailers are ignored. */
   #readTrailer(bytes: Buffer): Buffer | undefined {
     const end = bytes.indexOf(lineEnd);
     if (end === -1) return this.#wait(bytes, headBytesMax, "its trailer");
@@ -157,7 +157,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   for (const line of lines) {
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
-    // A name has no spaces, and a value no second line: whoever sends one means to be read in two ways.
+    // A name has no spaces, and a value no second line: such a header is an attempt at request smuggling.
     if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) throw malformed(`it has the header ${quoted(line)}`);
     const value = line.slice(colon + 1).trim();
     const before = headers[name];

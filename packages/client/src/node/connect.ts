@@ -14,6 +14,7 @@ import {
 import { lazyModules } from "./lazy-modules.ts";
 import { proxyOfEnvironment } from "./proxy.ts";
 
+/** Where to look for the cluster's address and credentials. */
 export interface ConnectOptions {
   readonly clock: Clock;
   /** Read only this kubeconfig. */
@@ -27,9 +28,10 @@ export interface ConnectOptions {
   readonly impersonate?: Impersonation;
 }
 
+/** The connection and the default namespace that `ConnectOptions` lead to. */
 export interface ResolvedConnection {
   readonly connection: HttpConnection;
-  /** The namespace of the context or the pod; `default` when none is said. */
+  /** The namespace of the context or the pod; `default` when neither names one. */
   readonly namespace: string;
 }
 
@@ -38,7 +40,7 @@ export function connect(options: ConnectOptions): HttpTransport {
   return httpTransport(resolveConnection(options).connection);
 }
 
-/** Where `connect` would connect, for exec and for those who need the namespace. */
+/** Where `connect` would connect: for exec, and for callers that need the namespace. */
 export function resolveConnection(options: ConnectOptions): ResolvedConnection {
   const resolved = isInCluster(options) ? inClusterConnection(options) : fromKubeconfig(options);
   const { userAgent, impersonate } = options;

@@ -3,6 +3,7 @@ import type { ConnectionOptions } from "node:tls";
 import type { Clock } from "@setpoint/host";
 import { lazyModules } from "./lazy-modules.ts";
 
+/** The user, groups and extra fields that the impersonation headers carry. */
 export interface Impersonation {
   readonly user: string;
   readonly groups?: readonly string[];
@@ -18,6 +19,7 @@ export interface ClientCredential {
   readonly token?: string;
 }
 
+/** How to reach an API server: address, TLS trust and credentials. */
 export interface HttpConnection {
   /** `https://host:port`, with an optional path prefix; `http://` for a local proxy. */
   readonly server: string;

@@ -8,6 +8,7 @@ import { lazyModules } from "./lazy-modules.ts";
 const renewBeforeMs = 10_000;
 const outputBytesMax = 1024 * 1024;
 
+/** The exec plugin to run, and the cluster that it is run for. */
 export interface ExecCredentialOptions {
   readonly clock: Clock;
   readonly spec: ExecCredentialSpec;

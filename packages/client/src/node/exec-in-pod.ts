@@ -4,6 +4,7 @@ import type { WebSocket } from "ws";
 import type { HttpConnection } from "./connection-options.ts";
 import { openPodSocket, parseStatus } from "./pod-stream.ts";
 
+/** The container to attach to, and its streams. */
 export interface AttachOptions {
   readonly connection: HttpConnection;
   readonly namespace: string;
@@ -17,10 +18,12 @@ export interface AttachOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The command to run in a container, and its streams. */
 export interface ExecOptions extends AttachOptions {
   readonly command: readonly string[];
 }
 
+/** How a command in a container ended. */
 export interface ExecResult {
   readonly exitCode: number;
   /** The server's Status when it is not a plain exit code. */

@@ -6,6 +6,7 @@ import type { WebSocket } from "ws";
 import type { HttpConnection } from "./connection-options.ts";
 import { openPodSocket } from "./pod-stream.ts";
 
+/** One port of one pod. */
 export interface PodPortOptions {
   readonly connection: HttpConnection;
   readonly namespace: string;
@@ -60,11 +61,13 @@ function streamOf(socket: WebSocket, what: string): Duplex {
   return stream;
 }
 
+/** A listening local port. Disposing of it closes the port and its connections. */
 export interface PortForward extends AsyncDisposable {
   /** The port on this machine. */
   readonly localPort: number;
 }
 
+/** The pod's port to forward, and the local port to listen on. */
 export interface ForwardPortOptions extends PodPortOptions {
   /** Default: any that is free. */
   readonly localPort?: number;

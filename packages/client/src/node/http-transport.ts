@@ -16,6 +16,7 @@ import { type AnswerReader, isWatch, readAnswer } from "./read-answer.ts";
 import { readRawAnswer } from "./read-raw-answer.ts";
 import { headText, type HeaderValues, target } from "./request-text.ts";
 
+/** A connection, and whether to ask for compressed responses. */
 export interface HttpTransportOptions extends HttpConnection {
   /** Ask for compressed lists; default true. */
   readonly gzip?: boolean;
@@ -78,7 +79,7 @@ class HttpTransportImplementation implements HttpTransport {
     return read(request, await this.#pool.send(this.#outgoing(request, signal)), this.#options.clock);
   }
 
-  /** The next request brings a token read anew, or a new connection with a new credential; false when neither can be had. */
+  /** The next request reads the token again, or opens a connection with a new credential; false when neither is possible. */
   #onUnauthorized(): boolean {
     this.#token.expire();
     if (this.#options.credential === undefined) return this.#options.tokenFile !== undefined;

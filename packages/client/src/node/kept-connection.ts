@@ -12,7 +12,7 @@ export interface OutgoingRequest {
   readonly body: string | Uint8Array | undefined;
   /**
    * When silence of the server means nothing: `never`; in the `body`, as of a watch; or `always`: of what a container prints, and of
-   * somebody else's server behind this one.
+   * another server behind this one.
    */
   readonly silence: "never" | "body" | "always";
   readonly signal: AbortSignal | undefined;

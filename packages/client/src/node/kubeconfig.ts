@@ -5,6 +5,7 @@ import { SetpointError } from "@setpoint/apimachinery";
 import { parse, stringify } from "yaml";
 import { lazyModules } from "./lazy-modules.ts";
 
+/** The `cluster` section of a kubeconfig, field by field. */
 export interface KubeconfigCluster {
   readonly server: string;
   readonly "certificate-authority"?: string;
@@ -14,6 +15,7 @@ export interface KubeconfigCluster {
   readonly "proxy-url"?: string;
 }
 
+/** The `exec` section of a kubeconfig user. */
 export interface ExecCredentialSpec {
   readonly apiVersion: string;
   readonly command: string;
@@ -23,6 +25,7 @@ export interface ExecCredentialSpec {
   readonly installHint?: string;
 }
 
+/** The `user` section of a kubeconfig, field by field. */
 export interface KubeconfigUser {
   readonly "client-certificate"?: string;
   readonly "client-certificate-data"?: string;
@@ -39,6 +42,7 @@ export interface KubeconfigUser {
   readonly "auth-provider"?: unknown;
 }
 
+/** The `context` section of a kubeconfig: a cluster, a user and a default namespace. */
 export interface KubeconfigContext {
   readonly cluster: string;
   readonly user: string;
@@ -55,6 +59,7 @@ export interface Kubeconfig {
   readonly files: readonly string[];
 }
 
+/** Which kubeconfig files to read. */
 export interface LoadKubeconfigOptions {
   /** Read only this file. */
   readonly path?: string;
@@ -140,6 +145,7 @@ function absolutePaths(value: object, folder: string): object {
   return copy;
 }
 
+/** Merges files as kubectl does: of equal names the first wins. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merge = <T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> =>
     new Map(maps.toReversed().flatMap((map) => [...map]));
@@ -152,6 +158,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
+/** A context with its cluster and user looked up. */
 export interface SelectedContext {
   readonly name: string;
   readonly namespace: string | undefined;
@@ -188,6 +195,7 @@ export function kubeconfigError(message: string, cause?: unknown): SetpointError
   return new SetpointError("ERR_KUBECONFIG", message, { cause });
 }
 
+/** What `writeKubeconfig` writes: one cluster with one user and one context. */
 export interface KubeconfigContent {
   readonly server: string;
   /** PEM. */

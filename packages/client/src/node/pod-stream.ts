@@ -17,7 +17,7 @@ export interface PodSocketOptions {
   readonly code: string;
 }
 
-/** An open socket that is paused: frames may have come with the answer, and wait until somebody listens. */
+/** An open socket that is paused: frames may have come with the response, and wait for a listener. */
 export async function openPodSocket(options: PodSocketOptions): Promise<WebSocket> {
   const { connection, namespace, pod, subresource, query } = options;
   const credential = (await connection.credential?.(false)) ?? {};

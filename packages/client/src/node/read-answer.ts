@@ -49,7 +49,7 @@ async function* inflated(body: AnswerBody, clock: Clock): AsyncGenerator<Uint8Ar
   const { createGunzip } = lazyModules.zlib();
   await nextTurn(clock);
   const gunzip = createGunzip({ chunkSize: inflatedChunkBytes });
-  // Whoever reads finds the error in the stream; one that comes before anybody reads must not end the process.
+  // The reader gets the error from the stream; an error before the first read must not end the process.
   pipeline(body, gunzip, () => undefined);
   try {
     for await (const chunk of gunzip) yield chunk as Uint8Array;

@@ -7,6 +7,7 @@ import { isBuiltinGroup, type RedactionSubject, Redactor } from "./redactor.ts";
 import { parseResourceRequest } from "./resource-request.ts";
 import { binary, StreamRedactor } from "./stream-redactor.ts";
 
+/** Where a recorder writes, and whether it keeps secrets. */
 export interface FlightRecorderOptions {
   /** The real clock, whose timers and moments are recorded. */
   readonly clock: Clock;

@@ -16,10 +16,11 @@ export interface FlightHeader {
   readonly seed: number;
   /** Wall-clock time of the start, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** What the program was told besides, for whoever starts it again. */
+  /** The program's other inputs (arguments, settings), needed to start it again. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
+/** The error with which a request ended, as the recording keeps it. */
 export interface RecordedError {
   readonly name: string;
   readonly message: string;
@@ -52,6 +53,7 @@ export interface FlightEnd {
   readonly why: "stopped" | "full";
 }
 
+/** One line of a recording after the header. */
 export type FlightEntry = RecordedRequest | FlightInput | FlightEnd;
 
 type Headers = Readonly<Record<string, string>>;
@@ -61,7 +63,7 @@ export interface FlightSink {
   add(entry: FlightEntry): boolean;
 }
 
-/** The newest entries, as many as fit; for whoever wants to see what has just happened. */
+/** Keeps the newest entries, as many as fit, to show what has just happened. */
 export class FlightRing implements FlightSink {
   readonly #bytesMax: number;
   readonly #entries: { readonly entry: FlightEntry; readonly bytes: number }[] = [];

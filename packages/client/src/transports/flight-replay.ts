@@ -17,6 +17,7 @@ export interface Divergence {
   readonly actual?: ApiRequest;
 }
 
+/** How far a replay got, which writes it made, and the first difference if there is one. */
 export interface ReplayResult {
   readonly divergence: Divergence | undefined;
   readonly requests: number;
@@ -26,6 +27,7 @@ export interface ReplayResult {
   readonly end: "stopped" | "full" | "cut";
 }
 
+/** The recording to replay. */
 export interface ReplayOptions {
   readonly header: FlightHeader;
   readonly entries: readonly FlightEntry[];
@@ -40,7 +42,7 @@ interface Waiter {
 
 /**
  * Guarantees: no request leaves the process; the same program with the same recording sends the same requests in the same
- * order, or the first difference is told.
+ * order; otherwise the first difference is reported.
  */
 export class FlightReplay {
   readonly #options: ReplayOptions;

@@ -18,6 +18,7 @@ import type { PretendedWrite } from "./pretended-write.ts";
 import { parseResourceRequest } from "./resource-request.ts";
 import { WorldRevisions } from "./world-revision.ts";
 
+/** How an overlay transport reports pretended writes, and after how many it refuses more. */
 export interface OverlayOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -172,7 +173,7 @@ export class OverlayTransport implements Transport {
     return { kind: "watch", status: 200, headers, frames: open.watch };
   }
 
-  /** Somebody else has changed, on the server, what this program pretends to have changed. */
+  /** Another client has changed, on the server, an object that this program pretends to have changed. */
   #rebase(object: UnstructuredObject, isGone: boolean, { asked }: OverlaySelection): void {
     const { name = "", namespace = "" } = object.metadata;
     const entry = this.#objects.get({ ...asked, name, namespace });

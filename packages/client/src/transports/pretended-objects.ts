@@ -12,6 +12,7 @@ import type { ResourceRequest } from "./resource-request.ts";
 /** Which object; the version of the API does not count. */
 export type ObjectPlace = Pick<ResourceRequest, "group" | "resource" | "namespace" | "name">;
 
+/** An object as the server has it, and as it would be after the pretended writes. */
 export interface PretendedObject {
   readonly place: ObjectPlace;
   /** As the server has it; undefined: it does not exist there. */

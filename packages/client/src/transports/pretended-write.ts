@@ -15,6 +15,6 @@ export interface PretendedWrite {
   readonly after: UnstructuredObject | undefined;
   /** How the server would refuse it. */
   readonly refused?: Status;
-  /** The server was asked to do it as a dry run; false: it was worked out here, so nobody has validated it. */
+  /** True: the server computed it as a dry run. False: it was computed here, so nothing has validated it. */
   readonly isServerChecked: boolean;
 }

@@ -57,7 +57,7 @@ export class Redactor {
     if (redacted !== null) this.#last = Math.max(this.#last, Number(redacted[1]));
   }
 
-  /** Puts those secrets back that this redactor has taken out itself, for whoever made them. */
+  /** Puts back the secrets that this redactor has taken out, for the program that made them. */
   reveal(value: unknown): unknown {
     if (typeof value === "string") return this.#own?.get(value) ?? value;
     if (Array.isArray(value)) return value.map((each) => this.reveal(each));

@@ -1,7 +1,7 @@
 /** Takes secrets out of text that comes in pieces, whose borders may lie in the middle of one. */
 import type { Redactor } from "./redactor.ts";
 
-/** A line that is longer is let go before its end is known. */
+/** A longer line is passed on before its end is known. */
 const lineLengthMax = 64 * 1024;
 /** What is kept of it, because a secret may begin there. */
 const overlapLength = 8 * 1024;

@@ -7,7 +7,7 @@ const room = "000000";
 /** Hands out revisions and finds the server's ones again. */
 export class WorldRevisions {
   #newest = 0n;
-  /** Those that had to be moved behind what was told before. */
+  /** Revisions that had to move behind the ones already delivered. */
   readonly #moved = new Map<string, string>();
 
   /** The server's revision as this world has it. */

@@ -53,7 +53,7 @@ export class AnswerMemory<A> {
       this.#put(id, { question, answer, length, untilMs: clock.monotonic() + validMs, delayMs: 0 });
       return answer;
     } catch (error) {
-      // Whoever stops has learned nothing about the question.
+      // A caller that stops has learned nothing about the answer.
       if (signal.aborted || !(error instanceof Error)) throw error;
       const delayMs = Math.min(Math.max((isSame ? kept.delayMs : 0) * 2, retryDelayMsMin), retryDelayMsMax);
       this.#put(id, { question, failure: error, length: 0, untilMs: clock.monotonic() + delayMs, delayMs });

@@ -27,6 +27,7 @@ import { commandFor, completeRun, type EngineRun, type EngineRunInit } from "./e
 import { parseManifests } from "./parse-manifests.ts";
 import { errProgramInput, errProgramOutput, programError, shown, type ProgramEnd, type Programs } from "./programs.ts";
 
+/** A controller that runs a program to compute the children of each object. */
 export interface EngineControllerOptions extends Omit<ControllerOptions<KubeObject>, "cleanup" | "health"> {
   /** Its status has conditions: that is where an engine says how things are. */
   readonly kind: KindRef;
@@ -58,7 +59,7 @@ export function engineController(options: EngineControllerOptions): ControllerDe
     programs,
     owns: byName(children),
   };
-  // A world of its own has a clock of its own, and so has a process that starts anew.
+  // A second world has its own clock, and so has a restarted process.
   const memories = new WeakMap<Clock, AnswerMemory<Finalized>>();
   return controller<KubeObject>(kind, {
     ...rest,

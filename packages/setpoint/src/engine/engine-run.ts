@@ -2,6 +2,7 @@
 import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { errProgramInput } from "./programs.ts";
 
+/** Which program to run, its input, its output format and its limits. */
 export interface EngineRunInit {
   /** The program and its arguments. `{{metadata.name}}` and other fields of metadata and spec are filled in. */
   readonly command: readonly string[];

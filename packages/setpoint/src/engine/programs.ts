@@ -1,6 +1,7 @@
 /** What an engine needs of the machine that it runs on: to run a program, and to notice that a file has changed. */
 import { SetpointError } from "@setpoint/apimachinery";
 
+/** One run of a program: command, input, environment and limits. */
 export interface ProgramCall {
   /** The program and its arguments; no shell reads them. */
   readonly command: readonly string[];

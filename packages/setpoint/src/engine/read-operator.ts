@@ -8,8 +8,9 @@ import { defineOperator, type Operator } from "../operator.ts";
 import { DeclaredKinds } from "./declared-kinds.ts";
 import { engineHealth } from "./engine-conditions.ts";
 
+/** What `readOperator` needs besides the documents. */
 export interface DeclaredOperatorOptions extends Omit<CompositeControllerOptions, "mapper"> {
-  /** Where the documents are from, to be named in what is said of a mistake. */
+  /** Where the documents are from; error messages name it. */
   readonly file?: string;
 }
 

@@ -7,6 +7,7 @@ import { isSetpointError } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { errProgram, programError, type ProgramCall, type ProgramEnd, type Programs } from "./programs.ts";
 
+/** Where programs run, and how many watched files are allowed. */
 export interface SystemProgramsOptions {
   readonly clock: Clock;
   /** Where programs run, and what relative paths are relative to. */
@@ -19,6 +20,7 @@ const filesMaxDefault = 5_000;
 /** Of what a program says to its standard error, the end is kept: that is where the reason is. */
 const stderrBytesMax = 16_384;
 
+/** Runs programs as processes of this machine. */
 export function systemPrograms({ clock, folder, filesMax = filesMaxDefault }: SystemProgramsOptions): Programs {
   return {
     run: (call, signal) => run(call, signal, clock, folder),

@@ -15,6 +15,7 @@ import { fromWire, isStored, relatedRules, type SyncResponse } from "./hook-cont
 /** A request to a hook cannot be answered. */
 export const errHookRequest = "ERR_HOOK_REQUEST";
 
+/** Metacontroller's names of its hooks. */
 export type HookName = "sync" | "finalize" | "customize";
 
 /** Answers one request of a host. */

@@ -17,6 +17,7 @@ export interface KindFinder {
   find(name: string): KindRef;
 }
 
+/** What a CompositeController needs from outside: kinds, programs and HTTP hooks. */
 export interface CompositeControllerOptions {
   /** What the server serves, or what is known without one: kinds are named by their resources. */
   readonly mapper: KindFinder;
@@ -29,7 +30,7 @@ export interface CompositeControllerOptions {
 /**
  * Reads a CompositeController (metacontroller.k8s.io/v1alpha1) into a controller.
  *
- * Caveats: children are told by their owner, so `generateSelector` makes no difference; a child kind without `updateStrategy` is
+ * Caveats: children are recognised by their owner, so `generateSelector` makes no difference; a child kind without `updateStrategy` is
  * changed in place, where Metacontroller leaves it alone (`OnDelete`). Errors: `ERR_COMPOSITE_CONTROLLER` for what is missing
  * or not supported (rolling strategies, revision history), `ERR_UNKNOWN_RESOURCE` for kinds that the server does not have.
  */
@@ -100,7 +101,7 @@ function kindOf(rule: JsonObject, mapper: KindFinder, fail: Fail): KindRef {
   if (typeof apiVersion !== "string" || typeof resource !== "string")
     return fail("a resource needs `apiVersion` and `resource`");
   const [version = "", group = ""] = apiVersion.split("/").toReversed();
-  // Somebody else's kind, which need not be served yet.
+  // Another operator's kind, which may not be served yet.
   if (typeof kind === "string") return { group, version, kind, plural: resource, namespaced: namespaced === true };
   return mapper.find(group === "" ? resource : `${resource}.${version}.${group}`);
 }

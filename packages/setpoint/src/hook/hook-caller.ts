@@ -12,6 +12,7 @@ export interface HookCaller {
   call(request: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
+/** How long an HTTP hook may take and how large its response may be. */
 export interface HttpHookOptions {
   readonly clock: Clock;
   /** How long an answer may take; default 10 seconds. */

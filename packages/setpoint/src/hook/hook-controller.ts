@@ -14,6 +14,7 @@ import {
 import type { HookCaller } from "./hook-caller.ts";
 import { onWire, parseCustomizeResponse, parseSyncResponse, type SyncRequest } from "./hook-contract.ts";
 
+/** A controller whose decisions come from hooks: its kind, its children and the hooks to call. */
 export interface HookControllerOptions extends Omit<ControllerOptions<KubeObject>, "cleanup"> {
   readonly kind: KindRef;
   /** The kinds of which the hook may want children. */

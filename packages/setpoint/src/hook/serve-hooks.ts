@@ -6,6 +6,7 @@ import type { Host } from "@setpoint/host";
 import type { ControllerDefinition } from "@setpoint/runtime";
 import { answerHook, errHookRequest, type HookName } from "./answer-hook.ts";
 
+/** The address and the limits of a hook server. */
 export interface ServeHooksOptions {
   readonly host: Host;
   readonly address?: string;
@@ -13,7 +14,7 @@ export interface ServeHooksOptions {
   readonly port?: number;
   /** The size of a request; default 10 MiB. */
   readonly requestBytesMax?: number;
-  /** Requests answered at the same time; more are told to come again; default 64. */
+  /** Requests answered at the same time; further ones get a 503 and may retry; default 64. */
   readonly concurrentMax?: number;
 }
 

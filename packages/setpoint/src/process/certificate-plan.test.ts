@@ -22,7 +22,7 @@ function world() {
   return { clock, ports, plan, published };
 }
 
-/** Whether whoever trusts `bundle` accepts what `state` serves. */
+/** Whether a client that trusts `bundle` accepts what `state` serves. */
 function accepts(bundle: string, { serving }: CertificateState): boolean {
   const leaf = new X509Certificate(serving.certificate);
   const authorities = bundle.match(/-----BEGIN[^]*?-----END CERTIFICATE-----/g) ?? [];
@@ -59,7 +59,7 @@ test("at every moment of a rotation both sides trust what the other one may stil
   await clock.run(1);
   const switched = plan(told);
   expect(switched.serving).not.toEqual(before.serving);
-  // Whoever was told before the switch accepts the new certificate; whoever is told now still accepts the old one.
+  // A client with the bundle from before the switch accepts the new certificate; one with the present bundle accepts the old one.
   expect(accepts(trustBundle(told), switched)).toBe(true);
   expect(accepts(trustBundle(switched), before)).toBe(true);
   expect(accepts(trustBundle(before), switched)).toBe(false);

@@ -15,15 +15,16 @@ export interface CertificateState {
   readonly authority: Expiring;
   /** The next authority: trusted already, but nothing that it signed is served yet. */
   readonly next?: Expiring;
-  /** The authority before: trusted still, for whoever serves or checks with it. */
+  /** The previous authority: still trusted, because other replicas may serve or verify with it. */
   readonly previous?: string;
-  /** Since when everybody has been told whom to trust now; absent until then. */
+  /** When all API servers received the present trust bundle; absent until then. */
   readonly publishedAtMs?: number;
   readonly serving: Expiring;
   /** The names that the serving certificate is for. */
   readonly hosts: readonly string[];
 }
 
+/** How long certificates are valid, and how long old and new authorities are trusted together. */
 export interface CertificateTimes {
   readonly authorityDays: number;
   readonly servingDays: number;
@@ -31,6 +32,7 @@ export interface CertificateTimes {
   readonly overlapMs: number;
 }
 
+/** The defaults: an authority for a year, serving certificates for 90 days, 10 minutes of overlap. */
 export const certificateTimes: CertificateTimes = { authorityDays: 365, servingDays: 90, overlapMs: 600_000 };
 
 export interface CertificatePorts {
@@ -71,7 +73,7 @@ export function planRotation(
   return state.next === undefined ? { ...rest, next: newAuthority(ports, times) } : state;
 }
 
-/** When the plan has to be looked at again. */
+/** When the plan must be computed again. */
 export function nextLookAtMs(state: CertificateState, times: CertificateTimes = certificateTimes): number {
   const { authority, serving, next, previous, publishedAtMs } = state;
   const isRotating = next !== undefined || previous !== undefined;

@@ -94,7 +94,7 @@ function encoded(text: string): string {
 
 function parseState({ data, metadata }: Secret): CertificateState | undefined {
   const text = data?.[stateKey];
-  // An empty Secret that somebody made in advance is filled.
+  // A Secret that was created empty in advance is filled.
   if (text === undefined) return undefined;
   try {
     // Only this program writes the state, and always a whole one.

@@ -8,7 +8,7 @@ import type { Operator } from "../operator.ts";
 const establishMsMax = 10_000;
 
 /**
- * Applies the CustomResourceDefinitions of an operator and waits until they are served. An account that may not is told so, and the
+ * Applies the CustomResourceDefinitions of an operator and waits until they are served. An account without this right gets a log line, and the
  * operator goes on with what others have installed, unless it is `required`.
  */
 export async function installKinds(

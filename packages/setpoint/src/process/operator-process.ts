@@ -14,6 +14,7 @@ import { serveProcessStatus } from "./process-status.ts";
 import type { CertificateFiles } from "./status-certificate.ts";
 import { reportMissingRights, reportUnusedRights } from "./report-rights.ts";
 
+/** Settings of `runOperatorProcess`: the cluster, the namespace, and what is served. */
 export interface OperatorProcessOptions {
   /** Default: the pod's own account when in a pod, else the current kubeconfig. */
   readonly kubeconfig?: string;
@@ -55,7 +56,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   const { namespace: ownNamespace } = resolveConnection(where);
   await using connection = connect(where);
   const use = new RecordedUse();
-  // What is never used is for whoever is writing the operator to know; a pod lives too long to say.
+  // The author needs to know what is never used; a pod runs too long to report it.
   const transport = inPod ? connection : useRecordingTransport(connection, use);
   await reportMissingRights(operator, {
     transport: connection,

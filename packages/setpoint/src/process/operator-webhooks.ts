@@ -20,6 +20,7 @@ import { processStore, secretStore } from "./certificate-store.ts";
 import { WebhookCertificates } from "./webhook-certificates.ts";
 import { startWebhookServer, type WebhookServer } from "./webhook-server.ts";
 
+/** Where the webhook server listens, and the namespace of its Service and Secret. */
 export interface OperatorWebhooksOptions {
   readonly client: Client;
   readonly host: Host;
@@ -36,6 +37,7 @@ export interface OperatorWebhooksOptions {
 
 const leavingMsDefault = 3_000;
 
+/** A running webhook server. Disposing of it stops the server. */
 export interface OperatorWebhooks extends AsyncDisposable {
   readonly port: number;
   /** Replaces the authority before its time; calls go on meanwhile. */
@@ -53,7 +55,7 @@ const registrations: Readonly<Record<string, KindRef>> = {
 /**
  * Resolves when API servers can call; undefined when the operator has nothing to be called for.
  *
- * Guarantees: configurations are registered after somebody listens. On a desk they are taken back at the end; in a cluster they
+ * Guarantees: configurations are registered after the server listens. On a desk they are taken back at the end; in a cluster they
  * stay, since other replicas answer.
  */
 export async function serveOperatorWebhooks(
@@ -79,7 +81,7 @@ export async function serveOperatorWebhooks(
     store: namespace === undefined ? processStore() : secretStore(client, host, { namespace, name }),
     hosts: namespace === undefined ? [address ?? "127.0.0.1"] : [`${operator.name}-operator.${namespace}.svc`],
     ...(times === undefined ? {} : { times }),
-    // Nobody is told to call before somebody listens.
+    // Configurations are applied only after the server listens.
     onServing: (certificate) => {
       if (isStarting) return void serveFrom(listen.promise, certificate);
       isStarting = true;

@@ -82,7 +82,7 @@ function placesOf(options: ProcessStatusOptions): readonly Place[] {
   return [{ ...ofPod, access: plainAccess(options) }, withTls, { ...loopback, access }];
 }
 
-/** Beside a pod's own address the port may be somebody else's: of a sidecar, or of another program on the desk. */
+/** On an address other than the pod's, another program may have the port: a sidecar, or a program on the desk. */
 async function listen(server: StatusServerOptions, isNeeded: boolean, host: Host): Promise<StatusServer | undefined> {
   try {
     return await serveStatus(server);

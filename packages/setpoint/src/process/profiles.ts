@@ -2,6 +2,7 @@
 import type { Session } from "node:inspector/promises";
 import { sleep, type Clock } from "@setpoint/host";
 
+/** `cpu`: where time is spent; `heap`: where memory is allocated. */
 export type ProfileKind = "cpu" | "heap";
 
 /** A profile slows the process down a little, so it is short and there is one at a time. */
@@ -10,6 +11,7 @@ const secondsDefault = 5;
 /** Bytes of allocation between two samples. */
 const samplingInterval = 32_768;
 
+/** Takes V8 profiles of this process, one at a time. */
 export class Profiler {
   readonly #clock: Clock;
   #isRunning = false;
@@ -25,7 +27,7 @@ export class Profiler {
   /** Where time went, or who allocated what is still alive, in so many seconds; as JSON. */
   async take(kind: ProfileKind, seconds: number = secondsDefault): Promise<string> {
     this.#isRunning = true;
-    // Loaded when somebody asks for a profile.
+    // Loaded at the first request for a profile.
     const session = new (process.getBuiltinModule("node:inspector/promises").Session)();
     session.connect();
     try {

@@ -9,6 +9,7 @@ const { createHash } = process.getBuiltinModule("node:crypto");
 /** `busy`: it could not be found out for now. `needs TLS`: nobody is asked for a token where others could read it. */
 export type AccessDecision = "allowed" | "unauthenticated" | "forbidden" | "busy" | "needs TLS";
 
+/** A request to the status server: may this token use this verb on this path? */
 export interface AccessQuestion {
   /** The bearer token of the request. */
   readonly token: string | undefined;
@@ -16,6 +17,7 @@ export interface AccessQuestion {
   readonly path: string;
 }
 
+/** Decides whether the status server answers a request. */
 export type StatusAccess = (question: AccessQuestion) => Promise<AccessDecision>;
 
 /** Answers are remembered for so long: a scrape every few seconds must not become as many reviews. */
@@ -24,6 +26,7 @@ const rememberedMax = 1_000;
 /** Reviews under way; a flood of requests must not become a flood at the API server. */
 const reviewsMax = 10;
 
+/** The client that sends the reviews, and the clock that expires remembered answers. */
 export interface ReviewedAccessOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -85,5 +88,5 @@ async function decide(client: Client, { verb, path }: AccessQuestion, token: str
   return answer.status?.allowed === true ? "allowed" : "forbidden";
 }
 
-/** For a desk: whoever can reach the address, which should be a loopback address. */
+/** For a desk: every client that reaches the address may read; use a loopback address. */
 export const openAccess: StatusAccess = () => Promise.resolve("allowed");

@@ -1,4 +1,4 @@
-/** The certificate that a process's status is served with: one of its own, or one that somebody else keeps good in files. */
+/** The certificate that a process's status is served with: its own, or one in files that another program (cert-manager) renews. */
 import { createSecureContext } from "node:tls";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { KeyPair } from "@setpoint/host/certificates";
@@ -21,15 +21,16 @@ export interface OwnCertificateOptions extends CertificatePorts {
 }
 
 /**
- * A certificate that nobody knows beforehand, as controller-runtime's metrics have by default: it keeps a token from those who
- * listen, and does not prove to Prometheus whom it asks. It is replaced in time, as those of the webhooks are; no key leaves the process.
+ * A self-signed certificate that no client knows beforehand, as controller-runtime's metrics have by default. It protects
+ * tokens on the network; it does not prove the server's identity to Prometheus. It is renewed in time, as the webhooks'
+ * certificates are; no key leaves the process.
  */
 export function ownCertificate({ hosts, ...ports }: OwnCertificateOptions): StatusCertificate {
   let state: CertificateState | undefined;
   return {
     current() {
       const planned = planCertificates(state, hosts, ports);
-      // Nobody has to be told whom to trust.
+      // No client needs a trust bundle.
       state = planned.publishedAtMs === undefined ? { ...planned, publishedAtMs: ports.clock.now() } : planned;
       return state.serving;
     },

@@ -1,4 +1,4 @@
-/** Health, metrics and answers of a manager over HTTP: for the kubelet's probes, for Prometheus, for whoever asks why. */
+/** Health, metrics and answers of a manager over HTTP: for the kubelet's probes, Prometheus and `setpoint why`. */
 import { messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -16,12 +16,13 @@ export interface StatusDebug {
   readonly profiler: Profiler;
 }
 
+/** The manager whose status is served, the address, and who may read it. */
 export interface StatusServerOptions {
   readonly manager: Pick<Manager, "healthz" | "readyz" | "metrics" | "why">;
   readonly address: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** Asked for everything; probes are answered to all, but without details to those who are not allowed their path. */
+  /** Asked for each request; a probe is always answered, but without details if the client may not read its path. */
   readonly access: StatusAccess;
   /** Answers only requests that name a loopback address, so that no page in a browser can ask by a name of its own. */
   readonly isLoopback?: boolean;
@@ -31,6 +32,7 @@ export interface StatusServerOptions {
   readonly tls?: KeyPair;
 }
 
+/** A running status server. Disposing of it closes its connections. */
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
   /** With TLS: connections from now on get this certificate. Throws when the two do not belong together, and keeps the one before. */

@@ -60,7 +60,7 @@ export class WebhookBody implements RoomHolder, Disposable {
     this.#fail(429, "TooManyRequests", message);
   }
 
-  /** Nothing more is read; the connection lives on, to be told why. */
+  /** Reads no more; the connection stays open so that the client receives the reason. */
   #fail(code: number, reason: StatusReason, message: string): void {
     if (this.isBusy) return;
     this.#ended.reject(new ApiError(failure(code, reason, message)));

@@ -10,7 +10,7 @@ const key = { namespace: "default", name: "podsets-webhooks" };
 const day = 86_400_000;
 const times = { authorityDays: 365, servingDays: 90, overlapMs: 600_000 };
 
-/** Replicas of one operator that share a Secret, and everything that API servers are told by them. */
+/** Replicas of one operator that share a Secret, and every bundle that they publish to API servers. */
 async function world() {
   const host = simulatedHost(1, Date.UTC(2026, 0, 1));
   const storage = createMemoryStorage(host);
@@ -20,7 +20,7 @@ async function world() {
   const bundles: string[] = [];
   /** What happened, in order. */
   const story: string[] = [];
-  /** The API server refuses to be told whom to trust. */
+  /** The API server refuses the trust bundle. */
   const refusal = { isOn: false };
   const replica = async (lives = times) => {
     const served: string[] = [];

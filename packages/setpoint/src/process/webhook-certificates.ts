@@ -56,11 +56,11 @@ export class WebhookCertificates implements AsyncDisposable {
       });
   }
 
-  /** Resolves when there is a certificate and API servers have been told whom to trust. */
+  /** Resolves when there is a certificate and the API servers have its trust bundle. */
   static async start(options: WebhookCertificatesOptions): Promise<WebhookCertificates> {
     const certificates = new WebhookCertificates(options);
     await certificates.#look();
-    // Configurations may have been applied anew since the last start, without their bundle.
+    // Configurations may have been applied again since the last start, without their bundle.
     await certificates.#publish();
     return certificates;
   }
@@ -139,7 +139,7 @@ export class WebhookCertificates implements AsyncDisposable {
     this.#lookInTime();
   }
 
-  /** A certificate of an authority that nobody has been told of would break calls; only the very first one has to listen at once. */
+  /** A certificate whose authority the API servers do not know yet would break calls; only the very first one is served at once. */
   #adopt(state: CertificateState): void {
     this.#state = state;
     if (this.#served === undefined || state.publishedAtMs !== undefined) this.#serve(state);

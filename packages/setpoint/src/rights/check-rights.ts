@@ -96,7 +96,7 @@ function question(kind: string, spec: unknown): Review {
   return { apiVersion: "authorization.k8s.io/v1", kind, metadata: {}, spec };
 }
 
-/** What is missing, as a sentence of what cannot be done and what mends it. */
+/** A missing right as one sentence: what cannot be done, and how to fix it. */
 export function missingRightSentence({ verb, group, resource, name, namespace }: MissingRight): string {
   const what = `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : ` "${name}"`}`;
   const where = namespace === undefined ? "in every namespace" : `in namespace "${namespace}"`;

@@ -1,4 +1,4 @@
-/** Durations as people read them in kubectl's tables. */
+/** Ages in the format of kubectl's tables. */
 
 const secondMs = 1_000;
 const minuteMs = 60 * secondMs;

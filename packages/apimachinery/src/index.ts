@@ -1,4 +1,4 @@
-/** The pure language of the Kubernetes API; see the package's README. */
+/** Types and pure functions of the Kubernetes API; see the package's README. */
 
 // objects
 export type {

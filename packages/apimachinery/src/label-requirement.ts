@@ -1,4 +1,4 @@
-/** One condition on labels: what a label selector is a conjunction of. */
+/** One condition of a label selector. */
 import { validateQualifiedName, validateLabelValue } from "./names.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** JSON merge patches (RFC 7386): apply one, or make the one that leads from one value to another. */
+/** JSON merge patches (RFC 7386): applies one, or computes the one that changes one value into another. */
 import { cloneJson, deepEqual, isJsonObject, type JsonObject, setOwn } from "./json-value.ts";
 
 /**

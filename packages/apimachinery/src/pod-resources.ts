@@ -1,4 +1,6 @@
-/** What a pod asks for as a whole: what its containers ask for together, and each init container alone. */
+/**
+ * The resource requests of a pod: the sum of its containers, or its largest init container if that is more.
+ */
 import type { UnstructuredObject } from "./object.ts";
 import { addQuantities, compareQuantities, parseQuantity, type Quantity } from "./quantity.ts";
 

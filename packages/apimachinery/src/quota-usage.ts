@@ -1,6 +1,5 @@
 /**
- * What an object uses of a ResourceQuota: for the admission that refuses what is too much, and for the status
- * that shows it.
+ * What an object uses of a ResourceQuota, for quota admission and for the quota's status.
  */
 import type { KubeObject, UnstructuredObject } from "./object.ts";
 import {

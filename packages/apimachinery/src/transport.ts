@@ -1,7 +1,7 @@
 /**
- * The narrow waist: everything that talks to a Kubernetes API does it through a `Transport`, and transports
- * compose like middleware (HTTP, in-process, recording, fault-injecting, dry-run…). It stands on the lowest
- * level because both halves speak it: the client calls one, the embedded API server offers one.
+ * Every part that talks to a Kubernetes API uses a `Transport`, and transports compose like middleware (HTTP,
+ * in-process, recording, fault-injecting, dry-run…). It is in the lowest package because both sides use it:
+ * the client calls a transport, the embedded API server implements one.
  */
 
 export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,5 +1,5 @@
 /**
- * The rules of an author's kind: a wrong one is found where the kind is defined, not by the first cluster.
+ * Compiles the rules of a kind, so that `defineKind` reports a wrong rule before a cluster does.
  */
 import { SetpointError, type FieldError } from "@setpoint/apimachinery";
 import { celRuleCompiler } from "./cel/index.ts";

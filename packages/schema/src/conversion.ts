@@ -1,4 +1,4 @@
-/** Objects of a kind from one of its versions to another, without loss. */
+/** Converts objects between the versions of a kind, without loss. */
 import {
   apiVersionOf,
   createMergePatch,

@@ -1,6 +1,5 @@
 /**
- * Finds where a value does not fit a schema: the slow walk behind `decode`, taken only when something is
- * wrong.
+ * Finds where a value does not match a schema: the slow path of `decode`, for invalid values only.
  */
 import { isBase64 } from "./base64.ts";
 import { indexPath, keyPath } from "./field-path.ts";

@@ -1,8 +1,7 @@
 /**
- * Takes a JSON value into the shape that a schema allows: one pass that copies, drops unknown fields and
- * meaningless nulls, and checks JSON types. Every write of the API server comes through here, so each schema
- * is compiled once into closures, and only as deep as data has reached; where exactly something is wrong is
- * found by a second, slower walk (`decode-report.ts`).
+ * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and
+ * checks JSON types. Every write of the API server runs this, so each schema is compiled once into closures,
+ * only as deep as data has reached. A second, slower pass (`decode-report.ts`) locates errors.
  */
 import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
 import { findProblems, type JsonType, type WrongType } from "./decode-report.ts";

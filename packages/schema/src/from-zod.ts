@@ -1,8 +1,7 @@
 /**
- * Turns a zod schema into a structural schema. zod's own JSON Schema is the start; what Kubernetes has no
- * word for is refused with the field's path. Checks by functions (`.refine`) have no JSON form: they hold
- * where objects are built and parsed, and the server does not know them; a CEL `rule` says the same
- * everywhere.
+ * Turns a zod schema into a structural schema. It starts from zod's own JSON Schema, and rejects what
+ * Kubernetes cannot express with the field's path. Checks by functions (`.refine`) have no JSON form: they
+ * run where objects are built and parsed, not on the server. A CEL `rule` runs everywhere.
  */
 import { lookupTable, SetpointError } from "@setpoint/apimachinery";
 import { z } from "zod";

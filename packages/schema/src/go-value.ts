@@ -1,4 +1,4 @@
-/** Values as they stand in Kubernetes' messages: what Go's `%q`, `%v` and its JSON encoder print. */
+/** Values as Kubernetes' messages print them: what Go's `%q`, `%v` and its JSON encoder print. */
 import { lookupTable } from "@setpoint/apimachinery";
 
 const escapes: Readonly<Record<string, string>> = lookupTable({

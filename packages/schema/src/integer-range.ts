@@ -1,4 +1,4 @@
-/** The least and the greatest whole number that a format of OpenAPI can hold. */
+/** The smallest and largest integer of an OpenAPI format. */
 import { lookupTable } from "@setpoint/apimachinery";
 
 const ranges: Readonly<Record<string, readonly [number, number]>> = lookupTable({

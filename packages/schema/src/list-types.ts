@@ -1,5 +1,5 @@
 /**
- * The promise of `x-kubernetes-list-type`: no two equal items in a set, no two items of equal keys in a map.
+ * Checks `x-kubernetes-list-type`: no two equal items in a set, no two items of equal keys in a map.
  */
 import type { FieldError } from "@setpoint/apimachinery";
 import { indexPath, keyPath } from "./field-path.ts";

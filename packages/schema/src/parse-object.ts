@@ -1,4 +1,4 @@
-/** Takes an object from outside into a kind's type: names every wrong field in one error. */
+/** Parses an object into a kind's type: one error names every invalid field. */
 import { SetpointError, type FieldError, type KubeObject } from "@setpoint/apimachinery";
 import type { z } from "zod";
 import { decode, isDecodeError } from "./decode.ts";

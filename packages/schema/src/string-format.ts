@@ -1,4 +1,4 @@
-/** The string formats that Kubernetes enforces; every other format is only a remark. */
+/** The string formats that Kubernetes enforces; every other format is only documentation. */
 import { lookupTable } from "@setpoint/apimachinery";
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";

@@ -1,5 +1,5 @@
 /**
- * The checks of one value against the keywords of one schema node, in the words and the order of
+ * The checks of one value against the keywords of one schema node, with the messages and in the order of
  * kube-apiserver.
  */
 import { deepEqual } from "@setpoint/apimachinery";

@@ -1,4 +1,4 @@
-/** The plugins that are on in every cluster, in the order in which upstream runs them. */
+/** The admission plugins of every cluster, in upstream's order. */
 import type { AdmissionPlugin } from "../registry/admission-plugin.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { limitRanger } from "./limit-ranger.ts";

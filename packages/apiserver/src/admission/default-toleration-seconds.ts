@@ -1,4 +1,7 @@
-/** Pods stay five minutes on a node that is not ready or unreachable, unless they say otherwise. */
+/**
+ * Pods stay five minutes on a node that is not ready or unreachable, unless they have tolerations of their
+ * own.
+ */
 import { ensureObject, type JsonObject, objectsAt } from "../registry/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 

@@ -1,6 +1,5 @@
 /**
- * Nothing is created in a namespace that does not exist or is going away, and the namespaces of the system
- * stay.
+ * NamespaceLifecycle: rejects creates in missing or terminating namespaces, and deletes of system namespaces.
  */
 import { ApiError, failure, groupResource, type StatusDetails } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";

@@ -1,4 +1,4 @@
-/** ResourceQuota: refuses what would use more of a namespace than its quotas allow. */
+/** ResourceQuota: rejects writes that exceed the quotas of their namespace. */
 import {
   addAmounts,
   addQuantities,

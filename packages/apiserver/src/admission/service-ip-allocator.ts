@@ -1,7 +1,7 @@
 /**
- * Gives Services their cluster addresses and node ports. What is taken is read from the Services themselves,
- * those that are being committed included, and checked again when the Service is stored, so no second list is
- * kept that could disagree with them.
+ * Allocates the cluster IPs and node ports of Services. It reads the used ones from the Services themselves,
+ * including those being committed, and checks again when the Service is stored. So there is no second list
+ * that could disagree.
  */
 import { ApiError, type FieldError, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { invalidValue } from "../registry/field-errors.ts";

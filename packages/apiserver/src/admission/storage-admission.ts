@@ -1,4 +1,4 @@
-/** Claims and volumes: the default class, and the finalizers that keep what is in use. */
+/** Claims and volumes: sets the default class, and the finalizers that protect claims and volumes in use. */
 import { ensureObject, type JsonObject } from "../registry/json-fields.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
 

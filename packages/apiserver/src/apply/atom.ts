@@ -1,6 +1,6 @@
 /**
- * How a structural schema looks to server-side apply: what is a leaf, what is a map, what is an associative
- * list. Derived lazily, once for each schema object, because schemas may contain themselves.
+ * The view of server-side apply on a structural schema: leaves, maps and associative lists. Derived lazily,
+ * once for each schema object, because schemas may contain themselves.
  */
 import { lookupTable, type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -1,6 +1,6 @@
 /**
- * What differs between two objects, as sets of fields. The hot path of every write: nothing is allocated for
- * equal parts.
+ * The differences of two objects, as sets of fields. Every write runs it, so it allocates nothing for equal
+ * parts.
  */
 import {
   deepEqual,

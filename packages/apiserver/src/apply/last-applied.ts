@@ -1,6 +1,6 @@
 /**
- * The bridge from client-side apply: for the manager `kubectl`, fields that the last-applied annotation
- * records are taken over without force, and the annotation is kept in step with what is applied.
+ * The bridge from client-side apply: for the manager `kubectl`, it takes over fields in the last-applied
+ * annotation without force, and updates the annotation with each apply.
  */
 import { FieldSet, isJsonObject, type JsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

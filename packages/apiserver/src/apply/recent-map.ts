@@ -1,4 +1,4 @@
-/** Names from outside that are kept at most; the names that a cluster uses every day are far fewer. */
+/** The limit of cached names from requests; a cluster regularly uses far fewer. */
 const recentNamesMax = 256;
 /** Longer keys are not field names, but keys of a map that a user fills; the map does not keep them. */
 const nameLengthMax = 256;

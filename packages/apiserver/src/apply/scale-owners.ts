@@ -1,6 +1,5 @@
 /**
- * Who owns the replicas of a parent after a write to its Scale; the Scale itself is what the writers see and
- * conflict over.
+ * The owners of a parent's replicas after a write to its Scale. Conflicts are computed on the Scale itself.
  */
 import type { ManagedFieldsEntry, UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -1,4 +1,4 @@
-/** The subresources of built-in kinds that do something instead of storing what they are given. */
+/** The subresources of built-in kinds that run an action instead of storing an object. */
 import type { EndpointTable } from "../registry/endpoint.ts";
 import { bindPod } from "../write/bind-pod.ts";
 import { evictPod } from "../write/evict-pod.ts";

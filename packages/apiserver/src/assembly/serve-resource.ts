@@ -1,4 +1,4 @@
-/** Chooses the operation for a request of a resource and shapes its answer. */
+/** Selects the operation for a resource request and shapes its response. */
 import {
   type ApiResponse,
   apiVersionOf,

@@ -1,6 +1,6 @@
 /**
- * What every new cluster contains: system namespaces, the RBAC bootstrap, priority classes, flow schemas, the
- * Service `kubernetes`.
+ * The objects that every new cluster contains: system namespaces, the RBAC bootstrap, priority classes, flow
+ * schemas, the Service `kubernetes`.
  */
 import { firstServiceAddress, defaultServiceCidr } from "../admission/service-ip-allocator.ts";
 import { startObjects } from "../registry/builtin/api-data.ts";

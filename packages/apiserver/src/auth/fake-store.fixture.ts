@@ -1,6 +1,5 @@
 /**
- * A store of objects for tests of this folder: what the reader and the watch of storage offer, and nothing
- * more.
+ * A store of objects for tests of this folder: only the reader and the watch of the storage.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";

@@ -1,6 +1,6 @@
 /**
- * What node agents may do: with objects that pods bound to their node name, and with what is their own.
- * NodeRestriction (`node-restriction.ts`) looks into the objects that this lets them write.
+ * The permissions of node agents: on objects that pods bound to their node reference, and on their own
+ * objects. NodeRestriction (`node-restriction.ts`) checks the content of the objects that they write.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";

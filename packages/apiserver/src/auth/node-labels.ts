@@ -1,4 +1,4 @@
-/** The labels that a node agent may give its own Node: none by which workloads of trust find their nodes. */
+/** The labels that a node agent may set on its Node: none that isolate trusted workloads on certain nodes. */
 
 const agentLabels: ReadonlySet<string> = new Set([
   "kubernetes.io/hostname",

@@ -1,6 +1,5 @@
 /**
- * NodeRestriction: what a node agent writes is its own Node, its lease, and what concerns pods bound to its
- * node.
+ * NodeRestriction: a node agent writes only its own Node, its Lease, and objects of pods bound to its node.
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";

@@ -1,5 +1,5 @@
 /**
- * Which tokens a node agent may ask for: those of its own pods, bound to them, for audiences that they name.
+ * The tokens that a node agent may request: bound to pods of its node, for audiences that these pods name.
  */
 import type { ApiError, UnstructuredObject, UserInfo } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";

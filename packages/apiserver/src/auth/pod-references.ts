@@ -1,4 +1,4 @@
-/** The objects that a pod names and its node therefore reads. */
+/** The objects that a pod references, which its node may therefore read. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { type JsonObject, objectsAt, stringAt } from "../registry/json-fields.ts";
 

@@ -1,4 +1,4 @@
-/** "May this user do that?": the reviews of authorization.k8s.io, and the list of what one may do oneself. */
+/** The access reviews of authorization.k8s.io, and the list of the caller's own rules. */
 import { ApiError, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";
 import type { Endpoint, EndpointRequest, EndpointTable } from "../registry/endpoint.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";

@@ -1,5 +1,5 @@
 /**
- * Tokens on request, and what a token or a caller is: TokenRequest, TokenReview, SelfSubjectReview, the
+ * Issues tokens and reports who a token or the caller is: TokenRequest, TokenReview, SelfSubjectReview,
  * public keys.
  */
 import {

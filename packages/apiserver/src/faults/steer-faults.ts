@@ -1,5 +1,5 @@
 /**
- * The endpoint by which a test steers the faults of a server: `/setpoint/faults`, for members of
+ * The endpoint through which a test controls the faults of a server: `/setpoint/faults`, for members of
  * system:masters.
  */
 import {

@@ -1,4 +1,4 @@
-/** The subject of the certificate that a client showed in the TLS handshake. */
+/** The subject of the client certificate of a TLS connection. */
 import type { PeerCertificate } from "node:tls";
 import type { CertificateSubject } from "../auth/credentials.ts";
 

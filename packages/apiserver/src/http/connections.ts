@@ -1,6 +1,5 @@
 /**
- * The connections of a server: how many there may be, in all and of one user, and how long one may do
- * nothing.
+ * Limits the connections of a server: their number in all and by user, and their idle time.
  */
 import type { Clock } from "@setpoint/host";
 

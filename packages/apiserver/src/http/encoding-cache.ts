@@ -1,4 +1,7 @@
-/** Encodings that several answers need at the same time, up to a number of bytes; the oldest go first. */
+/**
+ * Caches encodings that several responses need at the same time, up to a number of bytes; evicts the oldest
+ * first.
+ */
 export class EncodingCache {
   readonly #bytesMax: number;
   readonly #known = new Map<object, { readonly tag: string; readonly bytes: Buffer }>();

@@ -1,4 +1,4 @@
-/** One request over HTTP, from its headers to the last byte of its answer. */
+/** One HTTP request, from its headers to the last byte of its response. */
 import { parse } from "node:querystring";
 import type { Readable } from "node:stream";
 import {

@@ -1,8 +1,8 @@
 /**
- * Whose request is handled next: priority and fairness in its simplest useful form. Most requests are handled
- * without waiting for anything but promises that are ready, so what users share is the time of one event
- * loop. It is spent in slices; when one is used up, requests wait for the next, and the user who has had
- * least time goes first.
+ * Chooses the user whose request runs next: a simple form of API Priority and Fairness. Most requests wait
+ * only for resolved promises, so the shared resource is the time of one event loop. The queue spends it in
+ * slices. When a slice is used up, requests wait for the next one, and the user with the least time runs
+ * first.
  */
 import type { Clock } from "@setpoint/host";
 import { microtasksDone } from "./microtasks.ts";

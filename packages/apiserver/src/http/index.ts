@@ -1,4 +1,4 @@
-/** HTTPS in front of the API server: listening, certificates, and the way to the node agents. */
+/** HTTPS for the API server: listening, certificates, and the proxy to the node agents. */
 export type { RequestHandler } from "./request-handler.ts";
 export type { ListeningServer, ServeOptions, UpgradeHandler, UpgradeRequest } from "./serve.ts";
 export { serve } from "./serve.ts";

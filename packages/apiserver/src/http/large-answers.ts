@@ -1,6 +1,5 @@
 /**
- * Bounds how many large answers are written at the same time, since each holds slices and buffers of its
- * connection.
+ * Limits how many large responses are written at the same time, since each holds buffers of its connection.
  */
 import { ApiError, failure, SetpointError } from "@setpoint/apimachinery";
 import { type Clock, nextTurn } from "@setpoint/host";

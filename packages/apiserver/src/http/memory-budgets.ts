@@ -1,4 +1,4 @@
-/** What each buffer of a server may hold, derived from the limit of its heap. */
+/** The byte limits of a server's buffers, derived from its heap limit. */
 import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "@setpoint/host";
 import type { HistoryLimits } from "../storage/limits.ts";

@@ -1,6 +1,5 @@
 /**
- * Refuses requests that cost memory while the heap is nearly full, so that they end with 429 and not with the
- * process.
+ * Rejects requests that need memory with a 429 while the heap is nearly full, so that the process survives.
  */
 import { getHeapStatistics } from "node:v8";
 import { ApiError, type ApiRequest, type ApiResponse, failure, type UserInfo } from "@setpoint/apimachinery";

@@ -1,6 +1,5 @@
 /**
- * Which node agent has a pod, and under which container: what logs, exec, attach and port-forward must know
- * first.
+ * Finds a pod's node agent and the container's name there, for logs, exec, attach and port-forward.
  */
 import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";

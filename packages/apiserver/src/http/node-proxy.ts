@@ -1,6 +1,6 @@
 /**
- * The way to the node agents: logs as an endpoint; exec, attach and port-forward as raw connections in both
- * directions.
+ * The proxy to the node agents: logs as an endpoint; exec, attach and port-forward as raw two-way
+ * connections.
  */
 import { type ClientRequest, type IncomingMessage, STATUS_CODES } from "node:http";
 import { request as requestHttps } from "node:https";

@@ -1,4 +1,4 @@
-/** How much of the server one user may hold at a time: requests, watches, and bytes of bodies. */
+/** Limits what one user may use of the server at a time: requests, watches, and bytes of bodies. */
 import { ApiError, failure, type UserInfo } from "@setpoint/apimachinery";
 import { mastersGroup } from "../auth/rbac-authorizer.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Connections that another listener accepted, such as those of pods, counted before anything is read of them.
+ * Connections that another listener accepted, such as those of pods; counted before the first read.
  */
 import type { Socket } from "node:net";
 

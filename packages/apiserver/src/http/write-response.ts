@@ -1,4 +1,4 @@
-/** Writes an answer of the API as HTTP: one object, a stream of watch frames, or bytes. */
+/** Writes an API response as HTTP: one object, a stream of watch frames, or bytes. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { createGzip } from "node:zlib";

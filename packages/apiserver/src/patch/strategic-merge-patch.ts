@@ -1,6 +1,6 @@
 /**
- * Strategic merge patch: a merge patch in which lists merge by keys, with directives, as the schema's
- * extensions say.
+ * Strategic merge patch: a merge patch in which lists merge by keys, with directives, by the schema's
+ * extensions.
  */
 import { cloneJson, isJsonObject, type JsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

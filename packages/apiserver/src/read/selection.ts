@@ -1,4 +1,4 @@
-/** Which objects a list or watch asks for, as one predicate. */
+/** The predicate for the objects that a list or watch selects. */
 import {
   type FieldRequirement,
   formatShardSelector,

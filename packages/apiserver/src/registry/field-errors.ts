@@ -1,4 +1,4 @@
-/** Field errors in upstream's words, and the checks that several kinds share. */
+/** Field errors with upstream's messages, and the checks that several kinds share. */
 import type { FieldError } from "@setpoint/apimachinery";
 
 export function required(field: string, detail = ""): FieldError {

@@ -1,6 +1,6 @@
 /**
- * The answer to a patch whose result is no object of its kind, in upstream's words: it shows what it was
- * about to decode.
+ * The error for a patch whose result is not an object of its kind; upstream's message, which quotes the
+ * result.
  */
 import { ApiError, failure, isJsonObject } from "@setpoint/apimachinery";
 

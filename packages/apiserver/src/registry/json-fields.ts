@@ -1,4 +1,4 @@
-/** Reading and filling plain JSON whose shape only the API's schema knows. */
+/** Reads and fills plain JSON whose shape only the API's schema describes. */
 
 export type JsonObject = Record<string, unknown>;
 

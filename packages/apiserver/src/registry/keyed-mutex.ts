@@ -1,4 +1,4 @@
-/** Runs tasks of one key one after the other; tasks of different keys run side by side. */
+/** Runs tasks of one key one after the other; tasks of different keys run concurrently. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 

@@ -1,6 +1,6 @@
 /**
- * From a request's body to an object of a definition: unknown fields found, defaults filled. One copy is
- * made, here.
+ * Decodes a request's body into an object of a definition: reports unknown fields, fills defaults. It makes
+ * the write's only copy.
  */
 import { apiVersionOf, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { applyDefaults, decode, type Decoded, isDecodeError, type StructuralSchema } from "@setpoint/schema";

@@ -1,4 +1,4 @@
-/** Refuses bodies that hold too much before anything is done with them. */
+/** Rejects bodies with too many values or levels before they are processed. */
 import { ApiError, failure } from "@setpoint/apimachinery";
 import { badRequest } from "../response/api-errors.ts";
 import {

@@ -1,4 +1,4 @@
-/** From the body of a request to a JSON value, by its media type. */
+/** Decodes the body of a request to a JSON value, by its media type. */
 import { isUtf8 } from "node:buffer";
 import { type ApiError, type ApiRequest, isApiError, messageOf } from "@setpoint/apimachinery";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";

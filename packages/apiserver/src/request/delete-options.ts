@@ -1,4 +1,4 @@
-/** What a DELETE asks for, from its body or its query. */
+/** The DeleteOptions of a request, from its body or its query. */
 import { type FieldError, invalid, isJsonObject } from "@setpoint/apimachinery";
 import { unsupportedDryRun } from "./write-options.ts";
 import { badRequest } from "../response/api-errors.ts";

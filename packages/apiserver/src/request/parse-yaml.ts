@@ -1,6 +1,6 @@
 /**
- * YAML 1.1, as the API reads it. Runs on a thread of its own for all but short texts, so it imports nothing
- * of the server.
+ * Parses YAML 1.1, as the API does. It runs in a worker thread for all but short texts, so it imports no
+ * server code.
  */
 import { type Document, isMap, isScalar, type LineCounter, LineCounter as Lines, parseDocument, visit } from "yaml";
 

@@ -1,5 +1,5 @@
 /**
- * How much one body may hold: what comes after decoding costs time by values and stack by levels, not by
+ * Limits the values and levels of one body: processing costs time by values and stack by levels, not by
  * bytes.
  */
 

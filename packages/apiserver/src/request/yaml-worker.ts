@@ -1,5 +1,5 @@
 /**
- * The thread of `yaml-thread.ts`. It imports no other package of ours, so that it starts quickly and from any
+ * The thread of `yaml-thread.ts`. It imports no other Setpoint package, so that it starts fast from any
  * build.
  */
 import { parentPort } from "node:worker_threads";

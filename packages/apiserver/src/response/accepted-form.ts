@@ -1,4 +1,4 @@
-/** In which form a client wants its answer: the object, a table, or metadata alone; as JSON or YAML. */
+/** The response form that a client requests: the object, a Table, or metadata only; as JSON or YAML. */
 import { notAcceptable } from "./api-errors.ts";
 
 export interface AcceptedForm {

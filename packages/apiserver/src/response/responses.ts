@@ -1,4 +1,4 @@
-/** Answers as `ApiResponse`: objects in the form that the client asked for, errors as Status. */
+/** Builds `ApiResponse`s: objects in the form that the client requests, errors as Status. */
 import {
   ApiError,
   type ApiResponse,

@@ -1,5 +1,5 @@
 /**
- * About how much of the heap a JSON value takes. Strings dominate what is large, and those are counted as V8
+ * Estimates the heap bytes of a JSON value. Large values consist mostly of strings, which it counts as V8
  * stores them.
  */
 

@@ -1,4 +1,4 @@
-/** The limits of a storage, by name. */
+/** The limits of a storage. */
 
 export interface HistoryLimits {
   /** Events kept over all prefixes; each holds the object before and after, so this bounds memory. */

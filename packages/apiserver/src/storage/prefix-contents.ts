@@ -1,6 +1,6 @@
 /**
- * What storages start from, as they hold it. Storages of one process that start from the same contents, as
- * thousands of simulated worlds do, share it, prefix by prefix, until they write.
+ * The initial contents of storages. Storages of one process with the same initial contents, such as thousands
+ * of simulated worlds, share them by prefix until they write to it.
  */
 import { deepFreeze, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StorageContents } from "./storage.ts";

@@ -1,4 +1,4 @@
-/** Counts what a storage holds, against its budget. */
+/** Counts the bytes of a storage against its budget. */
 import { ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { heapBytesOf } from "./heap-bytes.ts";
 import type { StorageKey } from "./storage.ts";

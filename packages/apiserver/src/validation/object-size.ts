@@ -1,6 +1,5 @@
 /**
- * The size of an object that is stored: etcd refuses requests beyond 1.5 MiB, and clients rely on nobody
- * storing more.
+ * The size of an object that is stored: etcd refuses requests beyond 1.5 MiB, and clients rely on this limit.
  */
 import { ApiError, failure } from "@setpoint/apimachinery";
 

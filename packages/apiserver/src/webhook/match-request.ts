@@ -1,4 +1,4 @@
-/** Whether a webhook or a policy wants to see a request, and in which version. */
+/** Whether a webhook or a policy matches a request, and in which version. */
 import { labelSelectorOf, type LabelSelectorObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";

@@ -1,4 +1,4 @@
-/** Admission by MutatingAdmissionPolicies: objects are changed by what CEL expressions say. */
+/** Admission by MutatingAdmissionPolicies: CEL expressions change the object. */
 import {
   ApiError,
   failure,

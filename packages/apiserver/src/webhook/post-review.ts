@@ -1,4 +1,4 @@
-/** Sends a review to a webhook and reads its answer, within its time. */
+/** Sends a review to a webhook and reads its response within the webhook's timeout. */
 import { isJsonObject, type JsonObject, messageOf } from "@setpoint/apimachinery";
 import type { Clock } from "@setpoint/host";
 import { excessOfJson } from "../request/value-bounds.ts";

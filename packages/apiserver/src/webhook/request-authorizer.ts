@@ -1,4 +1,4 @@
-/** What expressions ask about the rights of a request's user, and of service accounts. */
+/** The authorizer of CEL expressions: checks permissions of the request's user and of service accounts. */
 import type { UserInfo } from "@setpoint/apimachinery";
 import type { CelAccess, CelAuthorizer } from "@setpoint/schema/cel";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";

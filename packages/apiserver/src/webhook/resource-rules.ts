@@ -1,4 +1,4 @@
-/** Which requests the rules of a webhook or a policy speak of. */
+/** Whether the rules of a webhook or a policy match a request. */
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import type { ResourceRule } from "../registry/admissionregistration/resource-rule.ts";

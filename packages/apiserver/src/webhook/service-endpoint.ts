@@ -1,5 +1,5 @@
 /**
- * Where a Service of the cluster answers, found by its endpoints: the server has no cluster network to ask.
+ * Resolves a Service to one of its endpoints: the server is not on the cluster network.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";

@@ -1,6 +1,5 @@
 /**
- * The kind of the objects that admission is about: that of the resource, but for a scale subresource a Scale
- * of its own.
+ * The kind that admission sees: that of the resource, or Scale for a scale subresource.
  */
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import { builtinResources, componentOf } from "../registry/builtin/builtin-resources.ts";

@@ -1,4 +1,4 @@
-/** Objects of a request in the version that a webhook speaks, and back. */
+/** Converts a request's objects to the version of a webhook, and back. */
 import { apiVersionOf, cloneJson, deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import { decode, isDecodeError } from "@setpoint/schema";
 import type { MutableObject } from "../registry/mutable-object.ts";

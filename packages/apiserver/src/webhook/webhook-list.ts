@@ -1,4 +1,4 @@
-/** The webhooks of all stored configurations of one kind, compiled, in the order in which they are asked. */
+/** The webhooks of all stored configurations of one kind, compiled, in call order. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { Storage } from "../storage/storage.ts";
 import { compileConditions, type MatchConditions } from "./match-conditions.ts";

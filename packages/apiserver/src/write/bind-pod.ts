@@ -1,4 +1,4 @@
-/** The scheduler's word: a pod gets its node, once. */
+/** The binding subresource: the scheduler sets a pod's node, once. */
 import { copyObject, invalid, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import type { Endpoint } from "../registry/endpoint.ts";

@@ -1,6 +1,6 @@
 /**
- * A write reads the object, decides without holding anything, and stores the outcome only if the key still
- * holds what it read. Otherwise it starts again on the newest object (GuaranteedUpdate of upstream).
+ * A write reads the object, decides without a lock, and stores the result only if the object has not changed
+ * since. Otherwise it starts again on the newest object (GuaranteedUpdate of upstream).
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { RegistryContext } from "../registry/registry-context.ts";

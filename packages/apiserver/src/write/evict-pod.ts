@@ -1,4 +1,4 @@
-/** Eviction: a deletion that first asks the pod's disruption budget. */
+/** Eviction: a deletion that first checks the pod's PodDisruptionBudget. */
 import { ApiError, deepEqual, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { checkPreconditions, deleteMarked } from "./delete-object.ts";

@@ -1,4 +1,4 @@
-/** metadata.generation counts the changes of what an object's author desires. */
+/** metadata.generation counts the changes of an object's desired state. */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { MutableObject } from "../registry/mutable-object.ts";
 import { hasStatus, type ResourceDefinition } from "../registry/resource-definition.ts";

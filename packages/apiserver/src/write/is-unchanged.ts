@@ -1,4 +1,4 @@
-/** Whether a write would store again what is stored. */
+/** Whether a write changes nothing. */
 import { deepEqual, type JsonObject, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 
 /**

@@ -1,4 +1,4 @@
-/** How a deletion marks an object that does not go at once. */
+/** How a deletion marks an object that is not removed at once. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, timestamp, timestampAt } from "@setpoint/host";
 import type { DeleteOptions } from "../request/delete-options.ts";

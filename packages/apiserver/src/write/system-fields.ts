@@ -1,6 +1,5 @@
 /**
- * What a client may not set: the server's own metadata, and the parts of an object that other endpoints
- * write.
+ * The fields that a client cannot set: the server's metadata, and the parts that other endpoints write.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";

@@ -1,4 +1,4 @@
-/** One rule of a schema: compiled, with what is wrong with it. */
+/** One rule of a schema: compiled, with its errors. */
 import type { FieldError } from "@setpoint/apimachinery";
 import { goJson, goQuote } from "../go-value.ts";
 import type { StructuralSchema, ValidationRule } from "../structural-schema.ts";

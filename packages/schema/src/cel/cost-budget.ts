@@ -1,4 +1,4 @@
-/** What the rules of a CRD may cost at worst: each by itself, and all together. */
+/** Checks the worst-case cost of a CRD's rules: of each, and of all together. */
 import type { FieldError } from "@setpoint/apimachinery";
 import { requestBytesMax, type DeclaredSize } from "./declared-size.ts";
 import { costMax } from "./estimate.ts";

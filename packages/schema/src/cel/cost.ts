@@ -1,6 +1,6 @@
 /**
- * What calls cost, in the units of cel-go: a step is 1, ten characters are 1, so that limits hold at the same
- * sizes.
+ * The cost of calls, in the units of cel-go: a step is 1, ten characters are 1, so that limits hold at the
+ * same sizes.
  */
 import type { Cost } from "./overload.ts";
 import { CelList, CelMap, CelOpaque, characterCount, sizeOf, type Value, weightOf } from "./value.ts";

@@ -1,4 +1,4 @@
-/** How large data of a schema can be at most, for the worst case that a rule may meet. */
+/** The maximum size of a schema's data, for the worst-case cost of a rule. */
 import { lookupTable } from "@setpoint/apimachinery";
 import { isEmbedded } from "../object-meta-schema.ts";
 import type { StructuralSchema } from "../structural-schema.ts";

@@ -1,4 +1,4 @@
-/** What calls of functions may cost at worst, beyond their arguments, and how large their results may be. */
+/** The worst-case cost of function calls without their arguments, and the maximum size of their results. */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { CelType } from "./type.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What an expression may cost at worst, by cel-go's rules: a server refuses CRDs whose rules might cost too
- * much, so an author must learn it too.
+ * The worst-case cost of an expression, by cel-go's rules. A server rejects CRDs whose rules may cost too
+ * much, so `defineKind` must report it too.
  */
 import { qualifiedName, type Call, type Expr, type Loop } from "./ast.ts";
 import type { Checked } from "./checker.ts";

@@ -1,4 +1,4 @@
-/** What a run of an expression carries: its variables and what it has cost so far. */
+/** The state of a run of an expression: its variables and its cost so far. */
 import type { Value } from "./value.ts";
 
 /** Thrown when an expression has used up what it may cost; nothing absorbs it. */

@@ -1,4 +1,4 @@
-/** What is wrong with an expression, and where: printed as cel-go does, so that authors recognise it. */
+/** An error in an expression, with its position; printed as cel-go prints it. */
 export interface Issue {
   /** Index in the source, in UTF-16 units. */
   readonly at: number;

@@ -1,4 +1,4 @@
-/** JSON without a schema as values: what an expression sees of an object of any kind. */
+/** JSON without a schema as CEL values. */
 import { CelList, CelMap, CelOptional, CelUint, type Value } from "./value.ts";
 
 type Json = Readonly<Record<string, unknown>>;

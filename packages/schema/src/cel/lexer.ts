@@ -1,4 +1,4 @@
-/** Cuts an expression into tokens. */
+/** Splits an expression into tokens. */
 import type { Issue } from "./issue.ts";
 
 export type TokenKind = "int" | "uint" | "double" | "string" | "bytes" | "ident" | "quoted" | "symbol" | "end";

@@ -1,4 +1,4 @@
-/** Literals that functions could never take are found when an expression is compiled, not when it runs. */
+/** Reports literals that a function never accepts when an expression is compiled, not when it runs. */
 import { lookupTable } from "@setpoint/apimachinery";
 import { compilePattern } from "../pattern.ts";
 import type { Call } from "./ast.ts";

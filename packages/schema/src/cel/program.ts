@@ -1,4 +1,4 @@
-/** An expression from its source to something that runs. */
+/** Compiles an expression from its source to a program. */
 import { check, type MessageNames } from "./checker.ts";
 import type { DeclaredSize } from "./declared-size.ts";
 import { estimateCost } from "./estimate.ts";

@@ -1,4 +1,4 @@
-/** The levels that the labels of a namespace ask for. */
+/** The Pod Security levels that a namespace's labels set. */
 
 export const securityLevels = ["privileged", "baseline", "restricted"] as const;
 

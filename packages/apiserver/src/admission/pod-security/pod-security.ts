@@ -1,6 +1,5 @@
 /**
- * PodSecurity: pods outside of the level that their namespace's labels ask for are refused, or the writer is
- * warned.
+ * PodSecurity: rejects pods that violate the level of their namespace's labels, or warns the client.
  */
 import { lookupTable, ApiError, failure, type UnstructuredObject } from "@setpoint/apimachinery";
 import { objectAt, sameJson, stringAt, valueAt } from "../../registry/json-fields.ts";

@@ -1,6 +1,5 @@
 /**
- * What the level "restricted" asks beyond "baseline": a container without rights, as hardening guides have
- * it.
+ * The checks of the level "restricted" beyond "baseline": current pod hardening practice.
  */
 import { type JsonObject, objectsAt, stringAt } from "../../registry/json-fields.ts";
 import { badSeccomp, hasGoodSeccomp } from "./baseline-checks.ts";

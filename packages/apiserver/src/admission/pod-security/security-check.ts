@@ -1,4 +1,4 @@
-/** What a check of the Pod Security Standards sees, and how its findings are worded. */
+/** The input of a Pod Security check, and the wording of its violations. */
 import { type JsonObject, objectAt, objectsAt, stringAt } from "../../registry/json-fields.ts";
 
 /** A pod, or the template of one. */

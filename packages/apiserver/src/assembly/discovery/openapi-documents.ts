@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3: an index of documents, one a group and version. A document is made when it is asked for; its
- * hash is made from what it is made of, so the index costs little even with hundreds of kinds.
+ * OpenAPI v3: an index of documents, one a group and version. A document is built at its first request. Its
+ * hash is computed from its inputs, so the index is cheap even with hundreds of kinds.
  */
 import { apiVersionOf } from "@setpoint/apimachinery";
 import type { Registry } from "../../registry/registry.ts";

@@ -1,4 +1,4 @@
-/** Builders of answers that are not objects of the API. */
+/** Builders of responses that are not API objects. */
 import { ApiError, type ApiResponse, failure } from "@setpoint/apimachinery";
 
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };

@@ -1,4 +1,4 @@
-/** The requests that a webhook or a policy is about, as configurations write them. */
+/** The rules by which webhook configurations and policies match requests. */
 export interface ResourceRule {
   readonly apiGroups?: readonly string[];
   readonly apiVersions?: readonly string[];

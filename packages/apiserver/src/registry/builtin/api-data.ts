@@ -1,7 +1,6 @@
 /**
- * The facts about the built-in kinds, measured from a real 1.36.3 server and kept in `data/`. Each file is
- * read and parsed once a process, when it is first needed: a control plane that nobody asks for OpenAPI paths
- * never reads them.
+ * Data about the built-in kinds, recorded from kube-apiserver 1.36.3 and kept in `data/`. A process reads and
+ * parses each file once, at its first use: without a request for OpenAPI it never reads the OpenAPI paths.
  */
 import { readFileSync } from "node:fs";
 import type { OpenApiSchema } from "./openapi-schema.ts";

@@ -1,6 +1,6 @@
 /**
- * HorizontalPodAutoscalers are stored as autoscaling/v2; v1 knows only the CPU target, so other metrics and
- * the behaviour travel in annotations and come back from there, as upstream does it.
+ * HorizontalPodAutoscalers are stored as autoscaling/v2; v1 knows only the CPU target, so annotations keep
+ * the other metrics and the behaviour, as in upstream.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { ResourceDefinition } from "../resource-definition.ts";

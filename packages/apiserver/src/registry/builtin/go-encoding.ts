@@ -1,9 +1,9 @@
 /**
- * Objects of the built-in kinds pass through Go structs in a real API server, and clients see the traces:
- * absent structs come back as `{}`, nulls and empty lists vanish, required lists come back as null. This
- * module leaves the same traces, from the facts in `go-fields.json`. A scalar that is absent although Go
- * would write its zero is filled in below `status` and where the schema does not require it; elsewhere it
- * stays absent, so that validation can say "Required value".
+ * kube-apiserver decodes built-in objects into Go structs, and clients see the effects: absent structs return
+ * as `{}`, nulls and empty lists vanish, required lists return as null. This module has the same effects,
+ * from the data in `go-fields.json`. A scalar that is absent although Go would write its zero is filled in
+ * below `status` and where the schema does not require it; elsewhere it stays absent, so that validation can
+ * say "Required value".
  */
 import { type GoFields, goFields, openApiSchemas } from "./api-data.ts";
 import { canonicalQuantity } from "./canonical-quantity.ts";

@@ -1,5 +1,5 @@
 /**
- * Pods: what of them may change after creation, how long they are given to end, and their quality of service.
+ * Pods: which fields may change after creation, the grace period of deletion, and the QoS class.
  */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import { quantityNanos } from "./canonical-quantity.ts";

@@ -1,6 +1,6 @@
 /**
- * What users trip over in a pod's spec: names, ports, mounts without volumes, duplicate names, requests above
- * limits.
+ * Validation of the common mistakes in a pod's spec: names, ports, mounts without volumes, duplicate names,
+ * requests above limits.
  */
 import type { FieldError } from "@setpoint/apimachinery";
 import { quantityNanos } from "./canonical-quantity.ts";

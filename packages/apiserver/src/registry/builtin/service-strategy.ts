@@ -1,4 +1,4 @@
-/** Services: ports, and addresses that stay what they were once given. */
+/** Services: ports, and cluster IPs that are immutable once allocated. */
 import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
 import {
   duplicate,

@@ -1,4 +1,4 @@
-/** Paths beneath a volume that a pod's author chooses: they must not lead out of it. */
+/** Paths within a volume that users choose: they must not lead out of it. */
 import type { FieldError } from "@setpoint/apimachinery";
 import { invalidValue } from "../field-errors.ts";
 import { type JsonObject, objectAt, objectsAt, stringAt } from "../json-fields.ts";

@@ -1,6 +1,6 @@
 /**
- * Which names a CRD gets: those that no other CRD of its group has. Decides the conditions NamesAccepted and
- * Established.
+ * The accepted names of a CRD: those that no other CRD of its group has. Decides the conditions NamesAccepted
+ * and Established.
  */
 import { type Crd, type CrdCondition, type CrdNames, findCondition, withCondition } from "./crd-object.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A CustomResourceDefinition as its schema guarantees it: the typed view of the JSON that the store and
- * requests hold.
+ * A CustomResourceDefinition as its schema guarantees it: the typed view of the JSON in the store and in
+ * requests.
  */
 import type { Condition, ObjectMeta, UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

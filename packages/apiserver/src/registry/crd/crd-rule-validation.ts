@@ -1,4 +1,4 @@
-/** Checks of the form of validation rules; whether they compile is the rule compiler's matter. */
+/** Checks the fields of validation rules; the rule compiler checks their expressions. */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema, ValidationRule } from "@setpoint/schema";
 import { invalidValue, notSupported, required } from "../field-errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Checks of the schema of a CRD beyond its being structural: keywords that are not supported, list and map
- * types, validation rules. The texts are those of kube-apiserver, because tools of authors show them.
+ * types, validation rules. The messages are those of kube-apiserver, because users and tools match them.
  */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -1,4 +1,4 @@
-/** What is particular about writing a CustomResourceDefinition. */
+/** The strategy of CustomResourceDefinitions. */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { Strategy, WriteContext } from "../resource-definition.ts";
 import { cleanupFinalizer, type Crd, parseCrd } from "./crd-object.ts";

@@ -1,5 +1,5 @@
 /**
- * Checks of what a version of a CRD has beside its schema: subresources, printer columns, selectable fields.
+ * Checks of a CRD version's fields other than its schema: subresources, printer columns, selectable fields.
  */
 import type { FieldError } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -1,6 +1,6 @@
 /**
- * Deletes the objects of a CRD that goes away; those with finalizers are marked and stay until their owners
- * let them go.
+ * Deletes the objects of a deleted CRD. Objects with finalizers get a deletionTimestamp and stay until their
+ * controllers remove the finalizers.
  */
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import { type Clock, nextTurn, timestamp } from "@setpoint/host";

@@ -1,4 +1,4 @@
-/** The building blocks of the columns: integers, texts, ages, and what kubectl shows for nothing. */
+/** The building blocks of columns: integers, texts, ages, and kubectl's text for absent values. */
 import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
 import { isJsonObject, type JsonObject, objectAt, objectsAt, stringAt, valueAt, textOf } from "../json-fields.ts";
 import type { TableColumn } from "../../response/table-column.ts";

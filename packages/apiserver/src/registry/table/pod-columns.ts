@@ -1,4 +1,4 @@
-/** How a pod's state reads in one word, and the rest of its row. */
+/** A pod's status in one word, as kubectl prints it, and the rest of its row. */
 import { formatAge, type UnstructuredObject } from "@setpoint/apimachinery";
 import { type JsonObject, objectsAt, stringAt, valueAt } from "../json-fields.ts";
 import type { TableColumn } from "../../response/table-column.ts";

@@ -1,4 +1,4 @@
-/** Copies a store into one file, and makes a store from such a file. */
+/** Copies a store into one file, and restores a store from such a file. */
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { SetpointError } from "@setpoint/apimachinery";

@@ -1,4 +1,4 @@
-/** Verifies a store without changing what it holds. */
+/** Verifies a store without changing its contents. */
 import { existsSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
 import { SetpointError } from "@setpoint/apimachinery";

@@ -1,7 +1,6 @@
 /**
- * Checksums of what a store holds: of each record, and of all of them together. The second one is the
- * exclusive or of the first ones, so that a write changes it in constant time, and a record that is missing,
- * doubled or old changes it too.
+ * Checksums of a store: one for each record, and one for all. The latter is the XOR of the former: a write
+ * updates it in constant time, and a missing, duplicate or outdated record changes it.
  */
 import { hash } from "node:crypto";
 

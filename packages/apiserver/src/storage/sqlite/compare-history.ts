@@ -1,4 +1,6 @@
-/** Compares the head of the database with the log and the mark: what has to be applied, and what is lost. */
+/**
+ * Compares the head of the database with the log and the mark: which commits to apply, and which are lost.
+ */
 import { type CommitRecord, follows } from "./commit-record.ts";
 import type { LoggedCommit, LogContents } from "./read-log.ts";
 import { newestOf, type Witnesses } from "./store-files.ts";

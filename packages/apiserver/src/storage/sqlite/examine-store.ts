@@ -1,6 +1,5 @@
 /**
- * Applies what the log has and the database lacks, and verifies every record. The caller holds the
- * transaction.
+ * Applies commits that are only in the log, and verifies every record. The caller holds the transaction.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { StateDigest } from "./checksum.ts";

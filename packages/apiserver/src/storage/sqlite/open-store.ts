@@ -1,4 +1,6 @@
-/** Opens a store: upgrades an older layout, applies what only the log has, refuses what is damaged. */
+/**
+ * Opens a store: upgrades an older layout, applies commits that are only in the log, rejects a damaged store.
+ */
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CommitLog } from "./commit-log.ts";

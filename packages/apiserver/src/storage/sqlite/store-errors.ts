@@ -1,4 +1,4 @@
-/** What can be wrong with a store when it is opened, each as one sentence. */
+/** The errors of opening a store. */
 import { dirname } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 

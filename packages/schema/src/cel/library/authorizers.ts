@@ -1,5 +1,6 @@
 /**
- * What a user may do: `authorizer.group('apps').resource('deployments').namespace(n).check('get').allowed()`.
+ * Authorization checks of a user:
+ * `authorizer.group('apps').resource('deployments').namespace(n).check('get').allowed()`.
  */
 import { validateDns1123Label, validateDns1123Subdomain } from "@setpoint/apimachinery";
 import { traversal } from "../cost.ts";

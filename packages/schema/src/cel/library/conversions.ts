@@ -1,4 +1,4 @@
-/** Conversions between types, and the size of things. */
+/** Conversions between types, and `size`. */
 import { compilePattern } from "../../pattern.ts";
 import { matchesPattern, readsFirst, searchesText } from "../cost.ts";
 import { member, plain, type Library, type Overload } from "../overload.ts";

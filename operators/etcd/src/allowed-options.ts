@@ -1,6 +1,7 @@
 /**
- * Options of etcd that an EtcdCluster may set: those that tune a member. All others stay the operator's, because they name files,
- * addresses or other clusters, or decide about identity and repair. A list of what is allowed also holds for options of later versions.
+ * Options of etcd that an EtcdCluster may set: those that tune a member. The operator keeps all others,
+ * because they name files, addresses or other clusters, or decide about identity and repair. An allow list
+ * also covers the options of later versions.
  */
 export const allowedOptions: readonly string[] = [
   "auto-compaction-mode",

@@ -1,4 +1,4 @@
-/** How members, their volumes and addresses are called. */
+/** The names of members, their volumes and addresses. */
 import { randomSuffix, type ReconcileContext } from "setpoint";
 
 export const peerPort = 2380;
@@ -7,13 +7,16 @@ export const clientPort = 2379;
 export const labels = {
   cluster: "etcd.setpoint.dev/cluster",
   member: "etcd.setpoint.dev/member",
-  /** An annotation: the UID of the EtcdCluster that a volume was made for; a namesake must not take it over. */
+  /**
+   * An annotation: the UID of the EtcdCluster for which a volume was created; a later cluster of that name
+   * must not take it over.
+   */
   clusterUid: "etcd.setpoint.dev/cluster-uid",
   /** On a volume that outlives its cluster. */
   deletionPolicy: "etcd.setpoint.dev/deletion-policy",
 } as const;
 
-/** A name that no member has had before: a member's name is never used twice, because etcd tells members by it. */
+/** A name that no member has had before. No name is used twice, because etcd identifies members by name. */
 export function newMemberName(cluster: string, random: ReconcileContext["random"]): string {
   return `${cluster}-${randomSuffix(random, 6)}`;
 }

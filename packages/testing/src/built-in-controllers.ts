@@ -15,7 +15,7 @@ import type { Host } from "@setpoint/host";
 import { InformerFactory, startManager } from "@setpoint/runtime";
 import type { Operator } from "setpoint";
 
-/** Controllers that are left out when nobody in the world may see what they do. */
+/** Controllers that do not run when no operator in the world may see their work. */
 const optional = [
   { definition: deployments, resources: ["deployments"] },
   { definition: replicaSets, resources: ["replicasets", "deployments"] },
@@ -25,15 +25,16 @@ const optional = [
 const accounts = serviceAccounts({ caPem: "simulated" });
 
 export interface BuiltInControllers {
-  /** Caches for the nodes, too: none of them sees what the others do not. */
+  /** The nodes share these caches: none of them sees what the others do not. */
   readonly informers: InformerFactory;
   /** Resolves when all of them are in sync. */
   readonly ready: Promise<unknown>;
 }
 
 /**
- * They run until the world is forgotten. With `observers`, only those run whose work one of these operators may see or cause, and the
- * scheduler writes Events only when one of them may read Events: for the others it makes no difference, and a run costs half as much.
+ * They run until the world ends. With `observers`, only those run whose work one of these operators may see
+ * or cause. The scheduler then writes Events only when one of them may read Events. The operators see no
+ * difference, and a run costs half as much.
  */
 export function startBuiltInControllers(
   transport: Transport,
@@ -62,7 +63,7 @@ export function startCollector(transport: Transport, host: Host): BuiltInControl
   return { informers: new InformerFactory(client, host), ready: new GarbageCollector(client, host).start() };
 }
 
-/** Kinds of which the built-in controllers, nodes or operators may make objects. */
+/** Kinds whose objects the built-in controllers, nodes or operators may create. */
 const alwaysPresent: ReadonlySet<string> = new Set([
   "configmaps",
   "namespaces",
@@ -74,7 +75,7 @@ const alwaysPresent: ReadonlySet<string> = new Set([
 
 const everything: ReadonlySet<string> = new Set("*");
 
-/** What the rules of these operators name, `*` too. */
+/** The resources in the rules of these operators, `*` too. */
 function resourcesOf(operators: readonly Operator[]): ReadonlySet<string> {
   return new Set(operators.flatMap(({ rules }) => rules.flatMap(({ resources = [] }) => resources)));
 }
@@ -93,7 +94,7 @@ function isTouched(resources: readonly string[], touched: ReadonlySet<string>): 
 }
 
 function isPresent(plural: string, touched: ReadonlySet<string>): boolean {
-  // A Deployment that an operator makes has ReplicaSets that it never sees.
+  // A Deployment of an operator has ReplicaSets that the operator never sees.
   const resources = plural === "replicasets" ? [plural, "deployments"] : [plural];
   return alwaysPresent.has(plural) || isTouched(resources, touched);
 }

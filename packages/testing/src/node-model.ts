@@ -1,4 +1,4 @@
-/** The model of nodes: runs the pods that are bound to them, with models of programs instead of processes. */
+/** The model of nodes: it runs their pods, with models of programs instead of processes. */
 import { PersistentVolumeClaim, Pod, type PodStatus } from "@setpoint/api";
 import { deepEqual, isNotFound, type NamespacedName } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
@@ -16,12 +16,12 @@ export interface NodeModelOptions {
   readonly models: readonly ProgramModel[];
 }
 
-/** Requests that failed are made again after this. */
+/** The delay before a failed request is retried. */
 const retryMs = 1_000;
 
 interface Running {
   readonly run: PodRun;
-  /** What is being written now; one after the other, so that the last word is the newest. */
+  /** The write in flight; writes follow one another, so that the last status is the newest. */
   writing: Promise<void>;
   /** The status that the node reported last, and what the server stored of it. */
   told?: { readonly status: PodStatus; readonly kept: PodStatus | undefined };
@@ -40,7 +40,7 @@ export class NodeModel {
     this.#options = options;
   }
 
-  /** Resolves when the pods of the nodes, which are registered already, are followed. */
+  /** Resolves when the pods of the nodes, which are registered already, are watched. */
   async start(informers: InformerFactory): Promise<void> {
     this.#informers = informers;
     const pods = informers.informer(Pod);
@@ -72,12 +72,14 @@ export class NodeModel {
     );
   }
 
-  /** As `kill -9` on everything at one moment. */
+  /** As `kill -9` on every process at one moment. */
   killAll(): void {
     for (const { run } of this.#running.values()) run.kill();
   }
 
-  /** `off`: as a power cut of one node. `isolated`: its processes go on, but nobody hears of them. */
+  /**
+   * `off`: as a power cut of one node. `isolated`: its processes continue, but no other machine reaches them.
+   */
   failNode(name: string, kind: OutageKind): void {
     if (!this.#options.names.includes(name))
       throw new Error(`Cannot fail node "${name}": the nodes are ${this.#options.names.join(", ")}`);
@@ -88,13 +90,13 @@ export class NodeModel {
     if (kind === "isolated") return;
     for (const [uid, { run }] of this.#running) {
       if (run.pod.spec?.nodeName !== name) continue;
-      // Forgotten first: what its processes say at their end is not heard.
+      // Forgotten first, so that the exits of its processes are not reported.
       this.#running.delete(uid);
       run.abandon();
     }
   }
 
-  /** The node is back: pods that were deleted meanwhile end, the others go on or start again. */
+  /** The node recovers: pods that were deleted meanwhile end, the others continue or restart. */
   async recoverNode(name: string): Promise<void> {
     const outage = this.#outages.get(name);
     if (outage === undefined) throw new Error(`Cannot recover node "${name}": it has not failed`);
@@ -110,12 +112,12 @@ export class NodeModel {
     }
   }
 
-  /** Of the pods that are bound to the node. */
+  /** The pods that are bound to the node. */
   podNames(node: string): readonly string[] {
     return this.#podsOf(node).map(({ metadata }) => metadata.name);
   }
 
-  /** What is on a claim's volume is lost, and the processes that use it die. */
+  /** The data of a claim's volume is lost, and the processes that use it die. */
   loseVolume(claimUid: string): void {
     const volume = this.#volumes.get(claimUid);
     this.#wipe(claimUid);
@@ -167,7 +169,7 @@ export class NodeModel {
 
   #gone(pod: Stored<Pod>): void {
     const { uid } = pod.metadata;
-    // An isolated node goes on with a pod whose object is gone.
+    // An isolated node keeps a pod running whose object is gone.
     if (this.#outages.has(pod.spec?.nodeName ?? "")) return;
     this.#running.get(uid)?.run.abandon();
     this.#running.delete(uid);
@@ -189,7 +191,7 @@ export class NodeModel {
     return volumes;
   }
 
-  /** The UID of a claim that is there; binds it when it is not bound yet. */
+  /** The UID of an existing claim; binds it when it is not bound yet. */
   #claim(pod: Pod, name: string): string | undefined {
     const { namespace = "" } = pod.metadata;
     const claim = this.#informers?.informer(PersistentVolumeClaim).store.get(`${namespace}/${name}`) as
@@ -215,8 +217,8 @@ export class NodeModel {
   }
 
   /**
-   * The status is made when it is written, so that it says what is true then. Like a kubelet, a node keeps to itself what it has said
-   * last, while the server still shows it.
+   * The status is computed when it is written, so that it is current. Like a kubelet, a node does not repeat
+   * the status that it reported last, while the server still shows it.
    */
   async #write(running: Running): Promise<void> {
     const { pod, facts } = running.run;
@@ -242,7 +244,7 @@ export class NodeModel {
     );
   }
 
-  /** Until it is done, or there is nothing to be done any more. */
+  /** Retries until it is done or no longer needed. */
   async #try(send: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -256,7 +258,7 @@ export class NodeModel {
   }
 }
 
-/** A namesake with another UID came meanwhile. */
+/** Another object of that name, with another UID, came meanwhile. */
 function isStranger(error: unknown): boolean {
   return error instanceof Error && /uid/i.test(error.message);
 }

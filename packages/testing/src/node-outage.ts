@@ -1,4 +1,7 @@
-/** What the node lifecycle controller does about a node that its agent says nothing of, with the times of a default cluster. */
+/**
+ * What the node lifecycle controller does with a node whose kubelet reports nothing, with the times of a
+ * default cluster.
+ */
 import { Node, Pod } from "@setpoint/api";
 import { isNotFound } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
@@ -6,24 +9,30 @@ import { sleep, type Clock } from "@setpoint/host";
 
 /** node-monitor-grace-period of kube-controller-manager. */
 const graceMs = 40_000;
-/** How long pods tolerate a lost node when they do not say: DefaultTolerationSeconds. */
+/** How long pods tolerate a lost node by default: DefaultTolerationSeconds. */
 const tolerationSecondsDefault = 300;
 const retryMs = 1_000;
 
 const unreachable = "node.kubernetes.io/unreachable";
 
-/** `off`: its processes died with it. `isolated`: they go on, and neither the node nor the API server hears of the other. */
+/**
+ * `off`: its processes died with it. `isolated`: they continue, and node and API server cannot reach each
+ * other.
+ */
 export type OutageKind = "off" | "isolated";
 
 export interface NodeOutageOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly node: string;
-  /** The pods that are bound to it, as far as is known. */
+  /** The known pods that are bound to it. */
   readonly pods: () => readonly Stored<Pod>[];
 }
 
-/** One outage of one node, as the control plane sees it: after a while it is unreachable, later its pods are evicted. */
+/**
+ * One outage of one node, as the control plane sees it: after a while it is unreachable, later the pods are
+ * evicted.
+ */
 export class NodeOutage {
   readonly kind: OutageKind;
   readonly #options: NodeOutageOptions;
@@ -35,7 +44,7 @@ export class NodeOutage {
     void this.#notice().catch(() => {});
   }
 
-  /** The node is back: it says itself that it is well. */
+  /** The node is back: it reports itself as ready. */
   async end(): Promise<void> {
     this.#over.abort(new Error("the node is back"));
     await this.#persist(() => this.#writeCondition("True", "KubeletReady", "simulated"));
@@ -66,7 +75,7 @@ export class NodeOutage {
 
   async #evict(pod: Stored<Pod>): Promise<void> {
     const toleration = pod.spec?.tolerations?.find(({ key }) => key === undefined || key === unreachable);
-    // Without seconds it is tolerated for ever.
+    // Without seconds the toleration has no end.
     if (toleration !== undefined && toleration.tolerationSeconds === undefined) return;
     await sleep(
       this.#options.clock,
@@ -91,7 +100,7 @@ export class NodeOutage {
     await this.#options.client.patch(Node, this.#key, change, { subresource: "status" });
   }
 
-  /** Until it is done, or what it is about has gone. */
+  /** Retries until it is done, or its object is gone. */
   async #persist(send: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -104,7 +113,7 @@ export class NodeOutage {
   }
 }
 
-/** A write that was refused for good (another object has the name now) is not made again. */
+/** A write that was refused for good (another object has the name now) is not retried. */
 function isPassing(error: unknown): boolean {
   return !(error instanceof Error && /uid/i.test(error.message));
 }

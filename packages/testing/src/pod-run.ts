@@ -1,16 +1,18 @@
-/** The life of one pod on a simulated node: its containers' processes, and what the node says of them. */
+/**
+ * The life of one pod on a simulated node: its containers' processes, and the status that the node reports.
+ */
 import type { Container, Pod } from "@setpoint/api";
 import type { Host, Timer } from "@setpoint/host";
 import type { Stored } from "@setpoint/client";
 import type { ContainerFacts, PodFacts } from "./pod-status.ts";
 import type { Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
 
-/** Pulling an image that is there, and starting a process. */
+/** The time to pull an image that is there, and to start a process. */
 const startMsMin = 50;
 const startMsMax = 500;
-/** A readiness probe looks once a second. */
+/** The period of a readiness probe. */
 const probeMsMax = 1_000;
-/** The wait before a container that ended by itself is started again, doubled up to the largest. */
+/** The back-off before a container that ended by itself restarts, doubled up to the maximum. */
 const restartMsFirst = 10_000;
 const restartMsMax = 300_000;
 
@@ -21,7 +23,7 @@ export interface PodRunPorts {
   modelOf(image: string): ProgramModel;
   /** Undefined while a claim is missing. */
   volumesOf(pod: Pod): ReadonlyMap<string, SimulatedVolume> | undefined;
-  /** To be called after every change of the facts. */
+  /** Call it after every change of the status. */
   changed(): void;
   /** All processes of a deleted pod have ended. */
   ended(): void;
@@ -82,7 +84,7 @@ export class PodRun {
     };
   }
 
-  /** Follows the pod's spec: an image that changed restarts its container, whatever the restart policy says. */
+  /** Follows the pod's spec: a changed image restarts its container, whatever the restart policy is. */
   update(pod: Stored<Pod>): void {
     this.pod = pod;
     if (pod.metadata.deletionTimestamp !== undefined) return this.#end(pod.metadata.deletionGracePeriodSeconds ?? 0);
@@ -97,7 +99,7 @@ export class PodRun {
     for (const { program } of this.#containers) program?.kill();
   }
 
-  /** The pod object is gone: whatever still runs, dies. */
+  /** The pod object is gone: every process that still runs dies. */
   abandon(): void {
     this.#isEnding = true;
     this.#isEnded = true;
@@ -118,7 +120,7 @@ export class PodRun {
     this.#ports.changed();
     const launch = this.#launch(container, volumes);
     const program = this.#ports.modelOf(container.image).start(launch);
-    // A program may have ended before it could be handed out.
+    // A program may have ended before `start` returned it.
     if (container.state.kind === "running") container.program = program;
   }
 
@@ -169,7 +171,7 @@ export class PodRun {
     container.probe?.cancel();
     container.program = undefined;
     container.isReady = false;
-    // A kubelet stops the old container and starts the new one in one go, and reports nothing of the time between.
+    // A kubelet stops the old container and starts the new one in one pass, and reports no status between.
     if (!this.#isEnding && container.image !== this.#wantedImage(container)) {
       this.#ports.changed();
       return this.#restart(container, 0);
@@ -197,7 +199,7 @@ export class PodRun {
   #replace(container: ContainerRun, image: string): void {
     const { program } = container;
     if (program !== undefined) return this.#stop(program, this.pod.spec?.terminationGracePeriodSeconds ?? 30);
-    // It is between two processes, or has not started: the next start takes the new image.
+    // It has no process now: the next start takes the new image.
     if (container.state.kind === "waiting") container.image = image;
     else this.#restart(container, 0);
   }

@@ -16,9 +16,9 @@ interface ProcessTimer extends Timer {
 const fired: Timer = { cancel() {} };
 
 /**
- * The clock of one simulated process. It may be skewed, drift and be set while the process runs. A paused process (SIGSTOP) does
- * nothing until it is resumed; then everything that was due happens, and time has passed. With the process its timers die, and
- * nothing of it ever runs again.
+ * The clock of one simulated process. It may be skewed, drift and be set while the process runs. A paused
+ * process (SIGSTOP) does nothing until it resumes; then all due timers fire, and time has passed. Its timers
+ * die with the process, and none of its code ever runs again.
  */
 export class ProcessClock implements Clock {
   readonly #inner: Clock;

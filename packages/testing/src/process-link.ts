@@ -1,4 +1,4 @@
-/** The ways out of one process: where what strikes its requests is done. */
+/** The connections of one process: here faults strike its requests. */
 import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf } from "@setpoint/apimachinery";
 import { type Clock, type Random, sleep, stackless } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
@@ -15,45 +15,45 @@ export interface ParticipantOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly trace: Trace;
-  /** Its watches tell everything up to so much late, as those of a busy server; default 0. */
+  /** Its watches deliver events up to this much late, as those of a busy server; default 0. */
   readonly watchLagMsMax?: number;
-  /** What strikes it; nobody else's faults do. */
+  /** The faults of this participant only. */
   readonly board?: FaultBoard;
   readonly onlooker?: Onlooker;
 }
 
 /** The state of a participant that outlives its processes. */
 export interface Incarnations {
-  /** The next write is about to be sent; what strikes it, if anything. */
+  /** Called before the next write is sent; returns the faults that strike it. */
   nextWrite(call: Call): { readonly fault: WriteFault | undefined; readonly steps: readonly StepFault[] };
-  /** What a server that refuses for a while answers to this write now. */
+  /** The answer to this write of a server that refuses for a while. */
   refusalOf(call: Call): ApiResponse | undefined;
-  /** From now on writes like this one are refused. */
+  /** From now on the server refuses writes like this one. */
   refuse(call: Call, fault: WriteFault): void;
-  /** Requests for leases take so much longer now. */
+  /** How much longer requests for leases take now. */
   readonly leaseDelayMs: number;
   readonly views: Views | undefined;
 }
 
-/** What a call is for the trace. */
+/** A call as the trace has it. */
 export interface Call {
   readonly kind: TraceEntry["kind"];
   readonly what: string;
-  /** Absent when it is not the API server's. */
+  /** Absent for a call to another server. */
   readonly request?: ApiRequest;
 }
 
-/** A request takes up to so long each way: enough that a seed changes who is first. */
+/** The maximum latency each way: enough that a seed changes the order. */
 const latencyMsMax = 3;
 
-/** After its end nothing is sent and nothing is heard: promises stay pending for ever. */
+/** After its end the process sends and receives nothing: promises stay pending for ever. */
 export class ProcessLink {
   readonly #incarnations: Incarnations;
   readonly #options: ParticipantOptions;
   readonly #onCrash: () => void;
   readonly #clock: Pausable | undefined;
   readonly #end = new AbortController();
-  /** Those of open watches, which end with it. */
+  /** The controllers of open watches, which end with the process. */
   readonly #watches = new Set<AbortController>();
   #isAlive = true;
   #isDoomed = false;
@@ -82,7 +82,7 @@ export class ProcessLink {
     this.#watches.clear();
   }
 
-  /** A call of something that is not the API server; writes count with those to the API server. */
+  /** A call to a server other than the API server; its writes count with those to the API server. */
   call<T>(what: string, kind: "look" | "write", send: () => Promise<T>): Promise<T> {
     const refuse = (): never => {
       throw new Error("the connection was refused");
@@ -159,7 +159,7 @@ export class ProcessLink {
       if (fault?.kind === "A2") this.#doom();
       return this.isAlive ? answer : await never();
     } finally {
-      // What a paused process hears, it hears when it goes on: answers wait in its sockets.
+      // A paused process gets answers when it resumes: they wait in its sockets.
       while (this.#clock?.isPaused === true) await this.#clock.resumed;
     }
   }
@@ -184,14 +184,14 @@ export class ProcessLink {
     }
   }
 
-  /** The time that a message is under way. */
+  /** The latency of a message. */
   #travel(): Promise<void> {
     const { clock, random } = this.#options;
     const delayMs = random.int(latencyMsMax + 1);
     return delayMs === 0 ? arrived : new Promise((resolve) => void clock.setTimer(resolve, delayMs));
   }
 
-  /** It dies at its next request, and has nothing else to do than that which follows from what it knows now. */
+  /** The process dies at its next request. Until then it does only what follows from what it knows now. */
   #doom(): void {
     this.#isDoomed = true;
     this.#options.clock.setTimer(() => this.#die(), 0);
@@ -275,7 +275,7 @@ function callOf(request: ApiRequest): Call {
   return { kind, what: `${method} ${object}${nameOfNew(request)}`, request };
 }
 
-/** What is created has its name in its body. */
+/** A create request has the name in its body. */
 function nameOfNew({ method, body }: ApiRequest): string {
   if (method !== "POST") return "";
   const { name, generateName } =

@@ -1,13 +1,16 @@
-/** How the node model and the models of programs (etcd, …) meet. */
+/** The interface between the node model and the models of programs (etcd, …). */
 import type { Host } from "@setpoint/host";
 
-/** What a program keeps on a volume, by path below the mount; it survives the program, and is gone with the volume. */
+/**
+ * The data of a program on a volume, by path below the mount. It survives the program, and is gone with the
+ * volume.
+ */
 export interface SimulatedVolume {
   readonly id: string;
   readonly files: Map<string, unknown>;
 }
 
-/** Everything that a container's process is started with. */
+/** Everything with which a container's process starts. */
 export interface Launch {
   readonly host: Host;
   readonly image: string;
@@ -21,9 +24,9 @@ export interface Launch {
   readonly hostNames: readonly string[];
   /** By mount path. */
   readonly volumes: ReadonlyMap<string, SimulatedVolume>;
-  /** To be called once, when the process has ended by itself or by a signal. */
+  /** Call it once, when the process has ended by itself or by a signal. */
   exited(code: number, message?: string): void;
-  /** To be called when what a readiness probe would see changes. */
+  /** Call it when the result of a readiness probe changes. */
   ready(isReady: boolean): void;
 }
 
@@ -38,7 +41,7 @@ export interface Program {
 /** What no operator can repair. */
 export interface BeyondRepair {
   readonly sentence: string;
-  /** How many members have lost what they had. */
+  /** How many members lost their data. */
   readonly membersLost: number;
 }
 
@@ -54,7 +57,7 @@ export interface ProgramModel {
    * A process was stopped without notice: an actor that stops another one at the same moment could not know.
    */
   surprised?(): void;
-  /** Said when so much data is gone that what is left never agrees again, and only a person can help. */
+  /** Set when so much data is gone that the rest never has a quorum again, and only a person can help. */
   readonly beyondRepair?: BeyondRepair | undefined;
   /** Sentences about safety rules that were broken so far; a world does not settle with any. */
   readonly violations?: readonly string[];

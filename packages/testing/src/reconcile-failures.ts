@@ -4,7 +4,7 @@ import type { KindRef } from "@setpoint/client";
 import type { Clock, Span, Tracer } from "@setpoint/host";
 import { type ControllerDefinition, isTerminalError, type Daemon, storeKey } from "@setpoint/runtime";
 
-/** A reconcile, cleanup or daemon whose last run has thrown. */
+/** A reconcile, cleanup or daemon whose last run threw. */
 export interface FailingReconcile {
   readonly controller: string;
   readonly kind: KindRef;
@@ -15,13 +15,13 @@ export interface FailingReconcile {
   readonly error: unknown;
   /** Failures in a row. */
   readonly times: number;
-  /** When the first of them was, in virtual time. */
+  /** When the first of them happened, in virtual time. */
   readonly sinceMs: number;
-  /** Whether the runtime tries again by itself. */
+  /** Whether the runtime retries it. */
   readonly isRetried: boolean;
 }
 
-/** Kept for all replicas of an operator: another one may have run the key since. */
+/** One for all replicas of an operator: another replica may have run the key since. */
 export class ReconcileFailures {
   readonly #failing = new Map<string, FailingReconcile>();
   readonly #clock: Clock;
@@ -53,20 +53,20 @@ function idOf({ controller, key, daemon = "" }: Pick<FailingReconcile, "controll
   return `${controller} ${key} ${daemon}`;
 }
 
-/** A daemon that has run for so long since it was started again has recovered. */
+/** A daemon that has run for this long since its restart has recovered. */
 const recoveredAfterMs = 60_000;
 const suspended = "ERR_SUSPENDED";
 
 /**
- * Notes the failures of one process. How a run ends is learned from the runtime's spans, which know also what fails around the
- * author's function, such as a status that the server refuses; what the function itself throws is kept besides, because the
- * runtime turns some refusals into a requeue.
+ * Records the failures of one process. The runtime's spans say how a run ends; they also hold failures around
+ * the author's function, such as a status that the server refuses. What the function itself throws is
+ * recorded too, because the runtime turns some refusals into a requeue.
  */
 export class FailureObserver {
   readonly #failures: ReconcileFailures;
   readonly #clock: Clock;
   readonly #definitions = new Map<string, ControllerDefinition>();
-  /** What the author's function has thrown in the present run, by controller and key. */
+  /** What the author's function threw in the present run, by controller and key. */
   readonly #thrown = new Map<string, unknown>();
   #isStopped = false;
 
@@ -75,7 +75,7 @@ export class FailureObserver {
     this.#clock = clock;
   }
 
-  /** The process is dead: what still ends in it says nothing. */
+  /** The process is dead: runs that still end in it do not count. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -153,7 +153,7 @@ export class FailureObserver {
 
 const idleSpan: Span = { traceparent: undefined, set() {}, event() {}, end() {} };
 
-/** What the failure says, with the messages of its causes. */
+/** The failure's message, with the messages of its causes. */
 export function failureMessage(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined ? messageOf(error) : `${messageOf(error)}: ${failureMessage(cause)}`;

@@ -32,10 +32,12 @@ export interface WorldParts {
 }
 
 const withinDefaultMs = 120_000;
-/** Longer than anything looks again by itself (an operator asks its operands every ten seconds). */
+/** Longer than every polling interval (an operator polls its operands every ten seconds). */
 const silentMs = 15_000;
 const lookMs = 100;
-/** How long the retries of failing reconciles may take, and what follows from those that succeed. */
+/**
+ * How long the retries of failing reconciles may take, with the work that follows from those that succeed.
+ */
 const retryMsMax = 15_000;
 const recoveryMsMax = 60_000;
 const hourMs = 3_600_000;
@@ -54,7 +56,9 @@ export class RunningWorld implements World {
     this.#stalls = stallWatch(parts.stallMsMax);
   }
 
-  /** Runs something as a part of the world: it and all that comes of it see nothing real. */
+  /**
+   * Runs a function as a part of the world: it and all that it starts have no real time, chance or network.
+   */
   enter<T>(run: () => T): T {
     return this.#guard.enter(run);
   }
@@ -82,7 +86,7 @@ export class RunningWorld implements World {
   async wait<T>(promise: Promise<T>, { within = withinDefaultMs }: WaitOptions = {}): Promise<T> {
     let isDone = false;
     const watched = promise.finally(() => (isDone = true));
-    // Its rejection is the caller's as soon as time has passed.
+    // Its rejection goes to the caller as soon as time has passed.
     watched.catch(() => {});
     const isInTime = await this.#advance(within, () => isDone);
     this.#assertGuarded();
@@ -156,12 +160,12 @@ export class RunningWorld implements World {
     }
   }
 
-  /** Sentences about reconciles whose last run has thrown, each with its stack. */
+  /** Sentences about reconciles whose last run threw, each with its stack. */
   get failures(): readonly string[] {
     return this.#failing().map(describeFailing);
   }
 
-  /** Reconciles that fail and that nobody has said may. */
+  /** Reconciles that fail and that `mayFail` does not allow. */
   #failing(expected?: string | RegExp): readonly FailingReconcile[] {
     const { operators, storage, mayFail } = this.#parts;
     const allowed = expected === undefined ? mayFail : [...mayFail, expected];
@@ -245,10 +249,10 @@ export class RunningWorld implements World {
   async loseVolume(claim: ObjectName): Promise<void> {
     const key = keyOf(PersistentVolumeClaim, claim);
     const { metadata } = await this.wait(this.client.get(PersistentVolumeClaim, key));
-    // Which pods use it is for the model to know; whatever they keep is lost by no fault of an operator.
+    // The model knows which pods use it; an operator is not at fault for the data that they lose.
     for (const model of this.#parts.models) model.forgive?.();
     this.#parts.nodes.loseVolume(metadata.uid);
-    // Without its finalizer, because nobody waits for the pods of a lost disk.
+    // Without its finalizer, because nothing waits for the pods of a lost disk.
     await this.patch(PersistentVolumeClaim, key, { metadata: { finalizers: null } });
     await this.wait(this.client.delete(PersistentVolumeClaim, key).catch(() => {}));
   }
@@ -294,7 +298,10 @@ export class RunningWorld implements World {
     return Promise.resolve();
   }
 
-  /** Lets time pass, as `VirtualClock.run`. What runs meanwhile sees nothing real and may not run for ever. */
+  /**
+   * Advances time, as `VirtualClock.run`. Code that runs meanwhile has no real time, chance or network and
+   * may not run for ever.
+   */
   async #advance(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
     if (this.#hasEnded) throw new Error("Cannot let time pass in a world that has ended");
     const isOver = (): boolean => {
@@ -378,7 +385,7 @@ function areLed(operators: readonly SimulatedOperator[]): boolean {
   return operators.every(({ group }) => operators.some((each) => each.group === group && each.isLeader));
 }
 
-/** Whether nobody who may write is busy. */
+/** Whether every operator that may write is idle. */
 function areQuiet(operators: readonly SimulatedOperator[]): boolean {
   return operators.every(({ isLeader, isQuiet }) => !isLeader || isQuiet);
 }

@@ -27,38 +27,47 @@ export interface SimulateOptions {
   /** Everything about the run follows from it. */
   readonly seed: number;
   readonly operators?: readonly OperatorSource[];
-  /** Models of the programs in the pods; what no model runs does nothing and is ready. */
+  /** Models of the programs in the pods. A container without a model does nothing and is ready. */
   readonly models?: readonly ProgramModel[];
   /** Number of nodes; default 3. */
   readonly nodes?: number;
   /** Whether operators elect a leader by a lease; by default only with several replicas. */
   readonly leaderElection?: boolean;
   /**
-   * Which built-in controllers run: `all` (default), or those whose work the operators may see or cause by their rights
-   * (`observed`; the scheduler writes Events only if one of them may read Events), for many runs that look at nothing else, or only the garbage collector (`collector`), when the operators are
-   * those controllers.
+   * Which built-in controllers run. `all` is the default. `observed` runs those whose work the operators may
+   * see or cause by their rights; the scheduler writes Events only if one of them may read Events. It suits
+   * many runs that check nothing else. `collector` runs only the garbage collector, for operators that are
+   * those controllers themselves.
    */
   readonly controllers?: "all" | "observed" | "collector";
-  /** Errors with which a reconcile may still fail when the world is at rest: parts of messages, or patterns; default: none. */
+  /**
+   * Errors with which a reconcile may still fail when the world is at rest: parts of messages, or patterns.
+   * Default: none.
+   */
   readonly mayFail?: readonly (string | RegExp)[];
-  /** How long one step of the world may take, in milliseconds of real time, before it is taken for an endless loop; default 10,000. */
+  /**
+   * How long one step of the world may take, in milliseconds of real time. A longer one counts as an endless
+   * loop. Default 10,000.
+   */
   readonly stallMsMax?: number;
-  /** How late the operators' watches may tell what has changed, in milliseconds; default 0. */
+  /** How late the operators' watches may deliver events, in milliseconds; default 0. */
   readonly watchLagMsMax?: number;
-  /** Processes of each operator; default 1. With more of them they elect a leader, unless `leaderElection` is false. */
+  /**
+   * Processes of each operator; default 1. Several of them elect a leader, unless `leaderElection` is false.
+   */
   readonly replicas?: number;
   /** How the clocks of the operators' machines differ from the world's: of the first replica, the second and so on. */
   readonly clocks?: readonly ClockSkew[];
   /**
-   * Answers for the webhooks of the story's configurations; without it webhooks are not asked. One that throws is a webhook that
-   * cannot be reached.
+   * Answers for the webhooks of the story's configurations; without it no webhook is called. When it throws,
+   * the webhook counts as unreachable.
    */
   readonly webhooks?: WebhookCaller;
-  /** What strikes in this run, counted from the moment at which the world is ready; see docs/exploring.md. */
+  /** The faults of this run, counted from the moment at which the world is ready; see docs/exploring.md. */
   readonly faults?: readonly Fault[];
 }
 
-/** Who looks at a world from the outside. */
+/** An observer of a world from the outside. */
 export interface Watching {
   readonly board: FaultBoard;
   readonly onlooker?: Onlooker;
@@ -82,7 +91,7 @@ export function simulate(options: SimulateOptions): Promise<World> {
   return simulateWatched(options, { board }).then(({ world }) => world);
 }
 
-/** A world and what only those see who look at it from the outside. */
+/** A world, with what only an outside observer sees. */
 export interface WatchedWorld {
   readonly world: RunningWorld;
   readonly board: FaultBoard;
@@ -186,13 +195,13 @@ interface DescribedOperator {
   readonly operator: Operator;
 }
 
-/** What an operator is, as its manifests need it; no process of it runs. */
+/** The description of an operator, as its manifests need it; no process of it runs. */
 function describe(source: OperatorSource): DescribedOperator {
   const operator = typeof source === "function" ? source({ call: (_what, _kind, send) => send() }) : source;
   return { source, operator };
 }
 
-/** It runs with the rights of its own role, which follow from its controllers, and no others. */
+/** The process runs with the rights of its own role, which follow from its controllers, and no others. */
 function createProcess(
   ground: Ground,
   { source, operator }: DescribedOperator,

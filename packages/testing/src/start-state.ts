@@ -1,7 +1,7 @@
 /**
- * The cluster that worlds start from: bootstrapped, with nodes and with the operators' manifests installed, at rest. It follows
- * from the kinds and rights of the operators and the number of nodes, from nothing else, so that it is made once and every
- * world with the same ones starts from a copy: a world costs what happens in it.
+ * The cluster from which worlds start: bootstrapped, with nodes and with the operators' manifests installed,
+ * at rest. It follows only from the kinds and rights of the operators and the number of nodes. So it is built
+ * once, and every world with the same ones starts from a copy: a world costs only its own requests.
  */
 import { CustomResourceDefinition } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
@@ -27,7 +27,7 @@ export interface StartStateOptions {
   readonly nodeNames: readonly string[];
 }
 
-/** By then the controllers have done what a new cluster needs. */
+/** By then the controllers have set up a new cluster. */
 const startMs = 10_000;
 const establishedLookMs = 20;
 /** A test run has few sets of operators. The limit is for a caller that creates a kind for every world. */
@@ -37,11 +37,11 @@ const cached = new Map<string, Promise<StartState>>();
 const kindIds = new WeakMap<object, number>();
 let kindCount = 0;
 
-/** The state for these operators; made at the first call. */
+/** The state for these operators, built at the first call. */
 export function startState(options: StartStateOptions): Promise<StartState> {
   const key = keyOf(options);
   let state = cached.get(key);
-  // What was used last is the last to be forgotten.
+  // The cache evicts the least recently used state.
   cached.delete(key);
   state ??= buildStartState(options);
   cached.set(key, state);
@@ -55,7 +55,7 @@ function keyOf({ operators, nodeNames }: StartStateOptions): string {
   return JSON.stringify([nodeNames, parts]);
 }
 
-/** A kind is made once and never changes, so its identity stands for its schema. */
+/** A kind never changes after its definition, so its identity stands for its schema. */
 function kindId(kind: object): number {
   let id = kindIds.get(kind);
   if (id === undefined) {
@@ -65,7 +65,7 @@ function kindId(kind: object): number {
   return id;
 }
 
-/** Builds it, whatever was built before; equal options give equal states. */
+/** Builds it without the cache; equal options give equal states. */
 export async function buildStartState({ operators, nodeNames }: StartStateOptions): Promise<StartState> {
   const host = simulatedHost(0);
   const server = await startSimulatedApiServer(host);

@@ -1,6 +1,7 @@
 /**
- * Keeps real time, real chance and the network out of simulated worlds. What runs in a world knows so by its async context, as
- * does everything that it starts; the globals ask it. Code outside, a test and its runner included, notices nothing.
+ * Keeps real time, real chance and the network out of simulated worlds. Code in a world has its async
+ * context, and so has all that it starts; the globals check it. Code outside, such as a test and its runner,
+ * notices nothing.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { guardGlobals } from "./guarded-globals.ts";
@@ -15,17 +16,17 @@ export class WorldGuard {
     guardGlobals((call, instead) => guards.getStore()?.refuse(call, instead));
   }
 
-  /** Sentences about what was called and must not be. */
+  /** Sentences about forbidden calls. */
   get violations(): readonly string[] {
     return this.#violations;
   }
 
-  /** Runs something in the world, with everything that comes of it. */
+  /** Runs a function in the world, with all that it starts. */
   enter<T>(run: () => T): T {
     return guards.run(this, run);
   }
 
-  /** Called for what runs in it. */
+  /** Called at each guarded call in the world. */
   refuse(call: string, instead: string): never {
     const error = new Error();
     const reason = "it sees nothing real, so that a run follows from its seed";

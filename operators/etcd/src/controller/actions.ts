@@ -39,7 +39,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
         for (const member of others) await start(member);
       } catch (error) {
         if (!isForbidden(error)) throw error;
-        // The first could be made: the quota that keeps this one is a new one, with a back-off of its own that the next run begins.
+        // The first one was created, so the quota refuses another object now: the next run begins a new
+        // back-off.
         return context.requeueAfter(0, error.message);
       }
     },
@@ -72,7 +73,7 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     async deleteVolume({ member }, context, seen) {
       const volume = find(seen, member).volume;
       if (volume === undefined) return;
-      // Its data are in the other members; the mark would keep it for ever.
+      // Its data are in the other members; the retention label would keep it for ever.
       if (isRetained(volume)) await context.patch(volume, { metadata: { labels: retentionLabels(false) } });
       await context.delete(volume);
     },
@@ -112,11 +113,12 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       const risk = await riskBeside(seen, member, gateway, context);
       if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
       const image = memberImage(seen.cluster, version);
-      // A merge patch replaces lists whole: the containers are those that were seen, and `unchanged` makes sure of it.
+      // A merge patch replaces whole lists: these are the observed containers, and `unchanged` guards against
+      // a change since.
       const containers = pod.spec?.containers.map((container) =>
         container.name === "etcd" ? { ...container, image } : container,
       );
-      // Later, when a busy server takes it, another member may be down.
+      // A busy server may execute it later, when another member is down.
       await context.patch(pod, { spec: { containers } }, { unchanged: true, once: true });
     },
   };
@@ -149,24 +151,26 @@ async function startMember(
   await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
 }
 
-/** Of the very pod that was seen, as it was seen. */
+/** Deletes the observed pod only, and only if it has not changed. */
 async function deletePod(pod: Pod | undefined, context: ReconcileContext): Promise<void> {
   if (pod !== undefined && podState(pod) !== "terminating") await context.delete(pod, { unchanged: true });
 }
 
-/** etcd refuses changes of membership until all voters have been connected for 5 s; asking more often costs little. */
+/**
+ * etcd refuses membership changes until all voters have been connected for 5 s; frequent retries cost little.
+ */
 const membershipRetryMs = 250;
-/** What waits for a pod may wait for long. */
+/** A step that waits for a pod may wait for long. */
 const startRetryMs = 2_000;
 
-/** How old answers may be upon which a member is stopped. */
+/** How old answers may be for a decision to stop a member. */
 const answersMsMax = 2_000;
 
 /** A temporary refusal is no failure: the operator retries it soon, without a growing back-off. */
 async function unlessNotYet(change: Promise<void>, context: ReconcileContext): Promise<Result | void> {
   try {
     await change;
-    // No watch shows what changed in etcd, so look again at once, however often this step was tried before.
+    // No watch shows changes in etcd, so retry at once, however many attempts this step had.
     return context.requeueAfter(0, "see what has changed in etcd");
   } catch (error) {
     if (!isNotYet(error)) throw error;
@@ -175,9 +179,9 @@ async function unlessNotYet(change: Promise<void>, context: ReconcileContext): P
 }
 
 /**
- * Why another member cannot be spared at this moment. All are asked: a member that stops still answers, what the cache shows of its pod
- * may be old, and a busy server may have put off for seconds what was written before this step; but two members at once are never
- * without risk.
+ * Why the cluster cannot do without another member at this moment. It asks all members, because a stopping
+ * member still answers. The cache may show an old state of its pod, and a busy server may have delayed
+ * earlier writes for seconds. Two members at once are never without risk.
  */
 async function riskBeside(
   seen: Seen,
@@ -191,7 +195,7 @@ async function riskBeside(
   const risks = await Promise.all(others.map((each) => riskOf(each, seen, gateway, context)));
   signal.throwIfAborted();
   const tookMs = clock.monotonic() - askedMs;
-  // A process that stood still holds answers that were true before.
+  // A process that was paused holds answers that were true before.
   if (tookMs > answersMsMax) return `the other members answered no sooner than after ${Math.round(tookMs)} ms`;
   return risks.find((risk) => risk !== undefined);
 }
@@ -212,7 +216,7 @@ async function riskOf(
   return status === undefined ? `${name} does not answer any more` : undefined;
 }
 
-/** What a quota refuses. */
+/** Whether a quota refused it. */
 function isForbidden(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === 403;
 }

@@ -2,18 +2,18 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** What of a snapshot decides it. */
+/** The parts of a snapshot that decide the initial members. */
 interface Founding {
   readonly cluster: EtcdCluster;
   readonly members: readonly { readonly name: string; readonly volume?: object | undefined }[];
 }
 
-/** The most members that a cluster can begin with. */
+/** The maximum number of members with which a cluster begins. */
 const sizeMax = 7;
 
 /**
- * The members that begin: those of the first start, or those of an earlier cluster whose volumes a person has given to this one. Each of
- * them starts on its own data, so that nobody starts empty beside them.
+ * The members that begin: those of the first start, or those of an earlier cluster whose volumes a user gave
+ * to this one. Each of them starts on its own data, so that none starts empty beside them.
  */
 export function initialMembers({ cluster, members }: Founding): readonly string[] {
   if (cluster.status?.clusterID !== undefined || cluster.spec.volumeClaimTemplate === undefined)
@@ -25,8 +25,8 @@ export function initialMembers({ cluster, members }: Founding): readonly string[
 }
 
 /**
- * The members of the first start. Once written to the status they stay; before that they follow from the UID and the size,
- * so that an operator that crashes and begins again makes the same ones.
+ * The members of the first start. Once they are in the status they stay. Before that they follow from the UID
+ * and the size, so that an operator that crashes creates the same ones again.
  */
 function initialMemberNames(cluster: EtcdCluster): readonly string[] {
   const recorded = cluster.status?.initialMembers;

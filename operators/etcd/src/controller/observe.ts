@@ -12,7 +12,7 @@ import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
-/** How an observation looks beyond the API server. */
+/** What an observation uses beyond the API server. */
 export interface ObservationPorts {
   readonly gateway: EtcdGateway;
   readonly silence: SilenceWatch;
@@ -103,7 +103,7 @@ function withSilence(
   });
 }
 
-/** What is the matter with the pod of a member, in a word with its UID. */
+/** The problem of a member's pod, in a word with its UID. */
 function problemOf(member: SeenMember): string | undefined {
   const state = podState(member.pod);
   const uid = member.pod?.metadata.uid ?? "";
@@ -111,14 +111,17 @@ function problemOf(member: SeenMember): string | undefined {
   return state === "running" && !isHealthy(member) ? `silent ${uid}` : undefined;
 }
 
-/** By what was written when they were made: those of a cluster that retains its volumes have no owner, and anybody edits labels. */
+/**
+ * Finds volumes by what was written at their creation: volumes of a cluster that retains them have no owner,
+ * and any client may edit labels.
+ */
 function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly PersistentVolumeClaim[] {
   const { namespace = "", uid } = cluster.metadata;
   const claims = context.list(PersistentVolumeClaim, { namespace });
   return claims.filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
 }
 
-/** Members whose pod waits, and of which the cache shows no claim. */
+/** Members whose pod waits and whose claim is not in the cache. */
 function unseenVolumes(
   volumes: ReadonlyMap<string, PersistentVolumeClaim>,
   pods: ReadonlyMap<string, Pod>,
@@ -129,8 +132,8 @@ function unseenVolumes(
 }
 
 /**
- * A claim that a waiting pod needs and the cache does not show is asked for: whether its member is given up depends on it, and the
- * cache of claims may lie behind that of pods.
+ * Reads a claim that a waiting pod needs and the cache does not show. The decision to give up its member
+ * depends on it, and the cache of claims may lag behind that of pods.
  */
 async function withFresh(
   volumes: ReadonlyMap<string, PersistentVolumeClaim>,
@@ -146,7 +149,7 @@ async function withFresh(
   return all;
 }
 
-/** By name, which nobody can change. */
+/** By name, which no client can change. */
 function byMember<T extends KubeObject>(
   objects: readonly T[],
   memberOf: (name: string) => string,
@@ -181,7 +184,7 @@ async function askMembers(
   return answers;
 }
 
-/** The member list by a voter that can reach a quorum, the leader first. */
+/** The member list from a voter that can reach a quorum, the leader first. */
 async function askQuorum(
   pods: ReadonlyMap<string, Pod>,
   statuses: ReadonlyMap<string, MemberStatus>,
@@ -211,7 +214,10 @@ function isMislabelled(cluster: EtcdCluster, { name, pod, volume }: SeenMember):
   );
 }
 
-/** A volume that has the cluster as its owner is deleted with it; one with the mark of retention by nobody. */
+/**
+ * The garbage collector deletes a volume with its owner, the cluster; nothing deletes one with the retention
+ * label.
+ */
 function isMisowned({ spec, metadata: { uid } }: EtcdCluster, { volume }: SeenMember): boolean {
   if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return false;
   const isOwned = volume.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
@@ -236,7 +242,7 @@ function isOurs(service: Service, cluster: EtcdCluster): boolean {
   return service.metadata.ownerReferences?.some((owner) => owner.uid === cluster.metadata.uid) ?? false;
 }
 
-/** Members are brought to the wanted version only if that is a step that etcd allows from the oldest one that runs. */
+/** Members are upgraded to the spec's version only if etcd allows that step from the oldest running one. */
 function observeVersion(
   cluster: EtcdCluster,
   members: readonly SeenMember[],

@@ -1,6 +1,7 @@
 /**
- * Decides the next step for an etcd cluster. Pure: a table of situations tests it. The order of the checks is the policy:
- * never act on two members at once, heal before resizing, resize before upgrading, and touch the leader last.
+ * Decides the next step for an etcd cluster. It is a pure function; a table of situations tests it. The order
+ * of the checks is the policy: never act on two members at once, repair before resizing, resize before
+ * upgrading, and touch the leader last.
  */
 import { act as actOn, rest, wait, type Step } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
@@ -22,24 +23,27 @@ import {
 
 export interface Actions {
   readonly applyServices: Record<never, never>;
-  /** Makes the volume (if the cluster has volumes) and the pod of a member that etcd knows or will know by name. */
+  /**
+   * Creates the volume (if the cluster has volumes) and the pod of a member that is or will be in etcd's
+   * list.
+   */
   readonly startMember: {
     readonly member: string;
     readonly initialCluster: readonly string[];
     readonly state: "new" | "existing";
   };
-  /** The same for those members of the first start that have no pod yet, all at once, with the Services that are missing. */
+  /** The same for all members of the first start that have no pod yet, at once, with the missing Services. */
   readonly startFounders: { readonly members: readonly string[]; readonly initialCluster: readonly string[] };
-  /** Makes a volume belong to the cluster, or to nobody, as `deletionPolicy` says. */
+  /** Adds or removes the cluster as the owner of a volume, as `deletionPolicy` says. */
   readonly changeOwner: { readonly member: string };
-  /** Puts the labels of a member's pod and volume back. */
+  /** Restores the labels of a member's pod and volume. */
   readonly restoreLabels: { readonly member: string };
   readonly deletePod: { readonly member: string };
   readonly deleteVolume: { readonly member: string };
   /** Adds a member to etcd and starts it. */
   readonly addLearner: Record<never, never>;
   readonly promote: { readonly member: string; readonly id: string };
-  /** Takes a member out of etcd, and its pod away. */
+  /** Removes a member from etcd, and deletes its pod. */
   readonly removeMember: { readonly member: string; readonly id: string };
   readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
   readonly upgradeMember: { readonly member: string; readonly version: string };
@@ -52,7 +56,7 @@ export const silenceMsMax = 60_000;
 const lookAgainMs = 2_000;
 /** An election takes one to two seconds with etcd's defaults. */
 const electionMs = 500;
-/** How often a cluster at rest is asked whether it is still well: no watch shows a hung process. */
+/** How often the operator checks the health of a cluster at rest: no watch shows a hung process. */
 const recheckMs = 10_000;
 
 export function plan(seen: Seen): EtcdStep {
@@ -64,7 +68,7 @@ export function plan(seen: Seen): EtcdStep {
     );
   const founded = isFounded(seen);
   if (!founded && seen.refusals.length > 0) return wait(refusalText(seen.refusals), recheckMs);
-  // The very first step makes them together with the founders.
+  // The very first step creates them together with the founders.
   if (seen.servicesToApply.length > 0 && (founded || seen.members.length > 0))
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
   const [misowned] = seen.misowned;
@@ -104,7 +108,10 @@ function atRest(seen: Seen): EtcdStep {
   return seen.versionRefusal === undefined ? rest(recheckMs) : wait(seen.versionRefusal, recheckMs);
 }
 
-/** All initial members start together with the same static list; a member that dies meanwhile is started again as it was. */
+/**
+ * All initial members start together with the same static list; a member that dies meanwhile is restarted as
+ * it was.
+ */
 function planFirstStart(seen: Seen): EtcdStep {
   const initial = initialMembers(seen);
   const missing: string[] = [];
@@ -133,14 +140,14 @@ function planFirstStart(seen: Seen): EtcdStep {
   );
 }
 
-/** Of a member whose claim was deleted before anything was on it. */
+/** For a member whose claim was deleted before it held any data. */
 function startAnew(member: SeenMember, start: Actions["startMember"], subject: string): EtcdStep {
   return isVolumeLeaving(member)
     ? act("deletePod", { member: member.name }, `${subject} is being deleted, and held nothing yet`)
     : act("startMember", start, `${subject} is gone, and held nothing yet`);
 }
 
-/** Why a pod is not up, in the words of its own status. */
+/** Why a pod does not run, in the words of its own status. */
 function podReason(seen: Seen, name: string | undefined): string {
   const pod = seen.members.find((each) => each.name === name)?.pod;
   const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
@@ -151,9 +158,9 @@ function podReason(seen: Seen, name: string | undefined): string {
 }
 
 /**
- * Without a quorum nothing may be added or removed. While enough members have survived to elect a leader they get the time to
- * do it; otherwise every member that still has its volume is started again on it, also when those that start would be enough:
- * the rest would have to be replaced, with all their data copied.
+ * Without a quorum no member may be added or removed. While enough members have survived to elect a leader,
+ * they get the time to do it. Otherwise every member that still has its volume is restarted on it, also when
+ * fewer would make a quorum: the rest would have to be replaced, with all their data copied.
  */
 function planWithoutQuorum(seen: Seen): EtcdStep {
   const members = seen.members.filter(isMember);
@@ -193,7 +200,7 @@ function quorumOf(voters: number): number {
   return Math.floor(voters / 2) + 1;
 }
 
-/** A member by etcd's list, or by our own record while no quorum can say. */
+/** Whether it is a member by etcd's list, or by our own record while there is no quorum. */
 function isMember(member: SeenMember): boolean {
   return member.listed !== undefined || member.recorded !== undefined;
 }
@@ -202,7 +209,7 @@ function restart(member: SeenMember): Actions["startMember"] {
   return { member: member.name, initialCluster: [member.name], state: "existing" };
 }
 
-/** Pods and volumes of nobody: what a removal or a crash between two steps left behind. */
+/** Orphaned pods and volumes: what a removal or a crash between two steps left behind. */
 function planCleanup(seen: Seen): EtcdStep | undefined {
   for (const member of seen.members) {
     if (member.listed !== undefined) continue;
@@ -219,7 +226,7 @@ function planCleanup(seen: Seen): EtcdStep | undefined {
   return undefined;
 }
 
-/** A volume that is older than the cluster was given to it by a person; only a person deletes it. */
+/** A user gave the cluster a volume that is older than it; only a user deletes it. */
 function isOlder({ volume }: SeenMember, { cluster }: Seen): boolean {
   const madeAt = Date.parse(volume?.metadata.creationTimestamp ?? "");
   return madeAt < Date.parse(cluster.metadata.creationTimestamp ?? "");
@@ -239,7 +246,8 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   if (listed === undefined) return undefined;
   const state = podState(member.pod);
   if (state === "terminating") return undefined;
-  // Added, never started: the crash or the lost answer came between the addition and the pod. Founders may have voted before.
+  // Added, never started: the operator crashed or lost the answer between the addition and the pod. Founders
+  // may have voted before.
   const heldNothing = listed.learner && !listed.started;
   const start = { member: name, initialCluster: joinList(seen, name), state: "existing" } as const;
   if (state === "missing" && heldNothing)
@@ -291,7 +299,7 @@ function planLearners(seen: Seen): EtcdStep | undefined {
   return act("promote", { member: learner.name, id: learner.listed.id }, `learner ${learner.name} is in sync`);
 }
 
-/** Everything after this needs all members well. */
+/** Every later step needs all members healthy. */
 function planWaitForHealth(seen: Seen): EtcdStep | undefined {
   const sick = seen.members.find((each) => each.listed !== undefined && !isHealthy(each));
   if (sick !== undefined) return wait(`member ${sick.name} does not answer${podReason(seen, sick.name)}`, 500);
@@ -309,7 +317,7 @@ function planSize(seen: Seen): EtcdStep | undefined {
   if (voters.length === size) return undefined;
   const leaving = seen.members.find((each) => each.listed === undefined && each.pod !== undefined);
   if (leaving !== undefined) return wait(`the pod of ${leaving.name}, which was removed, is stopping`, electionMs);
-  // The last name is as good as any other, and picking always the same one makes a repeated pass repeat itself.
+  // Any name will do; always taking the last one makes a repeated pass repeat itself.
   const removable = voters.filter((each) => !isLeader(each)).sort((a, b) => (a.name < b.name ? 1 : -1))[0];
   if (removable?.listed === undefined) return wait("no member but the leader could be removed", lookAgainMs);
   return act(

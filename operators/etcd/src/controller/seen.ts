@@ -1,4 +1,4 @@
-/** One snapshot of an etcd cluster: what is wanted, what Kubernetes shows, and what etcd itself says. */
+/** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -7,9 +7,9 @@ import { initialMembers } from "./initial-members.ts";
 
 export interface SeenMember {
   readonly name: string;
-  /** The entry of etcd's member list; absent when it has none, or when no quorum could say. */
+  /** The entry of etcd's member list; absent when it has none, or without a quorum to ask. */
   readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean } | undefined;
-  /** What the last status of the EtcdCluster says of it. */
+  /** Its entry in the last status of the EtcdCluster. */
   readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined } | undefined;
   /** For how long this process has seen its pod run without an answer. */
   readonly silentForMs?: number | undefined;
@@ -22,7 +22,7 @@ export interface SeenMember {
 }
 
 export interface Seen {
-  /** Without the fields of its spec that are refused. */
+  /** The EtcdCluster without the refused fields of its spec. */
   readonly cluster: EtcdCluster;
   readonly refusals: readonly FieldRefusal[];
   readonly members: readonly SeenMember[];
@@ -34,17 +34,17 @@ export interface Seen {
   readonly quorum: boolean;
   /** The distinct cluster IDs that members report; more than one is a split brain. */
   readonly clusterIds: readonly string[];
-  /** The version that members are brought to: the wanted one, or the running one when that is refused. */
+  /** The version to which members are upgraded: the spec's, or the running one when that is refused. */
   readonly targetVersion: string;
-  /** Why the wanted version is refused. */
+  /** Why the spec's version is refused. */
   readonly versionRefusal?: string | undefined;
-  /** Names of Services that are missing or not as they should be. */
+  /** Names of Services that are missing or differ from the desired ones. */
   readonly servicesToApply: readonly string[];
   /** A Service of our name that another owner has. */
   readonly serviceTaken?: string | undefined;
 }
 
-/** The pause before a member that fails at once is started again. */
+/** The pause before a member that fails at once is restarted. */
 const restartPauseMs = 10_000;
 /** From here on, exit codes are signals. */
 const killedCode = 128;
@@ -65,7 +65,7 @@ export function waitsForVolume({ cluster }: Seen, member: SeenMember): boolean {
   return member.volume === undefined || isVolumeLeaving(member);
 }
 
-/** Whether its claim is being deleted: no pod is started on it any more. */
+/** Whether its claim is being deleted: no pod starts on it any more. */
 export function isVolumeLeaving({ volume }: SeenMember): boolean {
   return volume?.metadata.deletionTimestamp !== undefined;
 }
@@ -80,16 +80,16 @@ export function isLeader(member: SeenMember): boolean {
 }
 
 /**
- * Whether a pod has failed just now, right after its start: what makes it fail is most likely still there, and starting it again at
- * once would go on as fast as it can. When that was is not asked of the wall clock, which may be an hour behind the node's.
+ * Whether a pod failed right after its start. The cause is most likely still there, and an immediate restart
+ * would loop at full speed. The wall clock may be an hour behind the node's, so it does not decide.
  */
 export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
   return endedAtOnce(pod) !== undefined && failedForMs < restartPauseMs;
 }
 
 /**
- * Whether a program has ended by itself soon after its start: it was not killed, and there is something that it does not want to
- * run with.
+ * Whether a program ended by itself soon after its start: nothing killed it, and it does not accept its
+ * configuration or data.
  */
 function hasRefusedToRun(pod: Pod | undefined): boolean {
   return (endedAtOnce(pod) ?? killedCode) < killedCode;
@@ -103,12 +103,14 @@ function endedAtOnce(pod: Pod | undefined): number | undefined {
   return ranMs < restartPauseMs ? ended.exitCode : undefined;
 }
 
-/** Whether clients are sent to this member: its node says that it answers. */
+/** Whether Services send clients to this member: its node reports it ready. */
 export function isServing(member: SeenMember): boolean {
   return member.pod?.status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
 }
 
-/** A joining member needs all members, those too that have not started; etcd compares this list with its own. */
+/**
+ * A joining member needs all members, also those that have not started; etcd compares this list with its own.
+ */
 export function joinList(seen: Seen, name: string): readonly string[] {
   return [
     ...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name),
@@ -122,8 +124,8 @@ export function podVersion(pod: Pod | undefined): string | undefined {
 }
 
 /**
- * Whether the cluster has come into being: by the record of it, or by what is seen now, which is recorded before any step rests on it.
- * From then on nothing may ever start it empty again.
+ * Whether the cluster exists, by its status or by this observation, which is recorded before any step relies
+ * on it. From then on nothing may start it empty again.
  */
 export function isFounded(seen: Seen): boolean {
   return seen.cluster.status?.clusterID !== undefined || isComplete(seen) || hasLostFounder(seen);
@@ -138,10 +140,11 @@ function isComplete(seen: Seen): boolean {
 }
 
 /**
- * Whether a member of the first start has joined and then lost its data with its pod. etcd never takes it back under that name,
- * so the first start cannot be completed; but a quorum answers, so the cluster exists and is healed like any other. It may have been
- * started again on an empty volume while no quorum could say that it had joined; then it ends as soon as it has started. One that
- * waits for a deleted claim counts too, whether it has said that it started or not: it may have voted before.
+ * Whether a member of the first start joined and then lost its data with its pod. etcd never takes it back
+ * under that name, so the first start cannot be completed. But a quorum answers, so the cluster exists and is
+ * repaired like any other. The member may have been restarted on an empty volume while no quorum could report
+ * that it had joined; then it ends right after its start. A member that waits for a deleted claim counts too,
+ * whether or not it reported its start: it may have voted before.
  */
 function hasLostFounder(seen: Seen): boolean {
   if (!seen.quorum || seen.clusterIds.length !== 1) return false;
@@ -150,7 +153,7 @@ function hasLostFounder(seen: Seen): boolean {
   );
 }
 
-/** What has not started may be about to. */
+/** A pod that has not started may start soon. */
 function hasEnded({ listed, pod, volume }: SeenMember): boolean {
   const isGone = volume === undefined && ["failed", "missing"].includes(podState(pod));
   return listed?.started === true && (isGone || hasRefusedToRun(pod));

@@ -8,7 +8,7 @@ const graceSeconds = 10;
 /** The user of members: any but root, and the same in each version, because it owns the data. */
 const user = 65_532;
 
-/** What the level `restricted` of PodSecurity wants of a pod; its volumes are readable by the group. */
+/** What the PodSecurity level `restricted` requires of a pod; its volumes are readable by the group. */
 const podSecurity = {
   runAsNonRoot: true,
   runAsUser: user,
@@ -90,7 +90,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
   } as Parameters<typeof Pod>[0]);
 }
 
-/** What the user wants, and what Services and people find the pod by. */
+/** The user's labels, and those by which Services and people find the pod. */
 export function memberLabels(cluster: EtcdCluster, member: string): Readonly<Record<string, string>> {
   return { ...cluster.spec.pod?.labels, [labels.cluster]: cluster.metadata.name ?? "", [labels.member]: member };
 }

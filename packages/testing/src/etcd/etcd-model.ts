@@ -6,16 +6,16 @@ import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
 import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
 
-/** etcd refuses changes of the membership until all voters have been connected for so long. */
+/** etcd refuses membership changes until all voters have been connected for this long. */
 const healthIntervalMs = 5_000;
 const learnersMax = 1;
-/** What the leader's log a learner must have to be promoted. */
+/** The share of the leader's log that a learner must have to be promoted. */
 const inSyncRatio = 0.9;
 const latencyMsMax = 4;
 /** The actor that stops a member has read the state of the others at most this long before. */
 const momentMs = 50;
 
-/** A refusal of etcd, with its own words; anything else that is thrown means that nobody answers. */
+/** A refusal of etcd, with its own words; any other error means that no member answers. */
 export class EtcdRefusal extends Error {
   override readonly name = "EtcdRefusal";
 }
@@ -61,7 +61,7 @@ export class EtcdModel implements ProgramModel {
     this.#surprisedMs = this.#hostOrThrow().clock.monotonic();
   }
 
-  /** A majority of the voters has lost its data: no election is ever won again. */
+  /** A majority of the voters has lost its data: no election can succeed again. */
   get beyondRepair(): BeyondRepair | undefined {
     for (const clusterId of this.#groups.keys()) {
       const all = [...this.#lives.values()].filter(({ data }) => data.clusterId === clusterId);
@@ -97,7 +97,7 @@ export class EtcdModel implements ProgramModel {
     return member;
   }
 
-  /** The name of the member that leads the cluster with these peers; undefined when nobody does. */
+  /** The name of the member that leads the cluster with these peers; undefined without a leader. */
   leader(cluster: string): string | undefined {
     return this.members(cluster).find((member) => member.group?.leader === member)?.name;
   }
@@ -109,7 +109,7 @@ export class EtcdModel implements ProgramModel {
     );
   }
 
-  /** Makes a member's process hang: it does not end, and answers nobody any more. */
+  /** Makes a member's process hang: it does not end, and answers no request any more. */
   hang(name: string): void {
     const member = [...this.#processes.values()].find((each) => each.name === name);
     if (member === undefined) throw new Error(`Cannot make member "${name}" hang: it does not run`);
@@ -186,7 +186,7 @@ export class EtcdModel implements ProgramModel {
     group.transfer(target);
   }
 
-  /** Resolves when the write is agreed on, and this is known to the client. */
+  /** Resolves when the write is committed and the client has the answer. */
   async put(endpoint: string, key: string, value: string): Promise<void> {
     await this.#travel();
     const member = this.#at(endpoint);
@@ -213,7 +213,7 @@ export class EtcdModel implements ProgramModel {
     if (connected - 1 < 1 + Math.floor((data.voters.length - 1) / 2)) throw refusal("etcdserver: unhealthy cluster");
   }
 
-  /** The member that answers at an endpoint; nobody else speaks there. */
+  /** The member that answers at an endpoint. */
   #at(endpoint: string): EtcdMember {
     const member = this.#processes.get(hostOf(endpoint));
     if (member?.isServing !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));

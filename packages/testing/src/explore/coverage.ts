@@ -6,7 +6,7 @@ export interface KindCoverage {
   readonly kind: FaultKind;
   readonly cells: number;
   readonly visited: number;
-  /** Cells whose fault really struck; a site may not come up when the run goes otherwise. */
+  /** Cells whose fault did strike; a run that goes another way may not reach its site. */
   readonly struck: number;
   readonly failed: number;
 }

@@ -1,4 +1,7 @@
-/** What is stored at the end of a run, without that which chance and time decide, so that two runs can be compared. */
+/**
+ * The stored objects at the end of a run, without random and time-dependent parts, so that two runs can be
+ * compared.
+ */
 import { createHash } from "node:crypto";
 import type { UnstructuredObject } from "@setpoint/apimachinery";
 import type { StorageContents } from "@setpoint/apiserver";
@@ -11,7 +14,7 @@ export type EndState = ReadonlyMap<string, readonly Json[]>;
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** Not an operator's work: the control plane's own, and what is only about the way. */
+/** Not an operator's work: objects of the control plane, and objects about the way and not the result. */
 const leftOut =
   /^\/(events|namespaces|nodes|serviceaccounts|componentstatuses)$|^\/(events\.k8s\.io|coordination\.k8s\.io|apiextensions\.k8s\.io|apiregistration\.k8s\.io|rbac\.authorization\.k8s\.io|scheduling\.k8s\.io|flowcontrol\.apiserver\.k8s\.io|discovery\.k8s\.io)\//;
 const leftOutMetadata = new Set([
@@ -40,7 +43,7 @@ export function endState(contents: StorageContents): EndState {
   return new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Worlds share the objects with which they start, and nobody can change one. */
+/** Worlds share the objects with which they start, and no code can change them. */
 const known = new WeakMap<UnstructuredObject, Json>();
 
 function canonicalOf(object: UnstructuredObject): Json {
@@ -57,7 +60,7 @@ export function hashOf(state: EndState): string {
     .digest("hex");
 }
 
-/** Paths (`Pod.spec.nodeName`) that differ between runs which nothing struck, for which chance alone is the reason. */
+/** Paths (`Pod.spec.nodeName`) that differ between runs without faults, so that chance is the only reason. */
 export function chancePaths(states: readonly EndState[]): ReadonlySet<string> {
   const paths = new Set<string>();
   const [first, ...others] = states;
@@ -71,7 +74,7 @@ export function chancePaths(states: readonly EndState[]): ReadonlySet<string> {
   return paths;
 }
 
-/** Sentences about what differs; none when the states are alike but for these paths. */
+/** Sentences about the differences; none when the states are equal but for these paths. */
 export function differences(state: EndState, reference: EndState, chance: ReadonlySet<string>): readonly string[] {
   const found: string[] = [];
   for (const key of new Set([...reference.keys(), ...state.keys()])) {
@@ -90,7 +93,7 @@ function conditionTypes(objects: readonly Json[]): ReadonlySet<Json | undefined>
   return new Set(objects.flatMap((each) => conditionsOf(each).map((condition) => condition["type"])));
 }
 
-/** A condition that came with the fault and says that it is over is no difference. */
+/** A condition that came with the fault and reports its end is no difference. */
 function withoutPassed(object: Json, types: ReadonlySet<Json | undefined>): Json {
   const conditions = conditionsOf(object);
   const left = conditions.filter((each) => each["status"] !== "False" || types.has(each["type"]));
@@ -156,9 +159,9 @@ function without(value: Json, at: string, paths: ReadonlySet<string>): Json {
 function canonical(value: unknown, key: string, generation: number | undefined): Json {
   if (Array.isArray(value)) return sortedIfNamed(value.map((each) => canonical(each, key, generation)));
   if (key === "nodeName") return "(node)";
-  // A fingerprint of what was applied, the owner's UID with it; what came of it is compared itself.
+  // A hash of the applied object, with the owner's UID; the applied fields are compared themselves.
   if (key === appliedAnnotation && typeof value === "string") return value.slice(0, value.lastIndexOf("/"));
-  // How often a spec was changed on the way is not a matter of the end.
+  // The end does not depend on how often a spec changed.
   if (key === "observedGeneration" && value === generation) return "(current)";
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(
@@ -172,7 +175,7 @@ function canonical(value: unknown, key: string, generation: number | undefined):
   return typeof value === "number" || typeof value === "boolean" ? value : null;
 }
 
-/** What is empty and what is absent are the same to Kubernetes. */
+/** Kubernetes treats empty and absent fields alike. */
 function isEmpty(value: Json): boolean {
   return isRecord(value) ? Object.keys(value).length === 0 : isList(value) && value.length === 0;
 }
@@ -180,11 +183,11 @@ function isEmpty(value: Json): boolean {
 function isLeftOut(key: string, name: string): boolean {
   if (key === "metadata") return leftOutMetadata.has(name);
   if (key === "ownerReferences") return name === "uid";
-  // What a foreign hand added stays, and how often a container was started is history.
+  // What another client added stays, and how often a container was started is history.
   return name === foreignKey || ofContainers.has(name);
 }
 
-/** The order of what has generated names is chance. */
+/** The order of objects with generated names is random. */
 function sortedIfNamed(list: Json[]): Json[] {
   return JSON.stringify(list).includes("*") ? list.sort(byText) : list;
 }

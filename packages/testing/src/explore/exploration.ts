@@ -1,4 +1,4 @@
-/** What an exploration is asked for, and what it has come to. */
+/** The options of an exploration, and its result. */
 import type { Clock } from "@setpoint/host";
 import type { FaultKind } from "../faults/fault.ts";
 import type { BrokenRule, Oracle } from "../oracles/oracle.ts";
@@ -17,35 +17,47 @@ export interface ExploreOptions {
   readonly seconds?: number;
   /** Which faults strike; default: all that a conforming cluster may show. */
   readonly faults?: readonly FaultKind[];
-  /** Default: `allOracles`. The setting's own are always asked too. */
+  /** Default: `allOracles`. The setting's own oracles always judge too. */
   readonly oracles?: readonly Oracle[];
   /** Whether each fault strikes alone first; default true. */
   readonly singles?: boolean;
-  /** So many pairs of faults at most, after all single ones; those that lead to nothing new are not counted. Default 0. */
+  /**
+   * At most this many pairs of faults, after all single ones; pairs that lead to no new state do not count.
+   * Default 0.
+   */
   readonly pairs?: number;
-  /** So many random schedules with several faults, after that; the worlds take turns. Default 0. */
+  /** This many random schedules with several faults, after that; the worlds take turns. Default 0. */
   readonly swarm?: number;
   /** How long a world may take to settle, in milliseconds of virtual time; default five minutes. */
   readonly withinMs?: number;
-  /** How long it must be quiet after each run; default three minutes. The first world must be quiet for a day without faults. */
+  /**
+   * How long it must be quiet after each run; default three minutes. The first world must be quiet for a day
+   * without faults.
+   */
   readonly quietMs?: number;
-  /** Every detail of every kind at every site (each status of B5, each child of E1), instead of one after the other. */
+  /**
+   * Tries every detail of every kind at every site (each status of B5, each child of E1), not one detail a
+   * site.
+   */
   readonly thorough?: boolean;
-  /** Changes of the spec that are made and taken back at each step (E6). */
+  /** Changes of the spec that a user makes and reverts at each step (E6). */
   readonly flips?: readonly Readonly<Record<string, unknown>>[];
-  /** Fields that may end otherwise than without faults, as `Pod.spec.containers.*.args`; `*` is any element of a list. */
+  /**
+   * Fields whose final value may differ from a run without faults, as `Pod.spec.containers.*.args`; `*` is
+   * any element of a list.
+   */
   readonly mayDiffer?: readonly string[];
-  /** Different failures after which it ends; default 3. */
+  /** The number of different failures after which the exploration ends; default 3. */
   readonly failuresMax?: number;
-  /** Of all schedules, only each `of`-th from `index` on: for several processes. */
+  /** Only each `of`-th schedule from `index` on: for several processes. */
   readonly shard?: { readonly index: number; readonly of: number };
-  /** What need not be run again, by the names that `onDone` was called with. */
+  /** What need not run again, by the names that `onDone` got. */
   readonly visited?: { has(name: string): boolean };
-  /** Called before each run, those too that others are compared to, and those that make a failure smaller. */
+  /** Called before each run, also before reference runs and runs that shrink a failure. */
   readonly onBegin?: () => void;
   /** Called after each run. */
   readonly onRun?: (run: FinishedRun) => void;
-  /** Called when something is done and has broken no rule, with a name for `visited`. */
+  /** Called when a part of the exploration is done and broke no rule, with a name for `visited`. */
   readonly onDone?: (name: string) => void;
   /** Called when a failure is found and shrunk. `onDone` gets the same `name` when the failure is fixed. */
   readonly onFailure?: (failure: Failure, name: string) => void;
@@ -79,7 +91,7 @@ export interface Exploration {
   readonly failures: readonly Failure[];
   readonly coverage: readonly StoryCoverage[];
   readonly pairs: PairCounts;
-  /** Whether everything that was asked for was run, and nothing was cut off by the time. */
+  /** Whether all runs that the options ask for took place within the time. */
   readonly isComplete: boolean;
   /** Real time, in milliseconds. */
   readonly tookMs: number;
@@ -87,11 +99,11 @@ export interface Exploration {
 
 /** How many pairs of faults ran, and how many were skipped as redundant. */
 export interface PairCounts {
-  /** Pairs that were run now. */
+  /** Pairs that ran now. */
   readonly run: number;
-  /** Pairs that would have led to a state that was seen before. */
+  /** Pairs that would have led to a known state. */
   readonly skipped: number;
-  /** Of so many faults that can be the first of a pair, so many have been followed by all that can come after them. */
+  /** The number of faults that can be the first of a pair; `firstsDone` of them ran with every second one. */
   readonly firsts: number;
   readonly firstsDone: number;
 }

@@ -1,10 +1,10 @@
-/** Folds what happens again and again, so that a run which goes round in circles is as short as one that does not. */
+/** Folds repeated lines, so that a run with a loop is as short as one without. */
 import { sitePattern } from "../faults/site-pattern.ts";
 import type { RunLine } from "./run-line.ts";
 
-/** So many different lines make a circle at most. */
+/** The maximum number of lines in a loop. */
 const circleMax = 4;
-/** How often each line of a circle must come at least, and all of them on average. */
+/** How often each line of a loop must occur at least, and all of them on average. */
 const timesMin = 2;
 const roundsMin = 3;
 
@@ -15,7 +15,10 @@ interface Stretch {
   readonly last: RunLine;
 }
 
-/** Each line of a circle once, then how many more there were, and until when. What strikes and what breaks is never folded. */
+/**
+ * Each line of a loop once, then how many more there were, and until when. Faults and broken rules are never
+ * folded.
+ */
 export function folded(lines: readonly RunLine[]): readonly RunLine[] {
   const keys = lines.map(keyOf);
   const result: RunLine[] = [];
@@ -35,7 +38,7 @@ export function folded(lines: readonly RunLine[]): readonly RunLine[] {
   return result;
 }
 
-/** The circle that begins here and saves most lines. */
+/** The loop that begins here and saves most lines. */
 function longestAt(
   lines: readonly RunLine[],
   keys: readonly (string | undefined)[],
@@ -60,7 +63,9 @@ function longestAt(
   return best;
 }
 
-/** Equal for lines that say the same but for versions and names that chance has made; undefined for what is never folded. */
+/**
+ * Equal for lines that differ only in versions and random names; undefined for lines that are never folded.
+ */
 function keyOf({ kind, who, text }: RunLine): string | undefined {
   if (kind === "fault" || kind === "broken") return undefined;
   return `${who} ${kind} ${sitePattern(text.replace(/ \(version \d+\)$/, ""))}`;

@@ -1,4 +1,4 @@
-/** Which pairs of faults are run, and in which order. */
+/** Which pairs of faults run, and in which order. */
 import { createHash } from "node:crypto";
 import { seededRandom } from "@setpoint/host/simulated";
 import { type Fault, siteName } from "../faults/fault.ts";
@@ -10,13 +10,13 @@ import { cellOf, interleaved, takingTurns } from "./schedule-plan.ts";
 
 export interface PairSearchOptions {
   readonly seed: number;
-  /** All see the same first faults; what comes second is shared out. */
+  /** All threads run the same first faults, and share the second ones. */
   readonly shard: { readonly index: number; readonly of: number };
   readonly pairsMax: number;
   isOver(): boolean;
   isDone(name: string): boolean;
   done(name: string): void;
-  /** The run of a first fault, which says what the world was like at each site. */
+  /** The run of a first fault, which has the state of the world at each site. */
   alone(explored: Explored, fault: Fault): Promise<RunReport>;
   together(explored: Explored, faults: readonly [Fault, Fault], name: string): Promise<RunReport>;
 }
@@ -24,23 +24,26 @@ export interface PairSearchOptions {
 interface First {
   readonly explored: Explored;
   readonly fault: Fault;
-  /** What it is called when all that can follow it was run. */
+  /** Its name in `onDone`, when every second fault ran. */
   readonly name: string;
 }
 
-/** Seconds that are run before the next first fault has its turn: an exploration that ends early has seen something of each. */
+/**
+ * How long the pairs of a first fault run before the next one has its turn. An exploration that ends early
+ * has then tried some of each.
+ */
 const atOnce = 32;
 const hashLength = 12;
 
 /**
- * After each single fault, each fault at each site that still comes. A second fault that strikes the same state of the world in the
- * same way has been seen already, whichever fault led there; and two faults are never tried in both orders.
+ * After each single fault, each fault at each later site. A second fault that strikes a known state of the
+ * world in the same way is skipped, whichever fault led there. Two faults are never tried in both orders.
  */
 export class PairSearch {
   readonly #options: PairSearchOptions;
   readonly #firsts: readonly First[];
   readonly #seen = new Set<string>();
-  /** First faults with a pair that breaks a rule: the next exploration runs it again. */
+  /** First faults with a pair that breaks a rule: the next exploration runs them again. */
   readonly #broken = new Set<string>();
   #run = 0;
   #skipped = 0;
@@ -70,7 +73,7 @@ export class PairSearch {
     return this.#run >= this.#options.pairsMax || this.#options.isOver();
   }
 
-  /** Some seconds of each; those that are not done with yet. */
+  /** Runs each first fault for some seconds, and returns those that are not done. */
   async #round(open: readonly First[]): Promise<readonly First[]> {
     const left: First[] = [];
     for (const first of open) {
@@ -84,7 +87,7 @@ export class PairSearch {
     return left;
   }
 
-  /** Whether all that can follow was run. */
+  /** Whether every second fault ran. */
   async #follow(first: First): Promise<boolean> {
     const { explored, fault } = first;
     const single = await this.#options.alone(explored, fault);
@@ -102,7 +105,10 @@ export class PairSearch {
     return true;
   }
 
-  /** What may strike after the first fault, once for each state of the world, and only this thread's share. */
+  /**
+   * The faults that may strike after the first one, once for each state of the world, and only this thread's
+   * share.
+   */
   #seconds(single: RunReport, { explored }: First): readonly { readonly second: Fault; readonly name: string }[] {
     const { seed, shard } = this.#options;
     const fromMs = single.struck[0]?.atMs ?? Infinity;
@@ -125,13 +131,13 @@ export class PairSearch {
   }
 }
 
-/** A site without its number: what is asked, or what is seen. */
+/** A site without its number: the request or the event. */
 function shapeOf(at: Fault["at"]): string {
   if ("atMs" in at) return `${at.atMs}`;
   return "write" in at ? at.write : at.event;
 }
 
-/** A kind, and what it is done to; other details take turns. */
+/** A kind and its object; other details take turns. */
 function sortOf(fault: Fault): string {
   if (fault.kind === "E1") return `E1 ${fault.child.resource}`;
   return fault.kind === "E2" ? `E2 ${fault.child.resource} ${fault.own} ${fault.of ?? ""}` : fault.kind;

@@ -1,12 +1,12 @@
 /**
- * The faults that may strike a world, as data: a fault is one line of JSON that a failing run prints and that can be pasted back.
- * Its `kind` is the number in the catalogue (docs/exploring.md); its `at` says where it strikes, in words that survive changes of
- * code elsewhere.
+ * The faults that may strike a world, as data. A fault is one line of JSON that a failing run prints and that
+ * a user can paste back. Its `kind` is the number in the catalogue (docs/exploring.md). Its `at` says where
+ * it strikes, in words that survive changes of code elsewhere.
  */
 
 /**
- * The n-th write (from 1) of an operator that looks like `write`: verb, resource and name as the trace has them, with `*` for what
- * chance decides (`POST default/pods/orders-*`, `etcd add http://*:2380`).
+ * The n-th write (from 1) of an operator that matches `write`: verb, resource and name as in the trace, with
+ * `*` for random parts (`POST default/pods/orders-*`, `etcd add http://*:2380`).
  */
 export interface WriteSite {
   readonly by: string;
@@ -14,7 +14,10 @@ export interface WriteSite {
   readonly nth: number;
 }
 
-/** The n-th event (from 1) of a resource (`pods`) that an operator's watch would deliver, first lists not counted. */
+/**
+ * The n-th event (from 1) of a resource (`pods`) that an operator's watch would deliver; first lists do not
+ * count.
+ */
 export interface EventSite {
   readonly by: string;
   readonly event: string;
@@ -26,73 +29,88 @@ export interface TimeSite {
   readonly atMs: number;
 }
 
-/** Between two steps of an operator: right after one of its writes has been done, or at a moment. */
+/** Between two steps of an operator: right after the server executed one of its writes, or at a moment. */
 export type StepSite = WriteSite | TimeSite;
 
-/** An object, by resource (`pods`, `persistentvolumeclaims`) and by its rank in the order of names at that moment, from 0. */
+/**
+ * An object, by resource (`pods`, `persistentvolumeclaims`) and by its position in the order of names at that
+ * moment, from 0.
+ */
 export interface ChildChoice {
   readonly resource: string;
   readonly rank: number;
 }
 
-/** What befalls a request that changes something, or the process that sends it. */
+/** A fault of a request that changes something, or of the process that sends it. */
 export type WriteFault =
   /** The process dies before the write is sent. */
   | { readonly kind: "A1"; readonly at: WriteSite }
-  /** The process dies when it has the answer, before it asks for anything else. */
+  /** The process dies when it has the answer, before its next request. */
   | { readonly kind: "A2"; readonly at: WriteSite }
-  /** The write is done and the process dies before the answer comes. */
+  /** The server executes the write, and the process dies before it gets the answer. */
   | { readonly kind: "A3"; readonly at: WriteSite }
   /** From this write on the process dies at every `every`-th write, `times` times. */
   | { readonly kind: "A6"; readonly at: WriteSite; readonly every: number; readonly times: number }
   /** The write never leaves, and the caller gets an error. */
   | { readonly kind: "B1"; readonly at: WriteSite }
-  /** The write is done, and its answer is lost. */
+  /** The server executes the write, and the answer is lost. */
   | { readonly kind: "B2"; readonly at: WriteSite }
-  /** The caller hears of a timeout at once, and the write is done so much later. */
+  /** The caller gets a timeout at once, and the server executes the write this much later. */
   | { readonly kind: "B3"; readonly at: WriteSite; readonly lateMs: number }
-  /** Refused with 409 so many times in a row, as if another writer were faster. */
+  /** The server refuses with 409 this many times in a row, as if another writer were faster. */
   | { readonly kind: "B4"; readonly at: WriteSite; readonly times: number }
-  /** Refused with 429, 500 or 503 so many times in a row; 429 and 503 say when to come back. */
+  /** The server refuses with 429, 500 or 503 this many times in a row; 429 and 503 have a Retry-After. */
   | { readonly kind: "B5"; readonly at: WriteSite; readonly status: 429 | 500 | 503; readonly times: number }
-  /** Refused with 403 (a quota) for so long. */
+  /** The server refuses with 403 (a quota) for this long. */
   | { readonly kind: "B6"; readonly at: WriteSite; readonly forMs: number };
 
-/** What befalls that which an operator sees. The first two strike the stream of one resource, so that caches lie apart. */
+/**
+ * A fault of what an operator observes. The first two strike the stream of one resource, so that caches
+ * differ in age.
+ */
 export type ObservationFault =
-  /** This event and what follows of this resource comes so much later. */
+  /** This event and all later ones of its resource arrive this much later. */
   | { readonly kind: "C1"; readonly at: EventSite; readonly forMs: number }
-  /** The process dies at this event; the next one lists from a server that is `back` events behind, for so long. */
+  /**
+   * The process dies at this event. The next one lists from a server that is `back` events behind, for this
+   * long.
+   */
   | { readonly kind: "C3"; readonly at: EventSite; readonly back: number; readonly forMs: number }
-  /** The living process is reconnected to a server that is behind for so long. */
+  /** The running process reconnects to a server that is behind for this long. */
   | { readonly kind: "C4"; readonly at: EventSite; readonly forMs: number }
-  /** This event and all of its resource for so long are never told one by one: a list shows only how it ended. */
+  /** The watch delivers no event of the resource for this long: a list then shows only the result. */
   | { readonly kind: "C5"; readonly at: EventSite; readonly forMs: number }
   /** The watch breaks before this event; `compacted` makes the resumption fail with 410, so that a list follows. */
   | { readonly kind: "C6"; readonly at: EventSite; readonly compacted: boolean }
-  /** The watch falls silent before this event without a word, not even bookmarks, and breaks after so long. */
+  /** The watch delivers nothing from this event on, not even bookmarks, and breaks after this long. */
   | { readonly kind: "C7"; readonly at: EventSite; readonly forMs: number }
-  /** The watch breaks, and the next request is refused with "too large resource version" so many times. */
+  /**
+   * The watch breaks, and the server refuses the next request with "too large resource version" this many
+   * times.
+   */
   | { readonly kind: "C8"; readonly at: EventSite; readonly times: number }
-  /** Everything of the resource is listed once more, without any change. */
+  /** The operator lists the resource once more, without any change. */
   | { readonly kind: "C10"; readonly at: EventSite }
-  /** As C5, but only deletions wait, until the namesake is there: both are seen as one change with another UID. */
+  /**
+   * As C5, but only deletions wait until an object of the same name exists: a list shows both as one change
+   * with another UID.
+   */
   | { readonly kind: "C11"; readonly at: EventSite; readonly forMs: number }
-  /** Hostile: no correct server does it. The event is dropped from an open watch. */
+  /** Hostile: no correct server does it. An open watch drops the event. */
   | { readonly kind: "C13"; readonly at: EventSite };
 
-/** What befalls a process and its time. */
+/** A fault of a process or of its clocks. */
 export type ProcessFault =
   /** Another client holds the lease for this long, in the middle of the process's work. */
   | { readonly kind: "D1"; readonly at: StepSite; readonly forMs: number }
-  /** Requests for leases take so long, for so long. */
+  /** Requests for leases take `delayMs`, for this long. */
   | { readonly kind: "D2"; readonly at: StepSite; readonly delayMs: number; readonly forMs: number }
-  /** The process stands still (SIGSTOP) and goes on as if nothing had been. */
+  /** The process stops (SIGSTOP) and continues without notice of it. */
   | { readonly kind: "D3"; readonly at: StepSite; readonly forMs: number }
   /** The process's wall clock jumps, forward or back. */
   | { readonly kind: "D4"; readonly at: StepSite; readonly byMs: number };
 
-/** What others do to the cluster. */
+/** What users, other clients and machines do to the cluster. */
 export type WorldFault =
   /** Another client deletes a child. */
   | { readonly kind: "E1"; readonly at: StepSite; readonly child: ChildChoice }
@@ -109,9 +127,9 @@ export type WorldFault =
     }
   /** A user deletes the story's objects and removes their finalizers, then creates them again. */
   | { readonly kind: "E3"; readonly at: StepSite }
-  /** The namespace is terminated and made again with the story's objects. */
+  /** A user deletes the namespace, and creates it again with the story's objects. */
   | { readonly kind: "E4"; readonly at: StepSite }
-  /** The spec is changed and changed back after so long. */
+  /** A user changes the spec, and reverts it after this long. */
   | {
       readonly kind: "E6";
       readonly at: StepSite;
@@ -120,13 +138,13 @@ export type WorldFault =
     }
   /** The processes of a pod die. */
   | { readonly kind: "E8"; readonly at: StepSite; readonly rank: number }
-  /** A node loses power; it comes back after so long, or never. */
+  /** A node loses power; it recovers after this long, or never. */
   | { readonly kind: "E9"; readonly at: StepSite; readonly rank: number; readonly backMs?: number }
-  /** A claim and what is on it are lost, with the pod that uses it. */
+  /** A claim and its data are lost, with the pod that uses it. */
   | { readonly kind: "E10"; readonly at: StepSite; readonly rank: number }
   /**
-   * A user replaces an object that the operator only reads by an equal one. The caches show the deletion at once, and the new object
-   * after so long.
+   * A user replaces an object that the operator only reads by an equal one. The caches show the deletion at
+   * once, and the new object after this long.
    */
   | { readonly kind: "E11"; readonly at: StepSite; readonly child: ChildChoice; readonly forMs: number };
 
@@ -173,7 +191,10 @@ export const faultNames: Readonly<Record<FaultKind, string>> = {
   E11: "object that is only read replaced",
 };
 
-/** What no conforming API server does: an alarm after it is not a bug of the operator, and is reported apart. */
+/**
+ * Whether no conforming API server does it. A broken rule after such a fault is no bug of the operator, and
+ * is reported apart.
+ */
 export function isHostile({ kind }: Fault): boolean {
   return kind === "C13";
 }
@@ -192,7 +213,7 @@ export function siteName(site: WriteSite | EventSite | TimeSite): string {
   return `${site.by}: event of ${site.event} #${site.nth}`;
 }
 
-/** How long a fault goes on by itself, in milliseconds. */
+/** How long a fault lasts, in milliseconds. */
 export function durationOf(fault: Fault): number {
   const { forMs = 0, lateMs = 0, backMs = 0 } = fault as { forMs?: number; lateMs?: number; backMs?: number };
   return forMs + lateMs + backMs;

@@ -1,16 +1,16 @@
-/** What a person changes in a child by hand: one value that its operator has set, beside labels. */
+/** An edit of a child by hand: it changes one value that the operator set, beside labels. */
 import { isJsonObject, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 
 type Step = string | number;
 
-/** Fields whose maps hold texts that are anybody's choice; of other texts only some are valid. */
+/** Fields whose maps hold free texts; of other texts only some are valid. */
 const ofFreeTexts: ReadonlySet<string> = new Set(["data", "stringData", "selector"]);
 const notEdited: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
 /** A value that can be changed. */
 interface Editable {
   readonly path: readonly Step[];
-  /** It is a part of what an item of a list is known by (the port of a Service). */
+  /** Whether it is part of the key of a list's item (the port of a Service). */
   readonly isKey: boolean;
 }
 
@@ -25,8 +25,9 @@ export interface SpecEdit {
 }
 
 /**
- * Changes one value of `child` which one of `managers` owns: a number by one, a boolean to the other, a free text to another; `rank`
- * chooses which, and goes round. Lists are written as a whole, as people do. Undefined when there is no such value.
+ * Changes one value of `child` which one of `managers` owns: a number by one, a boolean to the other, a free
+ * text to another. `rank` chooses the value, modulo their number. Lists are written as a whole, as people do.
+ * Undefined when there is no such value.
  */
 export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank: number): SpecEdit | undefined {
   const found = new Map<string, Editable>();
@@ -43,7 +44,10 @@ export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank:
   return chosen && { patch: patched(child, chosen.path) as JsonObject, addsItem: chosen.isKey };
 }
 
-/** The values of `value` that are named by a set of fields, and that can be changed to another one; `keys` are those of a list's item. */
+/**
+ * The values of `value` that a set of fields names and that can be changed; `keys` are those of a list's
+ * item.
+ */
 function* ownedValues(
   fields: JsonObject,
   value: unknown,
@@ -60,7 +64,7 @@ function* ownedValues(
   }
 }
 
-/** What an item of FieldsV1 (`k:{"port":80}`) is known by. */
+/** The key of an item of FieldsV1 (`k:{"port":80}`). */
 function keysOf(name: string): readonly (readonly [string, unknown])[] {
   return name.startsWith("k:") ? Object.entries(JSON.parse(name.slice(2)) as JsonObject) : [];
 }
@@ -81,7 +85,7 @@ function otherValue(value: unknown, path: readonly Step[]): unknown {
   return typeof value === "string" && isFree ? `${value}-edited` : undefined;
 }
 
-/** Only what is on the way to the value; of a list everything. */
+/** Only the path to the value; a list is kept whole. */
 function patched(value: unknown, [step, ...rest]: readonly Step[], before: readonly Step[] = []): unknown {
   if (step === undefined) return otherValue(value, before);
   const path = [...before, step];

@@ -1,4 +1,4 @@
-/** Explores what a module exports, by several threads at once, and goes on where another exploration has ended. */
+/** Explores what a module exports on several threads, and resumes an earlier exploration. */
 import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "@setpoint/host";
@@ -25,41 +25,47 @@ export interface ModuleOptions {
   readonly seconds?: number;
   /** Whether each fault strikes alone first; default true. */
   readonly singles?: boolean;
-  /** With `resume`, what earlier explorations with the same file have run counts too, here and for `swarm`. */
+  /**
+   * With `resume`, the pairs of earlier explorations with the same file count too; the same holds for
+   * `swarm`.
+   */
   readonly pairs?: number;
   readonly swarm?: number;
   /** Only worlds with this in their names. */
   readonly world?: string;
   readonly seed?: number;
   readonly thorough?: boolean;
-  /** A file that keeps what was run and what has failed. */
+  /** A file that keeps which runs are done and which failed. */
   readonly resume?: string;
   readonly failuresMax?: number;
   readonly traceFolder?: string;
-  /** Called every ten seconds, while something is run. */
+  /** Called every ten seconds during the exploration. */
   readonly onProgress?: (moment: Moment) => void;
   /** Called with each new failure's text. */
   readonly onFailure?: (text: string) => void;
   readonly clock?: Clock;
 }
 
-/** What an exploration by threads has come to. */
+/** The result of an exploration on several threads. */
 export interface Summary {
   readonly schedules: number;
   readonly pairs: PairCounts;
-  /** Random schedules and pairs that have broken no rule, in all explorations with this file. */
+  /** Random schedules and pairs that broke no rule, in all explorations with this file. */
   readonly total: ProgressCounts;
   readonly coverage: readonly StoryCoverage[];
-  /** Each with its rule, its smallest schedule, its trace and the path of its page; those too that are open from before. */
+  /**
+   * Each failure with its rule, its smallest schedule, its trace and the path of its page; also failures that
+   * are open from before.
+   */
   readonly failures: readonly { readonly rule: string; readonly text: string }[];
   readonly isComplete: boolean;
   readonly tookMs: number;
 }
 
-/** What one thread has come to. */
+/** The result of one thread. */
 type Share = Omit<Summary, "tookMs" | "failures" | "total">;
 
-/** What a thread is started with. */
+/** The input of a thread. */
 export interface WorkerTask extends Omit<ModuleOptions, "clock" | "resume" | "workers" | "onProgress" | "onFailure"> {
   readonly module: string;
   readonly shard: { readonly index: number; readonly of: number };

@@ -1,4 +1,6 @@
-/** All laws of a reconciler as one test, under any test runner: it returns a promise, and needs nothing else of it. */
+/**
+ * All laws of a reconciler as one test, under any test runner: the test is a function that returns a promise.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import { coverageOf, coverageTable } from "../explore/coverage.ts";
 import { explore } from "../explore/explore.ts";
@@ -15,7 +17,7 @@ export interface LawOptions extends Omit<ExploreOptions, "subject" | "seed"> {
   readonly seed?: number;
   /** Where the pages of failures are written; default: a folder in the system's one for temporary files. */
   readonly traceFolder?: string;
-  /** A line that a failure has printed: only this schedule is run. */
+  /** A line that a failure printed: only this schedule runs. */
   readonly repro?: string;
 }
 
@@ -25,8 +27,9 @@ const withinDefaultMs = 300_000;
 const quietDefaultMs = 180_000;
 
 /**
- * Explores an operator in all worlds under every single fault, within the time that it is given, and throws when a rule was broken.
- * The error says which rule, by which faults, with a trace that a person can read, a line to run it again, and the path of a page.
+ * Explores an operator in all worlds under every single fault, within its time, and throws when a rule broke.
+ * The error names the rule and the faults, with a readable trace, a line to run it again, and the path of a
+ * page.
  */
 export async function reconcilerLaws(subject: Subject, options: LawOptions): Promise<Exploration> {
   const { seed = 1, traceFolder = defaultTraceFolder(), repro, ...rest } = options;
@@ -42,7 +45,7 @@ export async function reconcilerLaws(subject: Subject, options: LawOptions): Pro
 /** A test runner's function with options: `test` of vitest and of `node:test`. */
 export type TestFunction = (name: string, options: { readonly timeout: number }, run: () => Promise<void>) => unknown;
 
-/** Shrinking and the runs that others are compared to, after the time for exploring. */
+/** The time for shrinking and for reference runs, after the exploration. */
 const restMs = 60_000;
 
 /** Declares a test of all laws, with a time limit that fits `seconds`: `testLaws(test, "candies keep the laws", candies, { worlds })`. */
@@ -53,7 +56,7 @@ export function testLaws(test: TestFunction, name: string, subject: Subject, opt
   });
 }
 
-/** Runs the one schedule that a failure has printed, with the same rules. */
+/** Runs the one schedule that a failure printed, with the same rules. */
 export async function replaySchedule(
   subject: Subject,
   options: Pick<LawOptions, "worlds" | "oracles" | "withinMs" | "quietMs" | "mayDiffer">,

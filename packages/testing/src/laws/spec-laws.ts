@@ -1,4 +1,7 @@
-/** Laws of a kind's spec, as Acto holds them: what is wanted has an effect, is reached from anywhere, and can be taken back. */
+/**
+ * Laws of a kind's spec, as Acto holds them: a change has an effect, the same result follows from any earlier
+ * state, and a change can be reverted.
+ */
 import { isApiError, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
@@ -10,7 +13,7 @@ import { settingOf, type Subject } from "../explore/story.ts";
 import { FaultBoard } from "../faults/fault-board.ts";
 import { simulateWatched, type WatchedWorld } from "../simulate.ts";
 
-/** A kind that was made by `defineKind`. */
+/** A kind that `defineKind` returned. */
 export interface KindWithSchema extends KindRef<KubeObject> {
   crd(): KubeObject;
 }
@@ -18,18 +21,21 @@ export interface KindWithSchema extends KindRef<KubeObject> {
 /** The kind whose spec is changed field by field, and the known exceptions. */
 export interface SpecLawOptions {
   readonly kind: KindWithSchema;
-  /** What each operation begins from. */
+  /** The object from which each operation begins. */
   readonly base: KubeObject;
   readonly seed?: number;
   /** Values by path (`spec.version`) for fields whose texts cannot be guessed. */
   readonly samples?: Readonly<Record<string, readonly unknown[]>>;
-  /** Fields whose change has no effect that can be seen in the cluster at once, each with the reason. */
+  /** Fields whose change has no visible effect in the cluster at once, each with the reason. */
   readonly ignored?: Readonly<Record<string, string>>;
-  /** Fields of the spec with which a fresh object comes to another end than a changed one, each with the reason. */
+  /**
+   * Fields of the spec with which a fresh object ends in another state than a changed one, each with the
+   * reason.
+   */
   readonly historical?: Readonly<Record<string, string>>;
   /** Fields of objects that may end otherwise than with a fresh object, as in `reconcilerLaws`. */
   readonly mayDiffer?: readonly string[];
-  /** Of other fields than these nothing is done. */
+  /** Only these fields are changed. */
   readonly only?: readonly string[];
   readonly withinMs?: number;
   /** Real time after which no new operation begins. */
@@ -39,23 +45,23 @@ export interface SpecLawOptions {
 
 /** Which fields of the spec were changed, and what went wrong. */
 export interface SpecReport {
-  /** All fields of the spec, and those that something was done to. */
+  /** All fields of the spec; `exercised` are those that an operation changed. */
   readonly fields: readonly string[];
   readonly exercised: readonly string[];
   readonly operations: number;
   /** Operations that the API refused, as it should or not. */
   readonly refused: number;
-  /** Sentences. */
+  /** One sentence for each broken law. */
   readonly failures: readonly string[];
   readonly tookMs: number;
 }
 
 const withinDefaultMs = 300_000;
-/** Runs of the base from other seeds, which show what is chance. */
+/** Runs of the base from other seeds, which show the random parts. */
 const chanceRuns = 2;
 const linesMax = 3;
 
-/** Does every operation that follows from the schema, each from the base; throws when a law was broken. */
+/** Runs every operation that follows from the schema, each from the base; throws when a law broke. */
 export async function specLaws(subject: Subject, options: SpecLawOptions): Promise<SpecReport> {
   const report = await exploreSpec(subject, options);
   if (report.failures.length === 0) return report;
@@ -155,7 +161,7 @@ class SpecRuns {
       if (anew !== undefined)
         sentences.push(...this.#compare("not what a fresh object comes to", watched, anew, reference));
     }
-    // A spec that cannot be had may wait for ever; taken back, all must be well again.
+    // An impossible spec may wait for ever; after the revert all must be well again.
     await world.patch(kind, name, { spec: backTo(base, operation) }).catch((error: unknown) => {
       if (!isApiError(error)) throw error;
     });
@@ -241,7 +247,7 @@ function backTo(base: KubeObject, { path }: SpecOperation): unknown {
   const [, first = ""] = path.split(".");
   const { spec = {} } = base as KubeObject & { readonly spec?: Readonly<Record<string, unknown>> };
   const before = spec[first];
-  // A merge patch keeps what an object has beside; so the field goes first when it is one.
+  // A merge patch keeps other fields of an object, so the field is removed first when it is one.
   return { [first]: before ?? null };
 }
 

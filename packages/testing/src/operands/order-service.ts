@@ -1,6 +1,7 @@
 /**
- * A model of a system outside the cluster that is asked over HTTP: a chocolate factory that takes orders and works on them. It
- * does what is asked as often as it is asked, unless it knows keys of idempotency: who orders twice pays twice.
+ * A model of a system outside of the cluster with an HTTP API: a chocolate factory that takes orders and
+ * works on them. It executes each request, also a repeated one, unless it supports idempotency keys: a client
+ * that orders twice pays twice.
  */
 import { type Host, sleep } from "@setpoint/host";
 import type { Program, ProgramModel } from "../program-model.ts";
@@ -9,7 +10,7 @@ import { Reachability } from "./reachability.ts";
 /** An order as the service answers it. */
 export interface Order {
   readonly id: string;
-  /** What the caller calls it; several orders may have the same. */
+  /** The caller's name for the order; several orders may have the same. */
   readonly reference: string;
   readonly flavor: string;
   readonly state: "accepted" | "made" | "cancelled";
@@ -25,7 +26,7 @@ export interface NewOrder {
 
 /** How the simulated service behaves. */
 export interface OrderServiceOptions {
-  /** Whether it knows keys of idempotency; default false, as most services. */
+  /** Whether it supports idempotency keys; default false, as most services. */
   readonly idempotent?: boolean;
   /** How long it works on an order, at most; default ten seconds. */
   readonly workMsMax?: number;
@@ -46,8 +47,8 @@ const workMsMaxDefault = 10_000;
 const latencyMsMax = 30;
 
 /**
- * To be reached by `process.call`, so that its calls are traced, counted and cut off with the process:
- * `process.call("factory order", "write", () => factory.order({ … }))`.
+ * Call it through `process.call`, so that its calls are traced, counted and cut off with the process:
+ * `process.call("factory order", "write", ()
  */
 export class OrderService implements ProgramModel {
   /** Down, hung, partitioned, slow, answers lost. */
@@ -76,7 +77,7 @@ export class OrderService implements ProgramModel {
     throw new Error("Cannot start the order service in a pod: it is outside of the cluster");
   }
 
-  /** All that it ever took, cancelled ones too. */
+  /** All orders that it took, also cancelled ones. */
   get orders(): readonly Order[] {
     return [...this.#orders.values()];
   }
@@ -89,12 +90,12 @@ export class OrderService implements ProgramModel {
     return [...seen].filter(([, count]) => count > 1).map(([reference]) => reference);
   }
 
-  /** The next requests are answered with this status, and not done. */
+  /** It answers the next requests with this status, and does not execute them. */
   refuse(count: number, status = 503): void {
     this.#refusals = Array.from({ length: count }, () => status);
   }
 
-  /** A restore from an old backup, or none: it knows nothing of any order any more. */
+  /** It loses all orders, as by a restore from an old backup. */
   loseData(): void {
     this.#orders = new Map();
     this.#byKey.clear();

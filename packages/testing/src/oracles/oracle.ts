@@ -9,7 +9,7 @@ import type { ProgramModel } from "../program-model.ts";
 import type { EndState } from "../explore/end-state.ts";
 import type { ObjectName } from "../world.ts";
 
-/** A world as an oracle sees it: everything that is stored, without asking anybody. */
+/** A world as an oracle sees it: everything that is stored, without a request. */
 export interface WorldView {
   /** Virtual time, in milliseconds. */
   readonly nowMs: number;
@@ -36,17 +36,20 @@ export interface RunEnd {
   readonly faults: readonly Fault[];
   /** Undefined when the world settled, else why not. */
   readonly unsettled: string | undefined;
-  /** What was asked or written in the time of rest; empty when all was quiet. */
+  /** Requests in the time of rest; empty when all was quiet. */
   readonly loud: readonly string[];
   readonly quietHours: number;
-  /** Whether a person has added an item to a list of a child (E2 of a key): an apply leaves it there, and what is made from the child has it. */
+  /**
+   * Whether a user added an item to a list of a child (E2 of a key). An apply leaves it there, and objects
+   * made from the child have it.
+   */
   readonly hasForeignItems: boolean;
   readonly end: Ending;
   /** The same of the run without faults; absent when this is it. */
   readonly reference: Reference | undefined;
 }
 
-/** What a run has come to. */
+/** The result of a run. */
 export interface Ending {
   readonly state: EndState;
   /** What the operators created and deleted, and how often: `create default/pods/orders-*`. */
@@ -54,13 +57,13 @@ export interface Ending {
 }
 
 export interface Reference extends Ending {
-  /** Paths that chance decides. */
+  /** Paths whose values are random. */
   readonly chance: ReadonlySet<string>;
 }
 
 /** One run's judge. Each method says which rule was broken, in a sentence, or nothing. */
 export interface Judge {
-  /** After every request, at the moment at which the server has done it. */
+  /** After every request, when the server has executed it. */
   passed?(hop: Hop): string | undefined;
   /** After every change of an object of the operators' kinds. */
   changed?(change: Change): string | undefined;
@@ -81,8 +84,8 @@ export interface BrokenRule {
 }
 
 /**
- * A rule of an author's own, looked at after every write of anybody: true or undefined when it holds, false or a sentence when it
- * does not.
+ * An author's own rule, checked after every write of any client. It returns true or undefined when the rule
+ * holds, false or a sentence when it does not.
  */
 export function invariant(name: string, holds: (view: WorldView) => boolean | string | undefined): Oracle {
   return {

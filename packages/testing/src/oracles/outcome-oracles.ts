@@ -4,7 +4,10 @@ import type { Fault } from "../faults/fault.ts";
 import type { ProgramModel } from "../program-model.ts";
 import type { Oracle } from "./oracle.ts";
 
-/** ESR, first half: after the last fault the world settles in time, unless people have destroyed what only they can bring back. */
+/**
+ * ESR, first half: after the last fault the world settles in time, unless people destroyed what only they can
+ * restore.
+ */
 export const converges: Oracle = {
   name: "converges",
   judge: ({ models }) => ({
@@ -15,7 +18,7 @@ export const converges: Oracle = {
   }),
 };
 
-/** ESR, second half: once settled, nobody writes and nobody reads. */
+/** ESR, second half: once settled, no operator writes or reads. */
 export const staysQuiet: Oracle = {
   name: "stays quiet",
   judge: () => ({
@@ -45,7 +48,7 @@ export const sameWork: Oracle = {
     ended(end) {
       const { reference, faults, unsettled } = end;
       if (reference === undefined || unsettled !== undefined || faults.some(changesTheWorld)) return undefined;
-      // What is made from a replaced object may have to be made again, but nothing is to be taken away.
+      // Objects made from a replaced object may have to be recreated, but nothing is to be removed.
       const mayCreate = faults.some(({ kind }) => kind === "E11");
       const more = [...end.end.summary].filter(
         ([key, count]) =>
@@ -61,7 +64,7 @@ export const sameWork: Oracle = {
   }),
 };
 
-/** The models of operands say that none of their rules was broken: nothing acknowledged is lost, no majority taken away. */
+/** The models of operands report no broken rule: no acknowledged data is lost, no majority taken away. */
 export const operandsIntact: Oracle = {
   name: "operands intact",
   judge: (view) => ({
@@ -78,7 +81,10 @@ export const operandsIntact: Oracle = {
   }),
 };
 
-/** More members without their data than faults that destroy any: the others were the operator's doing, and it is not excused. */
+/**
+ * Whether more members lost their data than faults destroyed. The others were the operator's doing, which is
+ * not excused.
+ */
 function isBeyondRepair(models: readonly ProgramModel[], faults: readonly Fault[]): boolean {
   const destroyed = faults.filter(destroysData).length;
   return models.some(({ beyondRepair: { membersLost } = { membersLost: Infinity } }) => membersLost <= destroyed);
@@ -88,12 +94,12 @@ function destroysData(fault: Fault): boolean {
   return fault.kind === "E10" || (fault.kind === "E1" && fault.child.resource === "persistentvolumeclaims");
 }
 
-/** Whether people or machines have changed something that an operator need not, or cannot, restore as it was. */
+/** Whether people or machines changed something that an operator need not, or cannot, restore as it was. */
 function changesTheWorld({ kind }: Fault): boolean {
   return kind.startsWith("E") && kind !== "E11";
 }
 
-/** A claim that is in use stays, and says for ever that it is to be deleted. */
+/** A claim in use stays, with its deletion timestamp. */
 function leavesMarks(fault: Fault): boolean {
   return fault.kind === "E1" && fault.child.resource === "persistentvolumeclaims";
 }

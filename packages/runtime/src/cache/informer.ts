@@ -12,14 +12,17 @@ import type { ObjectVersion, RawHandle } from "./raw/raw-object-store.ts";
 import { Store, storeKey } from "./store.ts";
 
 /**
- * Called after the cache shows a change. Handlers must not throw and not wait; the first error that one throws is logged,
- * and the other handlers are called all the same.
+ * Called after the cache shows a change. Handlers must not throw and not wait. The first error of a handler
+ * is logged, and the other handlers still run.
  */
 export interface ResourceEventHandler {
   /** `key` is the object's key in the store. */
   onAdd?(object: Stored<KubeObject>, key: string): void;
   onUpdate?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
-  /** The cluster was restored from a backup: the object is as it was then, whatever its revision says. Default: `onUpdate`. */
+  /**
+   * The cluster was restored from a backup: the object has its earlier state, whatever its revision is.
+   * Default: `onUpdate`.
+   */
   onRestored?(old: Stored<KubeObject>, next: Stored<KubeObject>, key: string): void;
   /** `object` is the last known state. */
   onDelete?(object: Stored<KubeObject>): void;
@@ -27,13 +30,22 @@ export interface ResourceEventHandler {
 
 /** Options of an informer, beside those of its reflector. */
 export interface InformerOptions extends ReflectorOptions {
-  /** Default: drops managedFields, which a reconcile does not read from a cache and which are often half of an object. */
+  /**
+   * Default: drops managedFields. A reconcile does not read them from a cache, and they are often half of an
+   * object.
+   */
   readonly transform?: Transform;
-  /** Whether objects are frozen, so that code that changes one throws; costs about half as much as decoding. Default true. */
+  /**
+   * Whether to freeze objects, so that code that mutates one throws. It costs about half as much as decoding.
+   * Default true.
+   */
   readonly freeze?: boolean;
 }
 
-/** A cache whose stream was silent for so long is not fresh; two watchdogs of the reflector and some time. */
+/**
+ * A cache whose stream is silent for so long is not fresh: two timeouts of the reflector's watchdog and a
+ * margin.
+ */
 const freshnessMsMax = 400_000;
 
 /** A cache of the objects of one kind, kept up to date by a watch and shared by all controllers that need it. */
@@ -95,7 +107,7 @@ export class Informer {
     return this.#isSynced;
   }
 
-  /** Whether the server has sent something lately. */
+  /** Whether the stream is fresh: the server has sent something in the last 400 s. */
   get isFresh(): boolean {
     return (this.#reflector.silentForMs() ?? Number.POSITIVE_INFINITY) < freshnessMsMax;
   }
@@ -104,12 +116,12 @@ export class Informer {
     return this.#reflector.silentForMs();
   }
 
-  /** Why it cannot be filled, when a person has to act. */
+  /** Why the cache cannot be filled, when a user has to act. */
   get problem(): string | undefined {
     return this.#reflector.problem;
   }
 
-  /** Whether the cluster may have been restored from a backup, so that the cache shows what never was. */
+  /** Whether the cluster may have been restored from a backup, so that the cache shows a lost state. */
   get isDoubtful(): boolean {
     return this.#reflector.isDoubtful;
   }
@@ -119,7 +131,10 @@ export class Informer {
     return this.#reflector.run(signal);
   }
 
-  /** Relists, so that the cache is not older than this call afterwards; does nothing if a list was started within the last 5 s. */
+  /**
+   * Relists, so that afterwards the cache is no older than this call. Does nothing if a list started within
+   * the last 5 s.
+   */
   refresh(): void {
     this.#reflector.refresh();
   }
@@ -207,7 +222,10 @@ export class Informer {
     this.#notify(key, before, next);
   }
 
-  /** Whether this version is newer than the cached one. A cached object with another UID was deleted meanwhile, so it is dropped. */
+  /**
+   * Whether this version is newer than the cached one. A cached object with another UID was deleted
+   * meanwhile, so it is dropped.
+   */
   #isNews(key: string, next: ObjectVersion): boolean {
     const before = this.store.versionOf(key);
     if (before === undefined) return true;
@@ -228,7 +246,7 @@ export class Informer {
     }
   }
 
-  /** One handler must not keep the others from a change: the stream does not bring it again. */
+  /** A handler's error must not hide the change from the others: the stream does not send it again. */
   #logThrown(handler: ResourceEventHandler, { metadata }: Stored<KubeObject>, error: unknown): void {
     if (this.#broken.has(handler)) return;
     this.#broken.add(handler);

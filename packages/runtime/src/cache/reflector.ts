@@ -17,13 +17,18 @@ import { Watchdog } from "./watchdog.ts";
 
 /** A server sends a bookmark about once a minute; a stream that is silent for longer than two of them is broken. */
 const silenceMsMax = 150_000;
-/** Many keys may wait for their writes at once: one list is enough for all. Well below the time after which a key asks again. */
+/**
+ * Many keys may wait for their writes at once: one list serves all. Well below the time after which a key
+ * asks again.
+ */
 const refreshMsMin = 5_000;
-/** A stream that lived for so long was healthy; the back-off is reset after it. */
+/** A stream that lived for so long was healthy and resets the back-off. */
 const healthyStreamMs = 10_000;
-/** A stream that sends revisions older than asked for causes one relist in this time at most. */
+/** A stream with revisions older than asked for causes at most one relist in this time. */
 const staleRelistMsMin = 60_000;
-/** Watches end by themselves after 5–10 minutes, so that load spreads over servers that come back; as client-go. */
+/**
+ * Watches end by themselves after 5–10 minutes, so that load spreads over restarted servers; as in client-go.
+ */
 const watchSecondsMin = 300;
 
 export interface ReflectorOptions extends ObjectSelection {
@@ -32,9 +37,9 @@ export interface ReflectorOptions extends ObjectSelection {
 }
 
 /**
- * Guarantees: the store gets a complete list before any change, changes in the order of their revisions, and never an older
- * revision after a newer one, unless the cluster was restored from a backup. A cut stream resumes where it ended; a compacted revision, or a
- * stream that stays silent, leads to a relist.
+ * Guarantees: the store gets a complete list before any change, and changes in the order of their revisions.
+ * It never gets an older revision after a newer one, unless the cluster was restored from a backup. A cut
+ * stream resumes where it ended. A compacted revision or a silent stream leads to a relist.
  */
 export class Reflector {
   readonly #client: Client;
@@ -83,7 +88,7 @@ export class Reflector {
     return this.#lastFrameMs === undefined ? undefined : this.#host.clock.monotonic() - this.#lastFrameMs;
   }
 
-  /** Why the kind cannot be listed or watched, when a person has to act. */
+  /** Why the kind cannot be listed or watched, when a user has to act. */
   get problem(): string | undefined {
     return this.#problem.text;
   }

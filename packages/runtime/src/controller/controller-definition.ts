@@ -20,18 +20,20 @@ export type ReconcileFunction = (
   steps: StepMemory,
 ) => Promise<Result | void>;
 
-/** What a controller is, as data: made by `controller()`, run by `startManager()`. */
+/** A controller as data: made by `controller()`, run by `startManager()`. */
 export interface ControllerDefinition {
-  /** Names it in metrics, logs, events and leases; default: the kind in lower case. */
+  /** The name in metrics, logs, events and leases; default: the kind in lower case. */
   readonly name: string;
   readonly kind: KindRef;
   readonly select: Selection;
   readonly owns: readonly KindRef[];
   readonly watches: readonly WatchDefinition[];
-  /** Keys reconciled at the same time. */
+  /** How many keys are reconciled at the same time. */
   readonly concurrency: number;
   readonly fieldManager: string;
-  /** The finalizer's name when there is a `cleanup`; also how an old one of this controller is recognised. */
+  /**
+   * The finalizer's name when there is a `cleanup`. It also identifies an old finalizer of this controller.
+   */
   readonly finalizer: string;
   readonly hasCleanup: boolean;
   /** Whether runs may keep a ledger in an annotation of the object. */
@@ -40,26 +42,26 @@ export interface ControllerDefinition {
   readonly health?: AnyConditionProtocol;
   /** Whether `reconcile` also gets objects that are being deleted. */
   readonly reconcileDeleting: boolean;
-  /** What wakes keys besides the watches of kinds. */
+  /** What enqueues keys besides the watches of kinds. */
   readonly sources?: readonly Source[];
-  /** Objects with the same answer share a turn; default: the namespace. */
+  /** The flow of an object. Flows take turns; default: the namespace. */
   readonly fairness?: (object: Stored<KubeObject>) => string;
-  /** How urgent a change of an object is; default "normal", and "low" for the first list. */
+  /** The priority of a change; default "normal", and "low" for the first list. */
   readonly priority?: (object: Stored<KubeObject>) => Priority;
   readonly rateLimit?: RateLimit;
-  /** After so long a run's signal aborts. */
+  /** How long a run may take before its signal aborts. */
   readonly timeoutMs?: number;
-  /** A key runs at least so often. */
+  /** The resync period of a key. */
   readonly maxReconcileIntervalMs?: number;
-  /** What runs beside each object. */
+  /** Functions that run beside each object. */
   readonly daemons?: Readonly<Record<string, Daemon>>;
   readonly limits?: WriteLimits;
   /** The function of a controller of the pure form, for a host other than the manager. */
   readonly pure?: PureForm;
-  /** Whether a change of the reconciled object is worth a run. */
+  /** Whether a change of the reconciled object enqueues its key. */
   predicate(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): boolean;
   readonly reconcile: ReconcileFunction;
   readonly cleanup: ReconcileFunction;
-  /** Runs instead of `cleanup` when the kind's definition is being deleted; only kinds that own data have it. */
+  /** Runs instead of `cleanup` when the kind's definition is being deleted; only for kinds that own data. */
   readonly releaseData?: ReconcileFunction;
 }

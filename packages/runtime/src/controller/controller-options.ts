@@ -15,7 +15,7 @@ import type { CacheReader, Selection, WatchDefinition } from "./watch-definition
 
 /** What all three forms of a controller share. */
 export interface ControllerOptions<T extends KubeObject> {
-  /** Names it in metrics, logs and events; default: the kind in lower case. */
+  /** The name in metrics, logs and events; default: the kind in lower case. */
   readonly name?: string;
   /**
    * Which objects are reconciled; default: all in the manager's namespaces. An object that leaves the
@@ -23,73 +23,89 @@ export interface ControllerOptions<T extends KubeObject> {
    * the user.
    */
   readonly select?: Selection;
-  /** Kinds that are only read: cached, and waking what `watching(kind, …)` says. */
+  /**
+   * Kinds that the controller only reads. They are cached; their changes enqueue the keys that
+   * `watching(kind, …)` returns.
+   */
   readonly watches?: readonly (KindRef | WatchDefinition)[];
-  /** Keys reconciled at the same time; default 4. */
+  /** How many keys are reconciled at the same time; default 4. */
   readonly concurrency?: number;
   /** Default: the controller's name. */
   readonly fieldManager?: string;
   /** Default: `<group>/<name>`. */
   readonly finalizer?: string;
-  /** Whether `effect` and `step` are used: what they record is kept in an annotation of the object. Default false. */
+  /**
+   * Whether the controller uses `effect` and `step`. Their records are kept in an annotation of the object.
+   * Default false.
+   */
   readonly ledger?: boolean;
-  /** The conditions of the kind, made by `declareConditions`: there from the first visit, and summed up as `Ready`. */
+  /**
+   * The conditions of the kind, made by `declareConditions`. They exist from the first run, and `Ready`
+   * summarises them.
+   */
   readonly health?: AnyConditionProtocol;
   /** Also reconcile objects that are being deleted; default false. */
   readonly reconcileDeleting?: boolean;
-  /** What wakes keys besides the watches of kinds: `every`, `cron`, `fromIterable`, `pushSource`. */
+  /** What enqueues keys besides the watches of kinds: `every`, `cron`, `fromIterable`, `pushSource`. */
   readonly sources?: readonly Source[];
-  /** Objects with the same answer share a turn, so that none of them holds up the others; default: the namespace. */
+  /** The flow of an object. Flows take turns, so that none delays the others; default: the namespace. */
   fairness?(this: void, object: Stored<T>): string;
-  /** How urgent a change of an object is; default "normal". What the first list shows is "low". */
+  /** The priority of a change; default "normal". Objects of the first list get "low". */
   priority?(this: void, object: Stored<T>): Priority;
   /** How often one object may be reconciled; default: as often as it changes. */
   readonly rateLimit?: RateLimit;
-  /** How long a run may take: then its signal aborts, and it is tried again with back-off; default: no limit. */
+  /**
+   * How long a run may take. Then its signal aborts, and the key is retried with back-off. Default: no limit.
+   */
   readonly timeoutMs?: number;
-  /** An object is reconciled at least so often, give or take a tenth; default: only when something changes. */
+  /** The resync period of an object, with a jitter of a tenth; default: reconcile only on changes. */
   readonly maxReconcileIntervalMs?: number;
   /** Handlers of single fields, called before `reconcile`: `[onChange("spec.size", async ({ old, new: size }) => …)]`. */
   readonly fields?: readonly FieldHandler<T>[];
-  /** What runs beside each object for as long as it is there, by name: `{ probe: timer(seconds(30), async (object) => …) }`. */
+  /**
+   * Functions that run beside each object while it exists, by name: `{ probe: timer(seconds(30), async
+   * (object) => …) }`.
+   */
   readonly daemons?: Readonly<Record<string, Daemon<T>>>;
-  /** How much the controller may change or delete in a while before it has to wait; default: no limits. */
+  /** How much the controller may change or delete in a period before it has to wait; default: no limits. */
   readonly limits?: WriteLimits;
   /**
-   * Whether a change of the reconciled object is worth a run: `changed("spec.size")`, `anyOf(…)`, or any function; default: all
-   * but changes of the status. The begin of a deletion and the annotations of the framework are always worth one.
+   * Whether a change of the reconciled object enqueues its key: `changed("spec.size")`, `anyOf(…)`, or any
+   * function. Default: all changes but those of the status. The start of a deletion and the framework's
+   * annotations always do.
    */
   predicate?(old: Stored<T>, next: Stored<T>): boolean;
   /**
-   * Runs before a deleted object goes away, until it returns nothing; its presence is what adds a finalizer. A result
-   * (`requeueAfter`, `awaitChange`) says that it is not finished.
+   * Runs for an object that is being deleted, until it returns nothing. A controller with a `cleanup` adds a
+   * finalizer. A result (`requeueAfter`, `awaitChange`) means that the cleanup is not finished.
    */
   cleanup?(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
   /**
-   * Says that objects of this kind own data. Runs instead of `cleanup` when an object is deleted because its CustomResourceDefinition is:
-   * it keeps the data where a later object finds them. Its presence adds a finalizer, the right to read the definition, and an
-   * admission policy: the server refuses to delete the definition until a person has annotated it.
+   * For a kind whose objects own data. Runs instead of `cleanup` when an object is deleted because its
+   * CustomResourceDefinition is. It must keep the data where a later object finds them. It adds a finalizer,
+   * the right to read the definition, and an admission policy. With the policy the server refuses to delete
+   * the definition until a user has annotated it.
    */
   releaseData?(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
 }
 
 /** The plain form: a function with a context. */
 export interface ReconcileOptions<T extends KubeObject> extends ControllerOptions<T> {
-  /** Kinds whose objects this controller makes; a change of one wakes its owner. */
+  /** Kinds whose objects this controller creates. A change of one enqueues its owner. */
   readonly owns?: readonly KindRef[] | OwnedKinds;
   reconcile(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
 }
 
-/** The pure form: what should be there, given what is there. */
+/** The pure form: computes the desired children from the observed ones. */
 export interface DesiredOptions<
   T extends KubeObject,
   O extends OwnedKinds,
   R extends OwnedKinds = OwnedKinds,
 > extends ControllerOptions<T> {
   readonly owns?: O;
-  /** Kinds of which `customize` names objects; a change of one of these asks `desired` again. */
+  /** Kinds of the objects that `customize` names. A change of one calls `desired` again. */
   readonly related?: R;
-  /** Pure: no effects, no waiting; `cache` reads the watched kinds. */
+  /** Pure: no effects, no waiting. `cache` reads the watched kinds. */
   desired(
     this: void,
     object: Stored<T>,
@@ -98,8 +114,8 @@ export interface DesiredOptions<
     related: OwnedObjects<R>,
   ): Desired<StatusInit<T>>;
   /**
-   * Asked instead of `desired` once the object is being deleted, until it says `finalized`; its presence is what adds a
-   * finalizer. Takes the place of `cleanup`.
+   * Called instead of `desired` for an object that is being deleted, until it returns `finalized`. A
+   * controller with a `finalize` adds a finalizer. Replaces `cleanup`.
    */
   finalize?(
     this: void,
@@ -108,24 +124,27 @@ export interface DesiredOptions<
     cache: CacheReader,
     related: OwnedObjects<R>,
   ): Finalized<StatusInit<T>>;
-  /** Which objects of the related kinds the answer depends on. */
+  /** The objects of the related kinds that the answer depends on. */
   customize?(this: void, object: Stored<T>): { readonly [Name in keyof R]?: RelatedSelector };
 }
 
-/** What each action of a plan does. Each is idempotent and says by a result when to look again; default: at once. */
+/**
+ * The implementation of each action of a plan. Each is idempotent, and its result says when to plan again;
+ * default: at once.
+ */
 export type ActionHandlers<A extends object, S> = {
   readonly [Name in keyof A]: (args: A[Name], context: ReconcileContext, seen: S) => Promise<Result | void>;
 };
 
-/** Times around a step, for a status that says what is waited for. */
+/** Times of a step, for a status that reports what the controller waits for. */
 export interface StepFacts {
-  /** The time of this look (RFC 3339). */
+  /** When this snapshot was taken (RFC 3339). */
   readonly now: string;
   /** Since when this step is the plan, as far as this process knows (RFC 3339). */
   readonly since: string;
-  /** When the plan is made again at the latest (RFC 3339); absent when only a change wakes it. */
+  /** When the next plan is made at the latest (RFC 3339); absent when only a change triggers it. */
   readonly nextTry?: string;
-  /** Why the snapshot may be old, as `context.outdated` says; then `Progressing` is Unknown. */
+  /** Why the snapshot may be stale, as `context.outdated` returns it. Then `Progressing` is Unknown. */
   readonly outdated?: string;
 }
 

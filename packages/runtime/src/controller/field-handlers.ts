@@ -1,4 +1,4 @@
-/** Handlers of single fields inside a level-based reconcile: what was handled is compared with what is there. */
+/** Handlers of single fields in a level-based reconcile: compares the handled value with the current one. */
 import { isConflict, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { ledgerPrefix } from "./ledger.ts";
@@ -7,16 +7,19 @@ import { errLedger } from "../errors.ts";
 import { fingerprint } from "../objects/fingerprint.ts";
 import { valueAt, type ObjectPath, type ValueAt } from "./field-path.ts";
 
-/** Handlers of one controller, and characters of one remembered value: together they stay far below what annotations may hold. */
+/**
+ * The most handlers of a controller, and the longest remembered value. Together they stay far below the limit
+ * of annotations.
+ */
 export const fieldHandlersMax = 16;
 const valueLengthMax = 2_048;
-/** How often a record is tried again that met a change of the object which left the record alone. */
+/** How often to retry a record after a conflict with a change that left the record alone. */
 const attemptsMax = 4;
 
-/** The difference between what was handled last and what is wanted now. */
+/** The difference between the value handled last and the desired one. */
 export interface FieldChange<V> {
   readonly path: string;
-  /** What was handled last; undefined at the first time, and when it was too large to be remembered. */
+  /** The value handled last; undefined at the first time, and when it was too large to remember. */
   readonly old: V | undefined;
   readonly new: V;
   /** Nothing was handled yet: the object is new, or the handler is. */
@@ -30,9 +33,9 @@ export interface FieldHandler<T extends KubeObject = KubeObject> {
 }
 
 /**
- * Called before `reconcile` when a field differs from what was handled last:
- * `fields: [onChange("spec.size", async ({ old, new: size }, object, context) => …)]`. It throws when it is not done, and is called
- * again then. Idempotent: a crash before the record repeats it.
+ * Called before `reconcile` when a field differs from the value handled last: `fields: [onChange("spec.size",
+ * async ({ old, new: size }, object, context) => …)]`. A handler that throws is called again. It must be
+ * idempotent: after a crash before the record it is repeated.
  */
 export function onChange<T extends KubeObject, const Path extends ObjectPath<T>>(
   path: Path,
@@ -55,12 +58,14 @@ interface FieldRecord {
 }
 
 /**
- * Calls the handlers of those fields that differ from what they handled last, in the order of their declaration.
+ * Calls the handlers of the fields that differ from what they handled last, in the order of their
+ * declaration.
  *
- * Guarantees: no change is lost, whatever arrives while a handler runs, because the record says what *was handled*, not what was
- * seen; a handler that has succeeded is not called again when a later one fails; what another process has recorded meanwhile is
- * never overwritten. Changes that were undone before a run are no changes. Returns the object with the record, or as it was given
- * when its spec has changed meanwhile, which the next run handles.
+ * Guarantees: no change is lost while a handler runs, because the record holds the *handled* value, not the
+ * seen one. A handler that succeeded is not called again when a later one fails. The record of another
+ * process is never overwritten. A change that was reverted before the run is no change. Returns the object
+ * with the record; if its spec has changed meanwhile, returns the given object, and the next run handles the
+ * change.
  */
 export async function runFieldHandlers(
   handlers: readonly FieldHandler[],
@@ -88,7 +93,7 @@ export async function runFieldHandlers(
   return current.metadata.generation === generation ? current : object;
 }
 
-/** Writes the record, provided that nobody else has since it was read. */
+/** Writes the record if no other process has written it since it was read. */
 async function record(
   kind: KindRef,
   object: Stored<KubeObject>,

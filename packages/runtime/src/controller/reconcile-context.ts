@@ -5,7 +5,7 @@ import type { Json } from "./ledger.ts";
 import type { Result } from "./result.ts";
 import type { ListOptions } from "./watch-definition.ts";
 
-/** Which object a precondition names; both are taken from an object that was read. */
+/** Preconditions and retries of a delete. */
 export interface DeleteOptions {
   /** Also require that nothing has changed since `object` was read. Default: the UID alone. */
   readonly unchanged?: boolean;
@@ -22,7 +22,7 @@ export interface DeleteOptions {
 export interface ApplyOptions {
   /** Whether the child belongs to the reconciled object; default true. */
   readonly owner?: boolean;
-  /** Whether fields that another manager owns are taken over; default true. */
+  /** Whether to take over fields that another manager owns; default true. */
   readonly force?: boolean;
 }
 
@@ -55,32 +55,40 @@ export interface ApplySetOptions {
   update?(this: void, child: KubeObject): ChildUpdate;
 }
 
-/** `postponed`: the reconciled object has changed meanwhile, so nothing was deleted; its change runs the key again. */
+/**
+ * `postponed`: the reconciled object has changed meanwhile, so nothing was deleted. That change runs the key
+ * again.
+ */
 export type PruneOutcome =
   | { readonly kind: "done"; readonly deleted: number }
   | { readonly kind: "postponed"; readonly reason: string };
 
-/** How an effect is done, and how it is found again. */
+/** How to execute an effect, and how to find its result again. */
 export interface Effect<R extends Json> {
   /**
-   * Whether it has happened, and its result: asked before every attempt. It must see everything that `do` has ever done under
-   * this key; an API that takes time to show it must be waited for here.
+   * Called before each attempt: whether the effect has happened, and its result. It must see everything that
+   * `do` has ever done under this key. If the outside API shows it late, wait here until it does.
    */
   find(key: string): Promise<R | undefined>;
-  /** Does it. Hand the key on, when the API outside takes an idempotency key: it closes the last gap (a request under way). */
+  /**
+   * Executes the effect. If the outside API takes an idempotency key, pass `key`: it covers a request that is
+   * still under way.
+   */
   do(key: string): Promise<R>;
 }
 
 /** Options of `step`. */
 export interface StepOptions {
-  /** What the procedure belongs to; when it changes, all steps are to be done again. Default: the object's generation. */
+  /**
+   * What the procedure belongs to. When it changes, all steps run again. Default: the object's generation.
+   */
   readonly of?: string;
 }
 
-/** A condition as an author states it; the times and the generation are filled in. */
+/** A condition as an author sets it. The framework adds the times and the generation. */
 export type ConditionInit = Pick<Condition, "type" | "status" | "reason" | "message">;
 
-/** The status of a kind's objects as an author writes it: without its conditions, which the framework keeps. */
+/** The status of a kind as an author writes it. The framework writes the conditions. */
 export type StatusInit<T extends KubeObject> = "status" extends keyof T
   ? Omit<NonNullable<T["status"]>, "conditions"> & { readonly conditions?: readonly Condition[] }
   : object;
@@ -101,21 +109,21 @@ export interface ReconcileContext<Status extends object = object> {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: Random;
-  /** Under which name this controller's `apply` owns fields. */
+  /** The field manager of this controller's `apply`. */
   readonly fieldManager: string;
   /**
-   * Everything else that the API can do (subresources, other kinds). Its writes check the lease too. Those of objects that the
-   * controller's caches hold are seen by its reads and waited for as all others; the protection against hot loops knows them all. The
-   * controller's `limits` do not count them, nor does the one against fights over fields.
+   * For everything else that the API offers: subresources, other kinds. Its writes check the lease too. Reads
+   * see its writes to cached objects, and the next run waits for them. The protection against hot loops
+   * counts its writes; the controller's `limits` and the protection against field fights do not.
    */
   readonly client: Client;
-  /** The name of the object's cluster, where the manager works in several. */
+  /** The name of the object's cluster when the manager works in several. */
   readonly cluster: string | undefined;
   get<T extends KubeObject>(this: void, kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
   list<T extends KubeObject>(this: void, kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
   /** Children of the object being reconciled: those with a controller reference to its UID. */
   owned<T extends KubeObject>(this: void, kind: KindRef<T>): readonly Stored<T>[];
-  /** Asks the server, not the cache. */
+  /** Reads from the server, not from the cache. */
   fresh<T extends KubeObject>(
     this: void,
     kind: KindRef<T>,
@@ -123,45 +131,54 @@ export interface ReconcileContext<Status extends object = object> {
     namespace?: string,
   ): Promise<Stored<T> | undefined>;
   /**
-   * Why what these reads show may be old: a kind that this account may not read any more, or of which the server has said nothing for
-   * five minutes; undefined while all are followed. The text changes with the cause alone, so a status can carry it.
+   * Why these reads may be stale: the account may no longer read a kind, or the server has sent nothing of it
+   * for five minutes. Undefined while all kinds are followed. The text changes only with the cause, so a
+   * status can contain it.
    */
   outdated(this: void): string | undefined;
   /**
-   * Server-side apply with this controller as field manager; sets the owner reference unless `owner: false`. Sends nothing
-   * when the cache shows that it would change nothing.
+   * Server-side apply with this controller as field manager. Sets the owner reference unless `owner: false`.
+   * Sends nothing when the cache shows that it would change nothing.
    */
   apply<T extends KubeObject>(this: void, object: T, options?: ApplyOptions): Promise<Stored<T>>;
   /**
-   * Applies all children and then deletes those that this controller applied earlier and that are not among them. A refused
-   * child does not keep the others from being applied; then nothing is deleted and the refusals are thrown.
+   * Applies all children, then deletes those that this controller applied earlier and that are missing here.
+   * When the server refuses a child, the others are still applied; then it deletes nothing and throws the
+   * refusals.
    */
   applySet(this: void, children: readonly KubeObject[], options?: ApplySetOptions): Promise<PruneOutcome>;
   /** Deletes the children that this controller applied earlier and did not apply in this run. */
   prune(this: void): Promise<PruneOutcome>;
-  /** Creates with the owner reference; AlreadyExists of an object that we own already counts as done. */
+  /** Creates with the owner reference. AlreadyExists of an object that we own counts as success. */
   create<T extends KubeObject>(this: void, object: T, options?: CreateOptions): Promise<Stored<T>>;
   /**
-   * JSON merge patch with the UID and, if `unchanged`, the resourceVersion of `object` as precondition. They are looked up for an
-   * object that was not read, as in `delete`.
+   * JSON merge patch. Its preconditions are the UID and, if `unchanged`, the resourceVersion of `object`. For
+   * an object that was not read they are looked up, as in `delete`.
    */
   patch<T extends KubeObject>(this: void, object: T, patch: unknown, options?: PatchOptions): Promise<Stored<T>>;
   /**
-   * Deletes with the UID of `object` as precondition. One that was not read but only named is the one that the cache shows under this
-   * name, or else the server; a namesake that comes meanwhile stays. An object that is gone already counts as done.
+   * Deletes with the UID of `object` as precondition. For an object that was only named, the UID comes from
+   * the cache, or else from the server. An object of the same name that is created meanwhile stays. A missing
+   * object counts as deleted.
    */
   delete(this: void, object: KubeObject, options?: DeleteOptions): Promise<void>;
-  /** Replaces the status (server-side apply on /status); writes nothing when it would not change. */
+  /** Replaces the status (server-side apply on /status). Writes nothing when it would change nothing. */
   status(this: void, status: Status): Promise<void>;
-  /** Conditions of the reconciled object. Written together with `status`, at the latest at the end. */
+  /**
+   * Sets conditions of the reconciled object. They are written together with `status`, at the latest at the
+   * end of the run.
+   */
   condition(this: void, ...conditions: readonly ConditionInit[]): void;
-  /** Tells the user of the reconciled object; equal events become one with a count. */
+  /** Emits an event for the reconciled object. Equal events become one with a count. */
   event(this: void, type: "Normal" | "Warning", reason: string, message: string): void;
-  /** Something outside of the cluster, at most once for an id and this object, across crashes and lost answers. */
+  /**
+   * Changes something outside of the cluster, at most once for an id and this object, across crashes and lost
+   * answers.
+   */
   effect<R extends Json>(this: void, id: string, effect: Effect<R>): Promise<R>;
   /**
-   * One of the ordered steps of a procedure: not run again once it has returned, in this process or another. A `Result` says
-   * that it is not finished; the run ends there with it.
+   * One of the ordered steps of a procedure. Once it has returned, no process runs it again. A `Result` means
+   * that it is not finished: the run ends with that result.
    */
   step<R extends Json | void>(
     this: void,

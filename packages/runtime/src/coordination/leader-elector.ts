@@ -1,4 +1,4 @@
-/** Leader election on a Lease, as client-go does it, with a fence: who may write is decided by the monotonic clock. */
+/** Leader election on a Lease as in client-go, with a fence: the monotonic clock decides who may write. */
 import { isNotFound, SetpointError } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import { microTimestamp, sleep, type Host } from "@setpoint/host";
@@ -19,9 +19,9 @@ interface Observation {
 }
 
 /**
- * Guarantees: `isHeld` is true for at most `renewDeadline` after the *start* of the last successful renewal, and others wait
- * `leaseDuration` from when they *saw* it; the difference is the margin for writes on their way. Clocks of different
- * machines are never compared.
+ * Guarantees: `isHeld` is true for at most `renewDeadline` after the *start* of the last successful renewal.
+ * Other candidates wait `leaseDuration` from when they *saw* it. The difference is the margin for writes on
+ * their way. Clocks of different machines are never compared.
  */
 export class LeaderElector implements LeaseHolder {
   readonly identity: string;
@@ -34,7 +34,10 @@ export class LeaderElector implements LeaseHolder {
   #validUntilMs = Number.NEGATIVE_INFINITY;
   /** Our own lease as last written; undefined when it must be read first. */
   #own: Stored<Lease> | undefined;
-  /** When the last attempt began, and when its write was sent: not what is read before it counts for the lease. */
+  /**
+   * When the last attempt started, and when its write was sent. The time of the read before it does not count
+   * for the lease.
+   */
   #attemptedMs = Number.NEGATIVE_INFINITY;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #observation: Observation | undefined;
@@ -63,7 +66,7 @@ export class LeaderElector implements LeaseHolder {
     return this.#validUntilMs - this.#host.clock.monotonic();
   }
 
-  /** Who holds the lease, as far as this process has seen. */
+  /** The holder of the lease, as far as this process has seen. */
   get holder(): string | undefined {
     return this.isHeld ? this.identity : this.#holder;
   }
@@ -87,7 +90,7 @@ export class LeaderElector implements LeaseHolder {
   /** Renews until the lease is lost or the signal aborts. */
   async hold(signal: AbortSignal): Promise<LeaseEnd> {
     for (;;) {
-      // From start to start: a server that answers slowly must not eat the time that is left for the next attempt.
+      // Measured from start to start: a slow answer must not shorten the time for the next attempt.
       const dueMs = Math.min(this.#attemptedMs + this.#periodMs, this.#validUntilMs);
       await sleep(this.#host.clock, Math.max(0, dueMs - this.#host.clock.monotonic()), signal).catch(() => {});
       if (signal.aborted) return "stopped";
@@ -96,7 +99,7 @@ export class LeaderElector implements LeaseHolder {
     }
   }
 
-  /** Gives the lease up, so that another one need not wait for its end. */
+  /** Releases the lease, so that another candidate need not wait for its expiry. */
   async release(): Promise<void> {
     if (!this.isHeld) return;
     this.#validUntilMs = Number.NEGATIVE_INFINITY;
@@ -108,7 +111,7 @@ export class LeaderElector implements LeaseHolder {
   }
 
   async #giveUp(signal: AbortSignal): Promise<void> {
-    // A renewal that was broken off may have happened or not.
+    // An aborted renewal may have happened or not.
     const own = this.#own ?? (await this.#read(signal));
     if (own === undefined || own.spec.holderIdentity !== this.identity) return;
     const renewTime = microTimestamp(this.#host.clock);
@@ -116,7 +119,7 @@ export class LeaderElector implements LeaseHolder {
     await this.#client.update<Lease>(Lease, { ...own, spec }, { signal });
   }
 
-  /** One attempt to get or keep the lease; never throws. */
+  /** One attempt to acquire or renew the lease; never throws. */
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     this.#attemptedMs = this.#host.clock.monotonic();
     try {
@@ -125,7 +128,7 @@ export class LeaderElector implements LeaseHolder {
       if (written === undefined) this.#validUntilMs = Number.NEGATIVE_INFINITY;
       else this.#validUntilMs = this.#writtenMs + this.#deadlineMs;
     } catch (error) {
-      // A conflict, or no answer: what the lease is now must be read.
+      // After a conflict or without an answer, the next attempt must read the lease.
       this.#own = undefined;
       if (!signal.aborted) this.#host.log.warn("Lease was not renewed", { lease: this.#options.name, error });
     }

@@ -7,12 +7,16 @@ import { createQueuedKey, type QueuedKey } from "./queued-key.ts";
 import { BucketRateLimiter, FailureRateLimiter, type RateLimit } from "./rate-limiter.ts";
 
 /**
- * Ageing. Less urgent keys are passed over so many times and then have a turn; the longer the oldest of them has waited, the sooner,
- * until they have one turn in three. So a change after a restart goes first, and keys from before the restart still progress.
+ * Ageing. Less urgent keys are passed over a number of times and then have a turn. The longer the oldest of
+ * them has waited, the sooner, up to one turn in three. So a change after a restart goes first, and keys from
+ * before the restart still progress.
  */
 const passesBeforeTurn = 8;
 const agedMs = 60_000;
-/** Above so many keys the queue looks for keys that it only kept because of their rate limit, and that it can now drop. */
+/**
+ * Above this size the queue looks for keys that it kept only for their rate limit, and drops those that it no
+ * longer needs.
+ */
 const sweepSizeMin = 1_000;
 
 /** Dependencies of a work queue, and its fairness and rate limit. */
@@ -38,11 +42,12 @@ export type KeyState = { readonly failures: number } & (
 /**
  * The rate-limiting queue of a controller.
  *
- * Guarantees: a key is in it at most once; a running key is not given out again before `done`, and is ready again after it when it
- * was added meanwhile; of several delays the earliest counts; namespaces take turns, so a thousand keys of one do not
- * hold up the one key of another; more urgent keys go first, and yet every key has its turn.
+ * Guarantees: a key is queued at most once. A running key is not handed out again before `done`; when it was
+ * added meanwhile, it is ready after that. Of several delays the earliest counts. Namespaces take turns, so a
+ * thousand keys of one do not delay the one key of another. More urgent keys go first, and yet every key has
+ * its turn.
  *
- * Adding, taking and ending cost the same with ten or a hundred thousand keys; a delay costs O(log n).
+ * Add, get and done cost the same with ten or a hundred thousand keys; a delay costs O(log n).
  */
 export class WorkQueue {
   readonly #clock: Clock;
@@ -83,7 +88,7 @@ export class WorkQueue {
     return this.#delays.size;
   }
 
-  /** Keys that the queue remembers anything of. */
+  /** Number of keys that the queue remembers. */
   get knownCount(): number {
     return this.#keys.size;
   }
@@ -121,7 +126,7 @@ export class WorkQueue {
     this.#onReady = callback;
   }
 
-  /** A key that waits already becomes more urgent, never less. */
+  /** Adds the key. A waiting key can become more urgent, never less. */
   add(key: string, priority: Priority = "normal"): void {
     if (this.#isClosed) return;
     this.#makeReady(this.#itemOf(key), priority);
@@ -136,7 +141,10 @@ export class WorkQueue {
     else this.#delays.add(item, this.#clock.monotonic() + delayMs, wanted);
   }
 
-  /** Adds after the key's back-off, which grows with each call until `forget`, but not beyond `delayMsMax`; returns the delay. */
+  /**
+   * Adds after the key's back-off, which grows with each call until `forget`, up to `delayMsMax`. Returns the
+   * delay in ms.
+   */
   addRateLimited(key: string, delayMsMax?: number): number {
     const delayMs = this.#failures.when(this.#itemOf(key), delayMsMax);
     this.#metrics.retries++;
@@ -178,7 +186,7 @@ export class WorkQueue {
     else this.#dropIfIdle(item);
   }
 
-  /** Takes no more keys and forgets those that wait; running keys may still be `done`. */
+  /** Accepts no more keys and forgets the waiting ones; running keys may still be `done`. */
   close(): void {
     this.#isClosed = true;
     this.#delays.close();
@@ -259,7 +267,7 @@ export class WorkQueue {
   }
 }
 
-/** How often keys that have waited so long are passed over before they have a turn. */
+/** How often keys of this age are passed over before they have a turn. */
 function allowedPasses(waitedMs: number): number {
   return Math.max(1, Math.ceil(passesBeforeTurn * (1 - waitedMs / agedMs)));
 }

@@ -22,14 +22,14 @@ export interface StatusPorts {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly memory: WriteMemory;
-  /** Of the object that this run looks at; what the cache has learned meanwhile was not observed. */
+  /** The generation that this run observes. The cache may have a newer one by now. */
   readonly generation: number | undefined;
   readonly health?: AnyConditionProtocol | undefined;
   /** The reconciled object as it is now, own writes included. */
   current(): Stored<KubeObject>;
-  /** Asks the server for it, so that `current` is that; undefined when it is gone, or another one. */
+  /** Reads the object from the server into `current`; undefined when it is gone or has another UID. */
   ask(): Promise<Stored<KubeObject> | undefined>;
-  /** Sends the write and notes what became of it. */
+  /** Sends the write and notes its outcome. */
   write(send: () => Promise<Stored<KubeObject>>): Promise<Stored<KubeObject>>;
 }
 
@@ -50,7 +50,7 @@ interface Draft {
   readonly kept: readonly Condition[];
 }
 
-/** A status that the object does not have yet. */
+/** A status that differs from the object's. */
 interface Wanted {
   readonly draft: Draft;
   /** The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is undefined does not exist. */
@@ -64,11 +64,11 @@ export class StatusWriter {
   #isConcluded = false;
   /** Counts the changes to the status and conditions of this run. */
   #sayings = 0;
-  /** How much of it a `replace` has written, and the revision that has it. */
+  /** How many of them a `replace` has written, and the revision with them. */
   #written: { readonly sayings: number; readonly resourceVersion: string } | undefined;
-  /** The object has become another one than this run looks at: what is to be said of that, the next run says. */
+  /** The object is gone or has a new generation: the next run writes the status. */
   #isOutdated = false;
-  /** As the server has told it last; unlike the cache it says who owns what. */
+  /** The object as the server last returned it. Unlike the cache it has managedFields. */
   #told: Stored<KubeObject> | undefined;
 
   constructor(ports: StatusPorts) {
@@ -80,13 +80,13 @@ export class StatusWriter {
     this.#sayings++;
   }
 
-  /** The run has ended well: what an earlier one was refused is over. */
+  /** The run succeeded: the refusal of an earlier run is over. */
   conclude(): void {
     this.#isConcluded = true;
     if (this.#ports.health !== undefined || this.#reportsFailure()) this.#sayings++;
   }
 
-  /** Whether what this run has said makes the object not ready already, with a reason of the author's. */
+  /** Whether a condition of this run already makes the object not ready, with the author's reason. */
   explainsNotReady(): boolean {
     const said = [...this.#conditions.values()];
     const derived = this.#ports.health?.summary(said, this.#ports.generation) ?? [];
@@ -95,14 +95,14 @@ export class StatusWriter {
     );
   }
 
-  /** Whether this run has said a condition. */
+  /** Whether this run has set a condition. */
   hasSaid(type: string): boolean {
     return this.#conditions.has(type);
   }
 
   /**
-   * Replaces what this controller has said of the status; conditions that neither it nor this run names stay as they are.
-   * Conditions that bring their own times (those of apps/v1 have others than meta/v1's) are written as they come.
+   * Replaces this controller's part of the status. Conditions that neither it nor this run names stay as they
+   * are. Conditions with their own times (apps/v1 has others than meta/v1) are written as given.
    */
   async replace(status: object): Promise<void> {
     // Any object can be read as its fields.
@@ -117,8 +117,8 @@ export class StatusWriter {
   }
 
   /**
-   * Writes conditions that no `replace` has written: an author who goes on without a refused status has said his conditions all the
-   * same. With declared conditions also those that are missing.
+   * Writes conditions that no `replace` has written, for example when the author continues after a refused
+   * status. With declared conditions it also writes the missing ones.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     const isEmpty = this.#conditions.size === 0 && this.#ports.health === undefined;
@@ -169,7 +169,9 @@ export class StatusWriter {
     return { fields, said: own, kept: kept.filter(({ type }) => !isOwn.has(type)) };
   }
 
-  /** A reported failure stands until a run has ended well, whatever this one says on its way: otherwise it would flap at each attempt. */
+  /**
+   * A reported failure stands until a run has succeeded; otherwise the condition would flap at each attempt.
+   */
   #statedConditions(before: readonly Condition[]): readonly ConditionInit[] {
     const said = [...this.#conditions.values()];
     if (this.#isConcluded || !before.some(isFailureCondition)) return said;
@@ -180,18 +182,19 @@ export class StatusWriter {
     return conditionsOf(statusOf(this.#ports.current())).some(isFailureCondition);
   }
 
-  /** What follows from the declaration: conditions nobody has said yet, and the summary. */
+  /** The declared conditions that no run has set yet, and the summary. */
   #derived(said: readonly ConditionInit[], kept: readonly ConditionInit[]): readonly ConditionInit[] {
     const { health, generation } = this.#ports;
     if (health === undefined) return [];
     const missing = health.missing([...said, ...kept]);
-    // What was refused earlier counts until a run has ended well; otherwise the condition would flap at each attempt.
+    // An earlier refusal counts until a run has succeeded; otherwise the condition would flap at each
+    // attempt.
     const all = [...said, ...missing, ...kept.filter((each) => !this.#isConcluded && isRefused(each))];
     all.push(...kept.filter(({ type }) => type !== "Stalled"));
     return [...missing, ...health.summary(all, generation)].filter(({ type }) => !this.#conditions.has(type));
   }
 
-  /** Undefined when the object has this status, or the server has made of it what the object has. */
+  /** Undefined when the object already has this status, or has what the server made of it earlier. */
   #missing(draft: Draft): Wanted | undefined {
     const object = this.#ports.current();
     const present = statusOf(object);
@@ -211,7 +214,7 @@ export class StatusWriter {
     return this.#told;
   }
 
-  /** What of the status of the object as it is now is ours; undefined when that is not known. */
+  /** The part of the object's current status that this manager owns; undefined when unknown. */
   #own(): OwnStatus | undefined {
     const object = this.#ports.current();
     const told = this.#told?.metadata.resourceVersion === object.metadata.resourceVersion ? this.#told : object;
@@ -257,7 +260,7 @@ export class StatusWriter {
     return asJson(this.#assembled(draft.fields ?? own.fields, [...draft.said, ...kept], before));
   }
 
-  /** A status that has a place for it says which generation it is about. */
+  /** A status with an `observedGeneration` gets the generation that it describes. */
   #assembled(fields: Fields, conditions: readonly Condition[], before: readonly Condition[]): Fields {
     const { kind, generation } = this.#ports;
     const isDated = generation !== undefined && declaresStatusField(kind, "observedGeneration");
@@ -291,7 +294,7 @@ function statusOf(object: KubeObject): Fields {
   return (object as { readonly status?: Fields }).status ?? {};
 }
 
-/** Whether the server has kept what was sent; the order of conditions is its own. */
+/** Whether the server has kept what was sent. The server chooses the order of conditions. */
 function hasTaken(answer: Fields, sent: Fields): boolean {
   const { conditions: _, ...fields } = sent;
   const taken = conditionsOf(answer);
@@ -306,7 +309,7 @@ function hasTaken(answer: Fields, sent: Fields): boolean {
   );
 }
 
-/** Keeps the order that is there, so that the same conditions are the same list. */
+/** Keeps the existing order, so that equal conditions are an equal list. */
 function inOrder<C extends { readonly type: string }>(
   conditions: readonly C[],
   before: readonly { readonly type: string }[],

@@ -1,4 +1,7 @@
-/** The writes of one run but for the status: each with preconditions, each noted for reads and barrier. */
+/**
+ * The writes of one run, except for the status. Each has preconditions, and is noted for later reads and the
+ * barrier.
+ */
 import {
   isAlreadyExists,
   isApiError,
@@ -21,12 +24,12 @@ import type { RunReader } from "./run-reader.ts";
 import type { PlannedWrite } from "./write-guard.ts";
 
 /**
- * No object ever has this revision, and a server makes an object that is applied with it and is not there: so it says
- * "only if there is none" in one request, where a cache that lags could not know.
+ * No object ever has this revision, and the server creates a missing object that is applied with it. So one
+ * request means "create, never update", even when the cache lags.
  */
 const absentResourceVersion = "1";
 
-/** How soon a run looks again whose object has gone. */
+/** How soon to retry a run whose object is gone. */
 const ownerGoneRetryMs = 5_000;
 
 /** A write on its way. */
@@ -36,9 +39,9 @@ export class ChildWriter {
   readonly #parent: Parent;
   readonly #ports: WritePorts;
   readonly #reader: RunReader;
-  /** Refusals by the server of what this run wanted to write; other errors of the API are none. */
+  /** Refusals by the server of this run's writes. Other API errors do not count. */
   readonly refusals: WeakSet<object> = new WeakSet();
-  /** The kinds of which earlier runs have written children, as of the first question. */
+  /** The kinds of which earlier runs have written children, as of the first call. */
   #earlier: ReadonlySet<string> | undefined;
   #parentLives: Promise<void> | undefined;
 
@@ -59,7 +62,7 @@ export class ChildWriter {
     const what = placeOf(kind, wanted);
     if (present === undefined && isOwned) await this.#assertParentLives(kind);
     const mark = wanted.metadata.annotations?.[appliedAnnotation] ?? "";
-    // The cache shows every field as wanted, or the server has shown before that it takes the two for the same.
+    // The cache shows every field as desired, or the server has shown before that it treats the two as equal.
     if (
       present !== undefined &&
       (covers(present, wanted) ||
@@ -71,13 +74,14 @@ export class ChildWriter {
     )
       return present;
     const written = await this.#send(kind, wanted, present, isOwned, options);
-    // What was taken as it was wanted is seen to be so; only what the server has made of the rest must be remembered.
+    // Fields that the server kept as sent can be compared. Only the fields that it changed must be
+    // remembered.
     if (covers(written, wanted)) memory.rememberKind(kind.plural);
     else memory.remember(what, mark, contentOf(written));
     return written;
   }
 
-  /** What is ours may be made or changed, what is not must not: also when the cache does not show how it is now. */
+  /** Only our own object may be created or changed, also when the cache does not show its current state. */
   async #send<T extends KubeObject>(
     kind: KindRef<T>,
     wanted: T,
@@ -85,7 +89,7 @@ export class ChildWriter {
     isOwned: boolean,
     options: ApplyOptions,
   ): Promise<Stored<T>> {
-    // Nothing says "only if there is none" here, so it counts as a change.
+    // This request cannot say "create, never update", so it counts as a change.
     if (!isOwned) return this.#apply(kind, wanted, false, options);
     try {
       return await this.#apply(kind, onlyIf(wanted, present), present === undefined, options);
@@ -93,7 +97,7 @@ export class ChildWriter {
       if (isInvalid(error) && !isOtherUid(error)) return this.#applyAlone(kind, wanted, present, options, error);
       if (!isConflict(error) && !isOtherUid(error)) throw error;
       const now = await this.#reader.fresh(kind, nameOf(wanted), wanted.metadata.namespace);
-      // Neither has anything changed: the conflict is another one, over fields.
+      // Neither object has changed: the conflict is one over fields.
       if (now?.metadata.uid === present?.metadata.uid) throw error;
       if (now !== undefined) assertOurs("apply", now, this.#parent);
       return this.#apply(kind, onlyIf(wanted, now), now === undefined, options);
@@ -172,9 +176,9 @@ export class ChildWriter {
   }
 
   /**
-   * Where an earlier run has made children already, new ones may be wanted because the old ones went with their owner, whose end the
-   * cache does not show yet. Then the garbage collector takes every new one away at once, and the two would go on as fast as they can.
-   * Asked once a run, and never by the run that makes the first children.
+   * Throws when the parent is gone while the cache still shows it. Children of an earlier run may be missing
+   * because the garbage collector deleted them with their owner. It would delete each new child at once, and
+   * both would loop. Asks the server once a run, and never in the run that creates the first children.
    */
   #assertParentLives(childKind: KindRef): Promise<void> {
     if (this.#earlier === undefined) this.#earlier = this.#ports.memory.kinds();
@@ -183,7 +187,7 @@ export class ChildWriter {
     return this.#parentLives;
   }
 
-  /** The server has just answered with the parent itself, so this run need not ask whether it is there. */
+  /** The server has just returned the parent, so this run need not ask whether it exists. */
   metParent(): void {
     this.#parentLives = Promise.resolve();
   }
@@ -252,8 +256,9 @@ export class ChildWriter {
   }
 
   /**
-   * What a write is about names its UID, so that it never meets a namesake that came meanwhile. An object that the author has built by
-   * name is the one that the cache shows under it, or else the server; undefined when there is none.
+   * The object of a write with its UID, so that the write never hits a newer object of the same name. For an
+   * object that the author has only named, the UID comes from the cache, or else from the server. Undefined
+   * when there is none.
    */
   async #identified<T extends KubeObject>(kind: KindRef<T>, target: T): Promise<Stored<T> | undefined> {
     if (isRead(target)) return target;
@@ -262,7 +267,7 @@ export class ChildWriter {
     return this.#reader.get<T>(kind, name, namespace) ?? (await this.#reader.fresh<T>(kind, name, namespace));
   }
 
-  /** What is not there is not there in its own namespace, whatever another one has of its name. */
+  /** A missing object is missing in its own namespace, whatever another namespace has under its name. */
   #located<T extends KubeObject>(kind: KindRef<T>, target: T): T {
     const namespace = namespaceOf(kind, target.metadata.namespace, this.#parent);
     return namespace === undefined ? target : { ...target, metadata: { ...target.metadata, namespace } };
@@ -272,7 +277,7 @@ export class ChildWriter {
     this.#ports.memory.drop(placeOf(kind, target));
   }
 
-  /** Sends a write and notes what became of it. */
+  /** Sends a write and notes its outcome. */
   async #track<T extends KubeObject>({ send, ...write }: Write<T>): Promise<Stored<T>> {
     this.#ports.guard?.check(write);
     try {
@@ -297,12 +302,15 @@ function placeOf(kind: KindRef, object: KubeObject): string {
   return `${kind.plural}/${storeKey(object.metadata)}`;
 }
 
-/** Nobody but the server gives UIDs. */
+/** Only the server assigns UIDs. */
 function isRead<T extends KubeObject>(object: T): object is Stored<T> {
   return object.metadata.uid !== undefined;
 }
 
-/** With a name that the server chooses nobody can ask what became of a write whose answer was lost: the next try makes two. */
+/**
+ * With a name that the server generates, a write whose answer was lost cannot be found: a retry would create
+ * a second object.
+ */
 function requireName({ kind, metadata }: KubeObject): void {
   if (metadata.name !== undefined) return;
   throw new TerminalError(

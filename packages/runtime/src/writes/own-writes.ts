@@ -1,4 +1,6 @@
-/** What one run of a key has written: seen by its own reads at once, and waited for before the key runs again. */
+/**
+ * What one run of a key has written. Its own reads see it at once, and the next run of the key waits for it.
+ */
 import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import { sleep, type Clock, type Logger } from "@setpoint/host";
@@ -9,7 +11,7 @@ import type { ControllerCache } from "../controller/controller-cache.ts";
 
 /** A cache that has not shown a write for so long relists. */
 const barrierMsMax = 10_000;
-/** How often the server is asked about a write without an answer. */
+/** How often to ask the server about a write without an answer. */
 const askAgainMs = 1_000;
 
 interface Key {
@@ -40,7 +42,7 @@ export interface AnsweredRequest {
   readonly path: string;
 }
 
-/** What a deletion answers: whom it has met. */
+/** What the answer to a deletion identifies. */
 interface StatusDetails {
   readonly details?: { readonly uid?: string };
 }
@@ -51,7 +53,7 @@ export interface BarrierPorts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Aborts when the key will not run here again: then nobody needs what the cache shows. Default: `signal`. */
+  /** Aborts when the key will not run here again, so that the barrier may end. Default: `signal`. */
   readonly closing?: AbortSignal;
 }
 
@@ -59,7 +61,7 @@ export class OwnWrites {
   readonly #cache: ControllerCache;
   /** By the kind as it was declared, and by the object's key in the caches. */
   readonly #writes = new Map<KindRef, Map<string, Noted>>();
-  /** Revisions that were written and UIDs that were deleted, to tell their echo from the doings of others. */
+  /** Revisions that were written and UIDs that were deleted: they identify the echo of own writes. */
   readonly #marks = new Set<string>();
   #isUnfinished = false;
 
@@ -81,7 +83,7 @@ export class OwnWrites {
     this.#note({ kind, name, namespace, state: "written", object });
   }
 
-  /** The run leaves something to the next one, which must come, and see what this one has learned. */
+  /** The run leaves work to the next one, which must run, and must see what this one has read. */
   leave(kind: KindRef, object: Stored<KubeObject>): void {
     this.#isUnfinished = true;
     this.learned(kind, object);
@@ -99,8 +101,8 @@ export class OwnWrites {
   }
 
   /**
-   * The server's answer to any write of the run, also to one that went through `context.client`. What a cache holds is waited for;
-   * of the rest it is remembered that it was ours.
+   * The server's answer to any write of the run, also through `context.client`. The barrier waits for objects
+   * that a cache holds. For the others it only remembers that the write was ours.
    */
   answered({ method, path }: AnsweredRequest, answer: unknown): void {
     const { apiVersion, kind, metadata, details } = (answer ?? {}) as Partial<KubeObject> & StatusDetails;
@@ -161,9 +163,9 @@ export class OwnWrites {
   }
 
   /**
-   * Resolves when the cache shows all of it; true when the key must run again: something was left to do, or the cache shows that
-   * something that was written is there no more. A watch that broke meanwhile may never have shown it, and then nobody else says
-   * that it is gone.
+   * Resolves when the cache shows all writes. True when the key must run again: work was left, or the cache
+   * shows that a written object is gone. A watch that broke meanwhile may never have shown that object, and
+   * then no other event reports its deletion.
    */
   async settled(ports: BarrierPorts): Promise<boolean> {
     const settling: Promise<boolean>[] = [];
@@ -189,13 +191,13 @@ export class OwnWrites {
     writes.set(storeKey(write), { write, history });
   }
 
-  /** Whether what was written has gone since. */
+  /** Whether the written object has been deleted since. */
   async #settle(key: string, { write, history }: Noted, ports: BarrierPorts): Promise<boolean> {
     let known: KnownWrite = write.state === "unknown" ? await ask(write, ports) : write;
     const informer = this.#cache.informerOf(write.kind, write.namespace);
     const { closing = ports.signal } = ports;
     if (informer === undefined || closing.aborted) return false;
-    // What was written before the cluster went back in time is never shown.
+    // A write from before a restore of the cluster never shows.
     const isLost = (): boolean => informer.history !== history;
     const isShown = (): boolean => shows(informer, key, known) || isLost();
     while (!isShown() && !closing.aborted) {
@@ -206,7 +208,7 @@ export class OwnWrites {
         object: key,
         waitedMs: barrierMsMax,
       });
-      // It was not there when the server was asked, and may have been done, or made again, since.
+      // The object was missing when the server was asked; it may have been written or recreated since.
       if (known.state === "deleted" && known.uid === undefined) known = await ask(write, ports);
       informer.refresh();
     }
@@ -237,7 +239,10 @@ function shows(informer: Informer, key: string, write: KnownWrite): boolean {
   );
 }
 
-/** What became of a write without an answer: the server's state is at least as new as the write, if that happened. */
+/**
+ * The outcome of a write without an answer. The server's state is at least as new as the write, if it
+ * happened.
+ */
 async function ask(write: Key, { client, clock, log, signal }: BarrierPorts): Promise<KnownWrite> {
   const { kind, name, namespace } = write;
   const key = namespace === undefined ? { name } : { name, namespace };

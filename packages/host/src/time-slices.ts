@@ -1,16 +1,16 @@
 import { type Clock, nextTurn } from "./clock.ts";
 
 /**
- * Work that lasts longer than this gives the event loop back: probes, lease renewals and watches must not wait for a list. Little enough
- * that a slice and a full collection of garbage in it, of ten to fifteen milliseconds, are less than twenty together.
+ * Work that takes longer than this yields to the event loop: probes, lease renewals and watches must not wait
+ * for a list. A slice and a full garbage collection in it, of 10 to 15 ms, take less than 20 ms together.
  */
 const sliceMsMax = 2;
-/** So many steps are a slice, however short they are: under a virtual clock all of them take no time. */
+/** The most steps of a slice, however short they are: under a virtual clock they take no time. */
 const sliceStepsMax = 1_000;
 /** Beginnings in one turn of the event loop after which it is marked, so that the next ones are found to be in the same turn. */
 const beginningsUnmarkedMax = 8;
 
-/** Cuts long work into slices, with a turn of the event loop for everything else between them. */
+/** Cuts long work into slices, with a turn of the event loop for other work between them. */
 export class TimeSlices {
   readonly #clock: Clock;
   #startedMs: number;

@@ -11,11 +11,13 @@ export const errNotLeader = "ERR_NOT_LEADER";
 export const errLeaseLost = "ERR_LEASE_LOST";
 /** A write by a run whose key belongs to another member of the group now. */
 export const errNotOwner = "ERR_NOT_OWNER";
-/** Options of a manager contradict each other, or a cache's `transform` takes away what the cache needs. */
+/**
+ * Options of a manager contradict each other, or a cache's `transform` removes a field that the cache needs.
+ */
 export const errManagerOptions = "ERR_MANAGER_OPTIONS";
-/** A cluster of this name has been added already, or a manager was asked about one that it does not have. */
+/** A cluster of this name exists already, or the manager has no cluster of the given name. */
 export const errCluster = "ERR_CLUSTER";
-/** The author's code says that trying again without a change is useless. */
+/** The author's code says that a retry without a change is useless. */
 export const errTerminal = "ERR_TERMINAL";
 /** The conditions of a kind were declared or used against their declaration. */
 export const errConditions = "ERR_CONDITIONS";
@@ -23,9 +25,9 @@ export const errConditions = "ERR_CONDITIONS";
 export const errLedger = "ERR_LEDGER";
 /** A run ends early because a step in it waits. */
 export const errSuspended = "ERR_SUSPENDED";
-/** The author's code says how soon to try again. */
+/** The author's code sets the delay of the retry. */
 export const errTemporary = "ERR_TEMPORARY";
-/** A run is to be repeated after a time that is none. */
+/** A requeue delay is NaN. */
 export const errDelayInvalid = "ERR_DELAY_INVALID";
 /** A controller is declared against the rules, or two have the same name. */
 export const errControllerInvalid = "ERR_CONTROLLER_INVALID";
@@ -42,7 +44,7 @@ export const errSecretsUnbounded = "ERR_SECRETS_UNBOUNDED";
 /** The manager or queue has been stopped. */
 export const errStopped = "ERR_STOPPED";
 
-/** Ten years: a longer delay means never, and would be past what a date can say. */
+/** Ten years in milliseconds. A longer delay means never, and its end would exceed the range of a Date. */
 export const delayMsMax = 315_360_000_000;
 
 /** Thrown by a reconcile when only a change of the objects can help: no retry until then. */
@@ -59,7 +61,10 @@ export function isTerminalError(error: unknown): error is TerminalError {
   return isSetpointError(error, errTerminal);
 }
 
-/** Thrown by a reconcile or a daemon that knows how soon it is worth trying again: exactly then, whatever failed before. */
+/**
+ * Thrown by a reconcile or a daemon that sets its own retry delay, in milliseconds. It overrides the
+ * back-off.
+ */
 export class TemporaryError extends SetpointError {
   override readonly name: string = "TemporaryError";
   readonly delayMs: number;
@@ -75,7 +80,10 @@ export function isTemporaryError(error: unknown): error is TemporaryError {
   return isSetpointError(error, errTemporary) || isSetpointError(error, errWriteBudget);
 }
 
-/** How soon the author's code wants to be tried again; of several errors the soonest, when all of them say so. NaN says nothing. */
+/**
+ * The retry delay that the author's code asks for, in milliseconds. Of several errors the shortest, if all
+ * have one. NaN counts as none.
+ */
 export function temporaryDelayMsOf(error: unknown): number | undefined {
   if (isTemporaryError(error)) return Number.isNaN(error.delayMs) ? undefined : Math.min(error.delayMs, delayMsMax);
   if (!(error instanceof AggregateError)) return undefined;

@@ -1,8 +1,11 @@
 /** Limits for the time that the event loop may be blocked, in milliseconds. */
 export interface StallWatchdogOptions {
-  /** A line on standard error says where the code is after so long without a turn of the event loop; default 5 s. */
+  /**
+   * After so long without a turn of the event loop, a line on standard error says where the code is; default
+   * 5 s.
+   */
   readonly reportMs?: number;
-  /** The process ends after so long without one; default 20 s. */
+  /** After so long without a turn the process ends; default 20 s. */
   readonly endMs?: number;
   /** A file that the lines are appended to as well. */
   readonly file?: string;
@@ -28,12 +31,12 @@ const looksPerReport = 4;
 const resourceLimits = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 };
 
 /**
- * Watches the event loop of this process from a thread: code that never yields leaves no turn in which the process itself could notice
- * anything, a signal least of all.
+ * Watches the event loop of this process from a thread. While code never yields, the main thread cannot
+ * notice it, nor receive a signal.
  *
- * Guarantees: a stall of `reportMs` is reported with the stack of what runs, one of `endMs` ends the process with code 1. Time in which
- * the whole process stands still (a stopped process, a sleeping machine) does not count.
- * Caveat: only in the main thread of a process; elsewhere it does nothing. A process with a debugger is not watched.
+ * Guarantees: it reports a stall of `reportMs` with the current stack, and ends the process with code 1 after
+ * a stall of `endMs`. Time in which the whole process stands still (a stopped process, a sleeping machine)
+ * does not count. Caveat: it only works in the main thread, and not in a process with a debugger.
  */
 export function startStallWatchdog(options: StallWatchdogOptions = {}): Disposable {
   const { reportMs = reportMsDefault, endMs = endMsDefault, file } = options;

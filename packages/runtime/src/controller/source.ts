@@ -4,7 +4,7 @@ import type { Clock, Logger, Random } from "@setpoint/host";
 import type { Priority } from "../queue/priority.ts";
 import type { CacheReader } from "./watch-definition.ts";
 
-/** What a source is given while it runs. */
+/** What the framework passes to a running source. */
 export interface SourcePorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -15,19 +15,25 @@ export interface SourcePorts {
   readonly cache: CacheReader;
   /** The kind of the controller's objects. */
   readonly kind: KindRef;
-  /** Wakes a key; false: it is another process's with shared keys, or nobody's just now, and is not woken here. */
+  /**
+   * Enqueues a key. False: another process owns the key, or currently no process does, and it is not enqueued
+   * here.
+   */
   wake(this: void, key: NamespacedName, priority?: Priority): boolean;
-  /** It works (again): the next failure is the first one. */
+  /** The source works (again): resets its back-off. */
   works(this: void): void;
 }
 
 /**
- * Something besides the watches of kinds that wakes keys of a controller. Only the leader runs it, and it may wake too often: a
- * reconcile looks at what is there and never at what woke it.
+ * A source of keys besides the watches of kinds. Only the leader runs it. It may enqueue too often: a
+ * reconcile reads the current state and never the cause.
  */
 export interface Source {
-  /** Names it in logs, metrics and health; unique in its controller. */
+  /** The name in logs, metrics and health; unique in its controller. */
   readonly name: string;
-  /** Runs until the signal aborts. What it throws is logged and counted, and it runs again after a back-off, with the same ports. */
+  /**
+   * Runs until the signal aborts. An error is logged and counted, and the source restarts after a back-off
+   * with the same ports.
+   */
   run(ports: SourcePorts): Promise<void>;
 }

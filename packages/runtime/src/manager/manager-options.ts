@@ -7,32 +7,35 @@ import type { WhyQuery, WhyReport } from "../why/why-report.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { LeaderElectionOptions, ShardingOptions } from "../coordination/lease-options.ts";
 
-/** What a member of a group knows of it. */
+/** The group as one of its members sees it. */
 export interface ShardState {
   readonly identity: string;
   /** Counts the changes of the membership; 0 before this process is a member. */
   readonly epoch: number;
   readonly members: readonly string[];
-  /** The part of all keys that is this process's, and the part that it may run already. */
+  /** The share of all keys that this process owns, and the share that it may already run. */
   readonly share: number;
   readonly runnableShare: number;
 }
 
-/** Clusters by name, which may come and go while the manager runs. */
+/** Clusters by name. They can be added and removed while the manager runs. */
 export interface ClusterRegistry {
-  /** Starts the controllers in another cluster; throws `ERR_CLUSTER` when there is one of this name. */
+  /** Starts the controllers in another cluster. Throws `ERR_CLUSTER` when the name is in use. */
   add(name: string, transport: Transport): void;
-  /** Ends them: no new runs, running ones end, watches close. Resolves when that is done. */
+  /**
+   * Stops the controllers of the cluster: no new runs, running ones end, watches close. Resolves when that is
+   * done.
+   */
   remove(name: string): Promise<void>;
   names(): readonly string[];
 }
 
-/** Adds and removes clusters for as long as the manager runs; told once, at the start. */
+/** Adds and removes clusters while the manager runs. Called once, at the start. */
 export type ClusterProvider = (clusters: ClusterRegistry, signal: AbortSignal) => void | Promise<void>;
 
-/** After how long something is taken for ill. */
+/** The time limits of the health checks, in milliseconds. */
 export interface HealthOptions {
-  /** A key that is ready and waits for longer makes the process unready; default 300,000 (5 minutes). */
+  /** A ready key that waits for longer makes the process unready; default 300,000 (5 minutes). */
   readonly queueAgeMsMax?: number;
   /** A run that takes longer makes the process unhealthy; default 900,000 (15 minutes). */
   readonly reconcileMsMax?: number;
@@ -42,33 +45,40 @@ export interface HealthOptions {
  * What a manager runs, and where. `startManager` validates it and throws for options that exclude each other.
  */
 export interface ManagerOptions {
-  /** The cluster in which the process lives: its leases are there, and its controllers work there unless there are `clusters`. */
+  /**
+   * The cluster of the process. Its leases are there, and its controllers work there unless there are
+   * `clusters`.
+   */
   readonly transport: Transport;
   readonly host: Host;
   readonly controllers: readonly ControllerDefinition[];
-  /** Names the process in logs, events and its lease; default "setpoint". */
+  /** The name of the process in logs, events and its lease; default "setpoint". */
   readonly name?: string;
-  /** Namespaces whose objects are looked at; absent: all. */
+  /** Namespaces whose objects are reconciled; absent: all. */
   readonly namespaces?: readonly string[];
-  /** One works, the others stand by. Without this and `sharding`, this process is the only one. */
+  /**
+   * One replica works, the others stand by. Without this and `sharding`, this process must be the only one.
+   */
   readonly leaderElection?: LeaderElectionOptions;
-  /** All work, each for its share of the keys. Not together with `leaderElection`. */
+  /** All replicas work, each for its share of the keys. Excludes `leaderElection`. */
   readonly sharding?: ShardingOptions;
   /** The clusters in which the controllers work. */
   readonly clusters?: ClusterProvider;
   readonly health?: HealthOptions;
   /** What is cached, and how: selections and projections by kind. */
   readonly caches?: CacheOptions;
-  /** How long stopping waits for running reconciles; default 10 s. */
+  /** How long a stop waits for running reconciles; default 10 s. */
   readonly shutdownMsMax?: number;
 }
 
-/** One thing that is looked at, and why it is not well. */
+/** One health check, and why it fails. */
 export interface HealthCheck {
   readonly name: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Told, but no reason to restart this process or to keep requests from it: another cluster is ill. */
+  /**
+   * Reported, but no reason to restart this process or to stop its traffic: another cluster has the problem.
+   */
   readonly isWarning?: boolean;
 }
 
@@ -84,28 +94,31 @@ export interface Manager extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Resolves when the manager has stopped; rejects with `ERR_LEASE_LOST` when it lost its lease. */
   readonly done: Promise<void>;
-  /** Its writes check the lease. */
+  /** A client whose writes check the lease. */
   readonly client: Client;
   /** Shared caches; ask for one before or after the start. */
   readonly informers: InformerFactory;
   /** Whether this process may write. */
   isLeader(): boolean;
-  /** This process in its group; undefined without `sharding`. */
+  /** This process as a member of its group; undefined without `sharding`. */
   shard(): ShardState | undefined;
   /** Other clusters than the one in which the process lives. */
   readonly clusters: ClusterRegistry;
   /** Whether no key is waiting to run, running, or waiting for its own writes; delayed keys do not count. */
   isQuiet(): boolean;
-  /** Runs a key of a controller as if something about it had changed; without a cluster's name in all clusters. */
+  /** Enqueues a key of a controller; without a cluster's name in all clusters. */
   enqueue(controller: string, key: NamespacedName, cluster?: string): void;
-  /** Why an object was reconciled, what was done, what is waited for; undefined when no controller knows such an object. */
+  /**
+   * Why an object was reconciled, what was done, what it waits for; undefined when no controller knows the
+   * object.
+   */
   why(query: WhyQuery): Promise<WhyReport | undefined>;
-  /** Whether the process works: watches are alive, the lease is. Red means: restart it. */
+  /** Liveness: watches and the lease work. When it fails, restart the process. */
   healthz(): HealthReport;
-  /** Whether it has what it needs to work: caches complete, watches fresh. */
+  /** Readiness: caches are complete, watches are fresh. */
   readyz(): HealthReport;
   /** The metrics in Prometheus' text format. */
   metrics(): string;
-  /** Lets running reconciles end, releases the lease, closes the watches. */
+  /** Waits for running reconciles, releases the lease, closes the watches. */
   stop(): Promise<void>;
 }

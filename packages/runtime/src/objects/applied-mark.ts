@@ -3,8 +3,8 @@ import { asJson } from "./as-json.ts";
 import { fingerprint } from "./fingerprint.ts";
 
 /**
- * Children carry what was applied to them, as `<field manager>/<fingerprint>`: after a restart this tells, without asking
- * the server, that nothing is to do, and which children this controller applied.
+ * Children carry a mark of what was applied to them: `<field manager>/<fingerprint>`. After a restart it
+ * shows, without a request, which children this controller applied and that nothing is to do.
  */
 export const appliedAnnotation = "setpoint.dev/applied";
 
@@ -25,7 +25,7 @@ function asAuthored(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...metadata, annotations } };
 }
 
-/** A field manager may have slashes, a fingerprint has none: "a" must not take the children of "a/b" for its own. */
+/** A field manager may contain slashes, a fingerprint does not: "a" must not own the children of "a/b". */
 export function isAppliedBy(object: KubeObject, fieldManager: string): boolean {
   const mark = object.metadata.annotations?.[appliedAnnotation];
   return mark !== undefined && mark.slice(0, mark.lastIndexOf("/")) === fieldManager;

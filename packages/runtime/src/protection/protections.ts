@@ -1,4 +1,4 @@
-/** Slows down or stops a controller that went wrong, and reports it on the object. */
+/** Slows down or stops a controller that misbehaves, and reports it on the object. */
 import { isApiError, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";
 import type { Host, Logger } from "@setpoint/host";
@@ -13,7 +13,7 @@ import { afterIdleRun, isSlow, loopWaitMs, type HotLoop } from "./hot-loops.ts";
 import { WriteBudget } from "./write-budget.ts";
 
 const idleRunsPerMinuteDefault = 120;
-/** The condition of an object whose reconcile is slowed down; its reason is `HotLoop` or `FieldFight`. */
+/** The condition of an object whose reconcile is slowed down. Its reason is `HotLoop` or `FieldFight`. */
 const conditionType = "Slowed";
 const hotLoopMessage =
   "The reconcile runs again and again although nothing but its own writes has changed; it is slowed down until another change arrives";
@@ -52,7 +52,7 @@ export class Protections {
     this.#stopCounting = host.metrics.onExpose(() => this.#count());
   }
 
-  /** Looks at every write of a run of the key. */
+  /** Checks each write of a run of the key. */
   guardOf(state: ProtectedKey): WriteGuard {
     return {
       check: (write) => this.#budget.check(write),
@@ -62,7 +62,7 @@ export class Protections {
     };
   }
 
-  /** In how many milliseconds the key may run; ends a fight that is over. */
+  /** The delay until the key may run, in milliseconds. Ends a fight that is over. */
   waitMs(state: ProtectedKey, object: KubeObject): number {
     const nowMs = this.#nowMs;
     if (state.fight !== undefined && isFightOver(state.fight, object, nowMs)) state.fight = undefined;
@@ -75,7 +75,9 @@ export class Protections {
     this.#stopCounting();
   }
 
-  /** Before a run of a key that fights: asks the server for the other manager, while it shows the other's value. */
+  /**
+   * Before a run of a fighting key: reads the other manager from the server while the other's value is there.
+   */
   async beforeRun(state: ProtectedKey, object: Stored<KubeObject>): Promise<void> {
     const { fight } = state;
     if (fight === undefined || fight.isReported) return;
@@ -85,8 +87,8 @@ export class Protections {
   }
 
   /**
-   * After a run that has not failed. `isEcho`: what woke the key meanwhile, if anything, were its own writes; `isSoon`: it runs
-   * again soon. Returns in how many milliseconds the key should run once more to take back what its condition reports.
+   * After a successful run. `isEcho`: only own writes have woken the key meanwhile. `isSoon`: it runs again
+   * soon. Returns the delay in milliseconds after which the key should run once more to clear its condition.
    */
   afterRun(state: ProtectedKey, object: Stored<KubeObject>, isEcho: boolean, isSoon: boolean): number | undefined {
     if (state.fight !== undefined) return Math.max(0, state.fight.untilMs - this.#nowMs);

@@ -1,4 +1,4 @@
-/** Turns events of the caches into the keys that they concern. */
+/** Maps cache events to keys. */
 import { parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
@@ -15,13 +15,19 @@ export interface EventHandlersOptions {
   readonly cache: ControllerCache;
   readonly log: Logger;
   enqueue(this: void, key: string, change: ChangeKind, informer: Informer, object: Stored<KubeObject>): void;
-  /** Called with an object that has the controller's finalizer and left its selection, though nobody has deleted it. */
+  /** Called with an object that has the controller's finalizer and left its selection without a deletion. */
   leftSelection(this: void, object: Stored<KubeObject>): void;
-  /** Called with every change of an object of the controller's kind, before its key is enqueued, also with one that enqueues none. */
+  /**
+   * Called with each change of an object of the controller's kind before its key is enqueued, also if no key
+   * is.
+   */
   changed(this: void, old: Stored<KubeObject>, next: Stored<KubeObject>): void;
 }
 
-/** An object of the controller's kind enqueues its own key, an owned one its owner's, a watched one those that the author names. */
+/**
+ * An object of the controller's kind enqueues its own key, an owned object its owner's, a watched object the
+ * author's keys.
+ */
 export class EventHandlers {
   readonly #options: EventHandlersOptions;
   #childCount = 0;
@@ -30,7 +36,9 @@ export class EventHandlers {
     this.#options = options;
   }
 
-  /** Present objects that have an object of the controller as owner; counted only for controllers with limits. */
+  /**
+   * Number of existing objects with an owner of this controller; counted only for controllers with limits.
+   */
   get childCount(): number {
     return this.#childCount;
   }
@@ -92,7 +100,7 @@ export class EventHandlers {
       const enqueueBoth = (old: Stored<KubeObject>, next: Stored<KubeObject>): void => {
         const keys = keysOf(next);
         enqueueAll(keys, "changed", next);
-        // An owner that is no longer named has lost something, so the old state counts too.
+        // A removed owner has lost a child, so the old state counts too.
         enqueueAll(without(keysOf(old), keys), "changed", next);
       };
       informer.addHandler({

@@ -20,7 +20,7 @@ import type { StatusWriter } from "../status/status-writer.ts";
 import type { KeyState } from "./key-state.ts";
 import type { FailedVerdict } from "./run-supervisor.ts";
 
-/** What the report of a run rests on. */
+/** The dependencies of a run's report. */
 export interface RunReportPorts {
   readonly definition: ControllerDefinition;
   readonly host: Host;
@@ -28,27 +28,27 @@ export interface RunReportPorts {
   readonly state: KeyState;
   readonly status: StatusWriter;
   readonly event: ReconcileContext["event"];
-  /** The reconciled object as it is now, own writes included. */
+  /** The current reconciled object, own writes included. */
   current(this: void): Stored<KubeObject>;
   /** Children of the object, own writes included. */
   owned(this: void, kind: KindRef): readonly KubeObject[];
   /** Whether an error is the server's answer to a write of this run. */
   isRefusedWrite(this: void, error: object): boolean;
-  /** What the steps of a run that has ended well report. */
+  /** The events and conditions of steps, for a run that succeeded. */
   finishedSteps(this: void): ConditionInit | undefined;
-  /** Runs the key again after so long at the latest. */
+  /** Runs the key again after this time at the latest. */
   checkAfter(this: void, delayMs: number): void;
 }
 
 /**
- * Reports a run on its object, by conditions and events: that something was refused, that the reconcile fails again and again, that a
- * deletion does not end, and when this is over. A kind whose schema is not at hand gets the events alone.
+ * Reports a run on its object by conditions and events: a refusal, repeated failures, a deletion that does
+ * not finish, and the end of each. Without the kind's schema it only emits events.
  */
 export class RunReport {
   readonly #ports: RunReportPorts;
   readonly #hasConditions: boolean;
   #refusal: Refusal | undefined;
-  /** The author's code has thrown, so what it has said of the status before that is still to be written. */
+  /** The author's code has thrown. Conditions that it set before must still be written. */
   #hasThrown = false;
   #isStatusRefused = false;
 
@@ -57,7 +57,7 @@ export class RunReport {
     this.#hasConditions = declaresStatusField(ports.definition.kind, "conditions");
   }
 
-  /** Writes what is still to be written of the status. */
+  /** Writes the pending part of the status. */
   async flush(signal?: AbortSignal): Promise<void> {
     try {
       await this.#ports.status.flush(signal);
@@ -67,7 +67,7 @@ export class RunReport {
     }
   }
 
-  /** The author's code has ended well: what an earlier run was refused is over. */
+  /** The author's code has succeeded: the refusal of an earlier run is over. */
   concluded(): void {
     const { status, definition, current, finishedSteps } = this.#ports;
     status.conclude();
@@ -78,7 +78,7 @@ export class RunReport {
     if (accepted !== undefined && !status.hasSaid(accepted.type)) status.condition(accepted);
   }
 
-  /** The author's code has thrown. Returns what was refused, if it is that. */
+  /** The author's code has thrown. Returns the refusal, if the error is one. */
   thrown(error: unknown): Refusal | undefined {
     const { status, event, current, isRefusedWrite } = this.#ports;
     this.#hasThrown = true;
@@ -91,7 +91,9 @@ export class RunReport {
     return refusal;
   }
 
-  /** The run has failed, for whatever reason, and it is known when the next one comes. `signal` lives on after a run's deadline. */
+  /**
+   * The run has failed, and the time of the next one is known. `signal` outlives the deadline of the run.
+   */
   async failed({ error, retryDelayMs, isStopped }: FailedVerdict, signal: AbortSignal): Promise<void> {
     const { state, definition, current, log } = this.#ports;
     if (isStopped !== true) {
@@ -115,8 +117,9 @@ export class RunReport {
   }
 
   /**
-   * The object is being deleted and stays for now. Once that takes long, what holds it is reported. `waitsFor`: why this controller's
-   * cleanup has not finished; without it, others hold the object. Returns whether there is something to write.
+   * The object is being deleted and still exists. After a while this reports what holds it. `waitsFor`: why
+   * this controller's cleanup has not finished; undefined when other finalizers hold the object. Returns
+   * whether there is something to write.
    */
   deletionPending(waitsFor?: Result | { readonly error: unknown }): boolean {
     const { definition, state, status, event, host, current, owned, checkAfter } = this.#ports;

@@ -1,20 +1,21 @@
-/** When a cron line is due: pure, from the line, its time zone and a moment. */
+/** The times of a cron line: pure, from the line, its time zone and a moment. */
 import { SetpointError } from "@setpoint/apimachinery";
 import { Cron } from "croner";
 import { errCronInvalid } from "../errors.ts";
 
 /** Options of a cron schedule. */
 export interface CronOptions {
-  /** An IANA name such as "Europe/Berlin"; default "UTC", whatever the zone of the machine is. */
+  /** An IANA name such as "Europe/Berlin"; default "UTC", whatever the machine's time zone is. */
   readonly timeZone?: string;
 }
 
-/** Any moment would do: without a field for the year, a line that is never due after one is never due after any. */
+/** Any moment will do: a cron line has no year, so one that never fires after this moment never fires. */
 const anyMomentMs = Date.UTC(2026, 0, 1);
 
 /**
- * A cron line with five fields (minute, hour, day of the month, month, day of the week), six when the first is the second, or a
- * nickname such as `@daily`. Errors: `ERR_CRON_INVALID` for one that cannot be read, names an unknown time zone, or never fires.
+ * A cron line with five fields (minute, hour, day of the month, month, day of the week), or six with the
+ * second first, or a nickname such as `@daily`. Errors: `ERR_CRON_INVALID` for an invalid line, an unknown
+ * time zone, and a line that never fires.
  */
 export class CronSchedule {
   readonly expression: string;
@@ -30,7 +31,7 @@ export class CronSchedule {
     this.nextAfter(anyMomentMs);
   }
 
-  /** The first moment after `afterMs` (milliseconds since the epoch) at which the line is due. */
+  /** The first time of the line after `afterMs`, in milliseconds since the epoch. */
   nextAfter(afterMs: number): number {
     const next = this.#cron.nextRun(new Date(afterMs));
     if (next !== null && next !== undefined) return next.getTime();
@@ -39,8 +40,8 @@ export class CronSchedule {
 }
 
 /**
- * When a cron line is due next after a moment, for a reconcile that decides from the status whether something is due:
- * `nextCronRun("0 3 * * *", lastBackupMs) <= clock.now()`.
+ * The next time of a cron line after a moment, in milliseconds since the epoch. For a reconcile that decides
+ * from the status whether work is due: `nextCronRun("0 3 * * *", lastBackupMs) <= clock.now()`.
  */
 export function nextCronRun(expression: string, afterMs: number, options: CronOptions = {}): number {
   return new CronSchedule(expression, options).nextAfter(afterMs);

@@ -3,18 +3,19 @@ import { CronSchedule, type CronOptions } from "./cron-schedule.ts";
 import { resumable, wakeAll, type KeysOf } from "./source.ts";
 import { type Source, type SourcePorts } from "../controller/source.ts";
 
-/** How often the clock is looked at while a moment is waited for: people set clocks, and machines sleep. */
+/** How often to read the clock while waiting: users set clocks, and machines sleep. */
 const lookMsMax = 300_000;
 /** A clock that goes back by more than this was wrong before; what it showed then is forgotten. */
 const correctionMsMin = 26 * 3_600_000;
 
 /**
- * Wakes keys by a cron line: `cron("0 3 * * *", { timeZone: "Europe/Berlin" })` wakes all objects at three o'clock, a function as
- * third argument says which.
+ * Enqueues keys by a cron line: `cron("0 3 * * *", { timeZone: "Europe/Berlin" })` enqueues all objects at
+ * three o'clock; a function as third argument returns the keys.
  *
- * Guarantees: each moment fires at most once, also when the clock is set back; moments that were missed while the process slept
- * or was busy fire once together; one whose function throws fires when the source is started again. What fell due while no process led is not made up for by the source: taking over runs every
- * key anyway, and the reconcile decides from the status (`nextCronRun`).
+ * Guarantees: each moment fires at most once, also when the clock is set back. Moments that were missed while
+ * the process slept or was busy fire once together. A moment whose function throws fires when the source
+ * restarts. The source does not make up for moments without a leader: a new leader runs every key anyway, and
+ * the reconcile decides from the status (`nextCronRun`).
  */
 export function cron(expression: string, options: CronOptions = {}, keysOf?: KeysOf): Source {
   const schedule = new CronSchedule(expression, options);

@@ -4,10 +4,12 @@ import { resumable, wakeAll, type KeysOf } from "./source.ts";
 import { type Source, type SourcePorts } from "../controller/source.ts";
 
 /**
- * Wakes keys at a steady pace, the first time one interval after the start; with low priority, so that changes go first:
- * `every(minutes(5))` looks at all objects, `every(minutes(5), (cache) => …)` at those that the function names.
+ * Enqueues keys at a fixed interval, first one interval after the start, with low priority:
+ * `every(minutes(5))` enqueues all objects, `every(minutes(5), (cache) => …)` those that the function
+ * returns.
  *
- * Ticks do not drift, and those that a busy or sleeping process missed become one; one that failed is made up for.
+ * Ticks do not drift. Ticks that a busy or sleeping process missed become one; a tick that failed is
+ * repeated.
  */
 export function every(intervalMs: number, keysOf?: KeysOf): Source {
   checkMs("every()", "interval", intervalMs);

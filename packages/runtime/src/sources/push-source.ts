@@ -4,8 +4,9 @@ import type { Source, SourcePorts } from "../controller/source.ts";
 /** A source that other code of the same process feeds, such as the handler of a webhook. */
 export interface PushSource extends Source {
   /**
-   * Wakes a key in every running controller that has this source; says whether there was one whose key it is. `false` (no manager
-   * runs, it is a standby, or the key is another member's) is a reason to answer 503, so that the sender tries again elsewhere.
+   * Enqueues a key in every running controller that has this source. Returns whether one of them owns the
+   * key. `false` (no manager runs, it is a standby, or another member owns the key) is a reason to answer
+   * 503, so that the sender retries elsewhere.
    */
   push(key: NamespacedName): boolean;
 }

@@ -1,4 +1,4 @@
-/** What an author says about requests for a kind before the server accepts them. */
+/** The author's functions for requests to a kind before the server accepts them. */
 import type { KubeObject, LabelSelectorObject, UserInfo } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
@@ -6,7 +6,7 @@ import type { Logger } from "@setpoint/host";
 /** The operations for which the API server can call a webhook of this package. */
 export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 
-/** What is known of a request, and how to object to it. */
+/** The request of a webhook, and functions to reject it. */
 export interface AdmissionContext<T extends KubeObject> {
   readonly operation: AdmissionOperation;
   /** The object before an update; absent otherwise. */
@@ -16,9 +16,12 @@ export interface AdmissionContext<T extends KubeObject> {
   /** Aborts shortly before the API server stops waiting. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Tells the user without refusing; kubectl prints it. */
+  /** Warns the user without a rejection; kubectl prints it. */
   warn(this: void, text: string): void;
-  /** Objects to the value of a field: `invalid("spec.replicas", "must be odd")`. All objections are answered together. */
+  /**
+   * Rejects the value of a field: `invalid("spec.replicas", "must be odd")`. One answer reports all rejected
+   * fields.
+   */
   invalid(this: void, path: string, why: string): void;
   required(this: void, path: string, why?: string): void;
   forbidden(this: void, path: string, why: string): void;
@@ -26,19 +29,25 @@ export interface AdmissionContext<T extends KubeObject> {
 
 /** The functions of the webhooks of one kind, and how the API server calls them. */
 export interface WebhookInit<T extends KubeObject> {
-  /** Asked about new and changed objects, after defaults and schema. Objects by the context's methods, or throws an ApiError. */
+  /**
+   * Called for created and updated objects, after defaults and schema. Rejects by the context's methods, or
+   * throws an ApiError.
+   */
   validate?(object: T, context: AdmissionContext<T>): void | Promise<void>;
-  /** Asked before an object is deleted. */
+  /** Called before an object is deleted. */
   validateDelete?(object: T, context: AdmissionContext<T>): void | Promise<void>;
-  /** Returns the object as it should be, or nothing. It may be asked several times and must then change nothing more. */
+  /**
+   * Returns the mutated object, or nothing. The server may call it several times; later calls must change
+   * nothing more.
+   */
   mutate?(object: T, context: AdmissionContext<T>): T | undefined | Promise<T | undefined>;
-  /** What counts when nobody answers; default Fail. */
+  /** What the API server does when the webhook does not answer; default Fail. */
   readonly failurePolicy?: "Fail" | "Ignore";
-  /** How long the API server waits; default 5, at most 30. */
+  /** How long the API server waits, in seconds; default 5, at most 30. */
   readonly timeoutSeconds?: number;
   readonly namespaceSelector?: LabelSelectorObject;
   readonly objectSelector?: LabelSelectorObject;
-  /** Conditions in CEL without which the webhook is not called at all. */
+  /** CEL match conditions: when one is false, the server does not call the webhook. */
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 

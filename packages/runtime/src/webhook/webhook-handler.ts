@@ -1,4 +1,7 @@
-/** Answers the calls of API servers: which function, how long, how many at once, counted under controller-runtime's names. */
+/**
+ * Answers the calls of API servers, with limits on time and concurrency and with controller-runtime's
+ * metrics.
+ */
 import { isApiError, messageOf } from "@setpoint/apimachinery";
 import type { Clock, Logger, Metrics } from "@setpoint/host";
 import type { KindRef } from "@setpoint/client";
@@ -12,7 +15,7 @@ export interface WebhookHandlerOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly webhooks: readonly WebhookDefinition[];
-  /** Kinds whose objects are converted between versions, as far as they have several. */
+  /** Kinds with several versions, whose objects it converts; others are ignored. */
   readonly kinds: readonly KindRef[];
   /**
    * How many calls may run at once, each counted from when its body is complete. Others get 429. Default 200.
@@ -28,8 +31,8 @@ export interface WebhookRequest {
   /** The decoded body. */
   readonly body?: unknown;
   /**
-   * In place of `body`: reads it, asked only when there is a place for the call; an ApiError that it throws is the answer. The
-   * signal aborts when the answer would come too late.
+   * Reads the body, in place of `body`. Called only when the call may run. An ApiError that it throws is the
+   * answer. The signal aborts when the answer would come too late.
    */
   read?(this: void, signal: AbortSignal): Promise<unknown>;
 }
@@ -42,11 +45,11 @@ export interface WebhookResponse {
 
 /** Answers the requests of the API server for all webhooks and conversions of a process. */
 export interface WebhookHandler {
-  /** Resolves with an answer for every request. */
+  /** Resolves with a response for every request; never rejects. */
   handle(request: WebhookRequest): Promise<WebhookResponse>;
 }
 
-/** Where a webhook is served, and what configurations call. */
+/** The path of a webhook, as its configuration names it. */
 export function webhookPath(role: WebhookRole, { group, plural }: KindRef): string {
   return `/${role}/${group === "" ? "core" : group}/${plural}`;
 }
@@ -142,7 +145,7 @@ class Places {
     if (this.#taken >= this.#max) throw new NoPlace(`${this.#max} calls are under way already`);
   }
 
-  /** A function that does not heed its signal goes on after its answer came too late, and still takes its place. */
+  /** A function that ignores its signal continues after its deadline, and still takes its place. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.check();
     this.#taken++;

@@ -1,14 +1,14 @@
 import type { ChangeKind } from "../run/run-record.ts";
 
-/** Which object is asked about. */
+/** The object that `why` explains. */
 export interface WhyQuery {
   /** A kind, its plural or its singular, in any case, with or without its group: `Candy`, `candies.example.com`. */
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;
-  /** Where the manager works in several clusters. */
+  /** Needed when the manager works in several clusters. */
   readonly cluster?: string;
-  /** Where several controllers reconcile the kind; default: the first. */
+  /** Needed when several controllers reconcile the kind; default: the first. */
   readonly controller?: string;
 }
 
@@ -42,13 +42,13 @@ export interface WhyRun {
   readonly startedAt: string;
   /** Absent while it runs. */
   readonly durationMs?: number;
-  /** Empty: it was there when the program began, or only time has passed. */
+  /** Empty: the object existed at the start of the program, or only time has passed. */
   readonly causes: readonly WhyCause[];
-  /** Causes beyond those that are kept. */
+  /** Number of causes that were dropped. */
   readonly moreCauses: number;
   /** `success`, `requeue`, `requeue_after` or `error`. */
   readonly result?: string;
-  /** Why it is to run again, or what went wrong. */
+  /** Why the key runs again, or the error. */
   readonly reason?: string;
   readonly nextTryAt?: string;
   readonly writes: readonly WhyWrite[];
@@ -56,9 +56,9 @@ export interface WhyRun {
 }
 
 /**
- * What the object's key does now: `running`; `settling`: its run has ended, and the cache does not show yet what it has written;
- * `ready` to run; `delayed` until a time; `idle`: only a change wakes it; `standby`: another process leads; `elsewhere`: another
- * member of the group owns it.
+ * The state of the object's key. `running`; `settling`: its run has ended, and the cache does not show its
+ * writes yet; `ready` to run; `delayed` until a time; `idle`: waits for a change; `standby`: another process
+ * leads; `elsewhere`: another member of the group owns it.
  */
 export type WhyState = "running" | "settling" | "ready" | "delayed" | "idle" | "standby" | "elsewhere";
 
@@ -78,17 +78,17 @@ export interface WhyReport {
   readonly isPresent: boolean;
   readonly state: WhyState;
   readonly since?: string;
-  /** When it runs next by itself. */
+  /** When it runs next without a change. */
   readonly until?: string;
-  /** What holds it back, as a sentence: a person has paused it, or a protection slows it down. */
+  /** What delays it, as a sentence: a user has paused it, or a protection slows it down. */
   readonly held?: string;
-  /** Runs in a row that failed. */
+  /** Number of consecutive failed runs. */
   readonly failures: number;
   /** The causes that the next run will get. */
   readonly pending: readonly WhyCause[];
-  /** The newest first; empty when the last one is not among those that are remembered. */
+  /** The newest first; empty when the last run is no longer remembered. */
   readonly runs: readonly WhyRun[];
-  /** Runs of this controller are remembered since then. */
+  /** The time from which on runs of this controller are remembered. */
   readonly rememberedSince?: string;
   /** The conditions of the object's status. */
   readonly conditions: readonly {

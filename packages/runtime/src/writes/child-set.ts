@@ -1,4 +1,4 @@
-/** All children of an object as one set: what is wanted is applied, what is no longer wanted is deleted. */
+/** All children of an object as one set: applies the desired ones and deletes the others. */
 import { groupResource, isApiError, isSetpointError, parseApiVersion, type KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { controllerOf, storeKey } from "../cache/store.ts";
@@ -16,9 +16,9 @@ export class ChildSet {
   readonly #ports: WritePorts;
   readonly #reader: RunReader;
   readonly #writer: ChildWriter;
-  /** What this run wants, by group, kind, namespace and name. */
+  /** The desired children of this run, by group, kind, namespace and name. */
   readonly #wanted = new Set<string>();
-  /** Whether this run has said all that it wants, and had the rest deleted. */
+  /** Whether this run has named all desired children, and deleted the others. */
   #isComplete = false;
 
   constructor(parent: Parent, ports: WritePorts, reader: RunReader, writer: ChildWriter) {
@@ -28,7 +28,10 @@ export class ChildSet {
     this.#writer = writer;
   }
 
-  /** Notes a child as wanted in this run. One that comes after the deletion of what is not wanted would go and come at every run. */
+  /**
+   * Notes a child as desired in this run. A child noted after the prune would be deleted and recreated in
+   * every run.
+   */
   want(child: KubeObject): void {
     const { kind } = this.#ports.cache.ofObject(child);
     const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
@@ -40,13 +43,13 @@ export class ChildSet {
   }
 
   /**
-   * Applies all children, also after one was refused: they do not depend on each other. Only when all are there is anything
-   * deleted.
+   * Applies all children, also after a refusal: they do not depend on each other. Deletes only when all are
+   * applied.
    */
   async applySet(children: readonly KubeObject[], { update }: ApplySetOptions = {}): Promise<PruneOutcome> {
     this.#refuseTwins(children);
     for (const child of children) this.want(child);
-    // Chosen before the first write, so that what this run makes is no candidate.
+    // Chosen before the first write, so that children of this run are no candidates.
     const surplus = this.#surplus();
     const errors: Error[] = [];
     for (const child of children) await this.#applyOne(child, update?.(child) ?? "InPlace").catch(collect(errors));
@@ -58,7 +61,7 @@ export class ChildSet {
     return this.#delete(this.#surplus());
   }
 
-  /** Two of a name would overwrite each other at every run. */
+  /** Two children of the same name would overwrite each other in every run. */
   #refuseTwins(children: readonly KubeObject[]): void {
     const seen = new Set<string>();
     for (const child of children) {
@@ -93,7 +96,10 @@ export class ChildSet {
     return marked.metadata.annotations?.[appliedAnnotation];
   }
 
-  /** What this controller applied earlier and does not want any more; what others made for the object stays. */
+  /**
+   * Children that this controller applied earlier and that are no longer desired; children of other
+   * controllers stay.
+   */
   #surplus(): readonly Stored<KubeObject>[] {
     const { definition } = this.#ports;
     return definition.owns
@@ -102,7 +108,7 @@ export class ChildSet {
       .filter((child) => !this.#wanted.has(idOf(child, child.metadata.namespace)));
   }
 
-  /** Deletes nothing on an old view: the parent must be on the server what this run was given. */
+  /** Deletes nothing on a stale view: the server must still have the parent that this run was given. */
   async #delete(surplus: readonly Stored<KubeObject>[]): Promise<PruneOutcome> {
     this.#isComplete = true;
     if (surplus.length === 0) return { kind: "done", deleted: 0 };

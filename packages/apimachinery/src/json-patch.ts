@@ -191,7 +191,7 @@ function replaceAt(root: Root, path: string, value: unknown): void {
     return;
   }
   const { parent, token } = placeOf(root, path);
-  // RFC 6902 wants the key to exist; upstream's library does not look, and clients rely on it.
+  // RFC 6902 requires that the key exists; upstream's library does not check it, and clients rely on that.
   if (!Array.isArray(parent)) return setKey(parent, token, value);
   if (childOf(parent, token) === undefined) throw failed(`replace operation does not apply: missing path ${path}`);
   parent[indexOf(token, parent.length)] = value;

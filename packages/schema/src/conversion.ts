@@ -11,7 +11,7 @@ import {
   cloneJson,
 } from "@setpoint/apimachinery";
 
-/** A version beside the hub, with its functions; their types are checked where the kind is defined. */
+/** A version other than the hub, with its functions; their types are checked where the kind is defined. */
 export interface ConvertedVersion {
   readonly name: string;
   readonly up: (spec: never) => unknown;
@@ -32,8 +32,8 @@ export interface ConversionPlan {
 const keptPrefix = "conversion.setpoint.dev/";
 
 /**
- * The object in another version. What the wanted version cannot say is kept in an annotation, and is there
- * again after the way back; a change made meanwhile is made to what was kept.
+ * The object in another version. An annotation keeps the fields that the target version lacks, and conversion
+ * back restores them. A change made meanwhile is applied to the kept fields.
  *
  * Errors: `ERR_CONVERSION` for a version that the kind does not have; what the author's functions throw.
  */

@@ -79,7 +79,7 @@ class ProblemWalk {
   }
 }
 
-/** The type that the schema wants when the value has another one. */
+/** The type that the schema expects when the value has another one. */
 function wantedType(schema: StructuralSchema, value: unknown, isRoot: boolean): string | undefined {
   const found = jsonTypeOf(value);
   if (schema["x-kubernetes-int-or-string"] === true) {

@@ -28,7 +28,7 @@ function withDefaults(schema: StructuralSchema, value: unknown): unknown {
  */
 const filledUnitsMax = 3 * 1024 * 1024;
 const unitsOfValue = 4;
-/** Of the call under way; filling never waits. */
+/** State of the current call; filling is synchronous. */
 let filledUnits = 0;
 const unitsOfDefault = new WeakMap<StructuralSchema, number>();
 

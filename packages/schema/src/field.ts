@@ -21,7 +21,7 @@ export interface FieldOptions {
 }
 
 /**
- * The same schema, with more said about it: `field(z.string(), { immutable: true })`. Its static type does
+ * The same schema with Kubernetes keywords: `field(z.string(), { immutable: true })`. Its static type does
  * not change.
  */
 export function field<S extends z.ZodType>(schema: S, options: FieldOptions): S {
@@ -38,7 +38,7 @@ export function field<S extends z.ZodType>(schema: S, options: FieldOptions): S 
   return schema.meta({ ...schema.meta(), ...extra });
 }
 
-/** What a rule may say beyond its expression and message. */
+/** The optional fields of a rule. */
 export type RuleOptions = Omit<ValidationRule, "rule" | "message">;
 
 /**

@@ -9,7 +9,7 @@ import { joinPath } from "./field-path.ts";
 import { compilePattern } from "./pattern.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
-/** A node of zod's JSON Schema; a boolean stands only for `additionalProperties` and `items`. */
+/** A node of zod's JSON Schema; only `additionalProperties` and `items` may be a boolean. */
 interface JsonNode {
   readonly [keyword: string]: unknown;
 }
@@ -83,7 +83,7 @@ const inexpressible: Readonly<Record<string, string>> = lookupTable({
   nan: "NaN has no JSON form",
 });
 
-/** Notes what zod's JSON Schema loses, and refuses what it could only make up. */
+/** Records what zod's JSON Schema loses, and rejects types that it cannot express. */
 function mark(context: OverrideContext, path: string): void {
   const { def } = (context.zodSchema as { _zod: { def: ZodDefinition } })._zod;
   const reason = inexpressible[def.type];

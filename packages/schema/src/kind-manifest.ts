@@ -23,7 +23,7 @@ interface ManifestOptions {
   readonly selectableFields?: readonly string[];
 }
 
-/** A version beside the kind's own. */
+/** A version other than the kind's own. */
 export interface DeclaredVersion {
   readonly name: string;
   readonly schema: StructuralSchema;

@@ -16,7 +16,7 @@ export function validateLists(schema: StructuralSchema, value: unknown): readonl
 
 const promisesUnique = rememberedOf(({ "x-kubernetes-list-type": type }) => type === "set" || type === "map");
 
-/** What tells an item of a list from the others: its keys in a map, otherwise the whole of it. */
+/** The identity of a list item: its keys in a map, otherwise the whole item. */
 export function itemKey(schema: StructuralSchema, item: unknown): string {
   if (schema["x-kubernetes-list-type"] !== "map") return goJson(item);
   // The usual case, without building an object: one key, whose value is a text. No JSON begins like this.

@@ -36,7 +36,7 @@ export function parseObject(value: unknown, kind: CheckedKind): KubeObject {
   if (problems.length > 0) throw invalidObject(kind, draft, problems);
   // The schema has checked metadata, and the lines above apiVersion and kind.
   const object = { ...(draft as KubeObject), spec, ...(hasStatus ? { status } : {}) } as KubeObject;
-  // As on the server, rules are asked only about objects that are otherwise valid.
+  // As on the server, rules run only on objects that are otherwise valid.
   const broken = kind.rules.evaluate(object, undefined);
   if (broken.length > 0) throw invalidObject(kind, draft, broken.map(ruleProblem));
   return object;

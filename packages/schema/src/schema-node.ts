@@ -80,7 +80,7 @@ export class SchemaNode {
 
 const nodes = new WeakMap<StructuralSchema, SchemaNode>();
 
-/** The node of a schema, made when it is first asked for, since a schema may contain itself. */
+/** The node of a schema, created at its first use, since a schema may contain itself. */
 export function nodeOf(schema: StructuralSchema): SchemaNode {
   let node = nodes.get(schema);
   if (node === undefined) nodes.set(schema, (node = new SchemaNode(schema)));

@@ -187,7 +187,7 @@ function validateType(name: keyof typeof typeProblems, value: unknown, field: st
   }
 }
 
-/** Objects within the object need to say what they are. */
+/** Embedded objects must have apiVersion and kind. */
 function validateEmbedded(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   if (!embedsObjects(schema)) return;
   const { items, properties, additionalProperties } = schema;

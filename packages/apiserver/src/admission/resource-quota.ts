@@ -128,7 +128,7 @@ function amountsText(amounts: ResourceAmounts, names: readonly string[]): string
     .join(",");
 }
 
-/** A quota of compute resources would mean nothing if containers need not say what they use. */
+/** A quota of compute resources has no effect unless containers declare what they use. */
 function requireResources(
   request: AdmissionRequest,
   pod: UnstructuredObject,

@@ -27,7 +27,7 @@ export function isPodCreation(request: AdmissionRequest): boolean {
 
 async function admit(request: AdmissionRequest): Promise<void> {
   if (!isPodCreation(request) || request.object === undefined) return;
-  // Mirror pods stand for what a node runs from its own files; they have no account.
+  // Mirror pods represent static pods of a node; they have no service account.
   if (request.object.metadata.annotations?.[mirrorAnnotation] !== undefined) return;
   const spec = ensureObject(request.object as unknown as JsonObject, "spec");
   const name = stringAt(spec, "serviceAccountName") || "default";

@@ -47,7 +47,9 @@ function addFinalizer(request: AdmissionRequest, finalizer: string): void {
   if (!present.includes(finalizer)) metadata["finalizers"] = [...present, finalizer];
 }
 
-/** Keeps claims that pods use, and volumes that claims use, until their controllers let them go. */
+/**
+ * Protects claims that pods use, and volumes that claims use, until their controllers remove the finalizers.
+ */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: "StorageObjectInUseProtection",
   async admit(request) {

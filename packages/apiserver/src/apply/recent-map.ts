@@ -4,8 +4,7 @@ const recentNamesMax = 256;
 const nameLengthMax = 256;
 
 /**
- * What was made for a name lately. Names come from clients, so when there are too many of them, all are
- * forgotten.
+ * Caches a value by name. Names come from clients, so a full cache is cleared.
  */
 export class RecentMap<T> {
   readonly #values = new Map<string, T>();

@@ -21,7 +21,7 @@ export interface ServeCustomResourcesOptions {
   readonly storage: Storage;
   /** Understands validation rules. Default: CEL. */
   readonly compileRules?: RuleCompiler;
-  /** Asks conversion webhooks; without it, versions of a kind differ in nothing but their name. */
+  /** Calls conversion webhooks; without it, versions of a kind differ only in their name. */
   readonly caller?: WebhookCaller;
 }
 

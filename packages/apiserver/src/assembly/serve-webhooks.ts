@@ -14,8 +14,8 @@ export interface ServeWebhooksOptions {
 }
 
 /**
- * Asks the webhooks and checks the policies that are stored, from now on; dispose of it before the storage is
- * closed.
+ * Calls the stored webhooks and evaluates the stored policies from now on; dispose of it before the storage
+ * is closed.
  */
 export function serveWebhooks(server: ApiServer, { caller }: ServeWebhooksOptions): Disposable {
   const { storage, registry, authorizer } = server;

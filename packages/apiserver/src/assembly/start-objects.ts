@@ -9,7 +9,7 @@ import { type JsonObject, objectAt, objectsAt, stringAt } from "../registry/json
 
 /** The settings of a cluster that its first objects contain. */
 export interface StartOptions {
-  /** Where cluster addresses of Services come from; the Service `kubernetes` gets the first. */
+  /** The range of the cluster IPs of Services; the Service `kubernetes` gets the first. */
   readonly serviceCidr?: string;
   /** The port that the API server listens on, for the Service `kubernetes`. */
   readonly port?: number;

@@ -211,7 +211,7 @@ function leaseProblem(node: string, { namespace, name }: AdmissionRequest): stri
   return name === node ? undefined : "can only access node lease with the same name as the requesting node";
 }
 
-/** Evictions are no writes of the registry, so no admission sees them: their endpoint asks here. */
+/** Evictions do not pass through admission, so their endpoint calls this check. */
 export function restrictNodeEvictions(table: EndpointTable, reader: ObjectReader): EndpointTable {
   const key = "POST v1/pods/eviction";
   const evict = table.get(key);

@@ -114,7 +114,7 @@ function boundObject(reader: ObjectReader, namespace: string, ref: unknown): Bou
 }
 
 /**
- * Otherwise an account that may create its own tokens would get ones that say that they are another pod's.
+ * Otherwise an account that may create its own tokens would get tokens that name another pod.
  */
 function checkAccountOf(pod: UnstructuredObject, name: string): void {
   if (asText(asRecord(pod["spec"])["serviceAccountName"]) === name) return;

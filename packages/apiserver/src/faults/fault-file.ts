@@ -17,7 +17,7 @@ export interface FaultMatch {
   readonly userAgents?: readonly string[];
 }
 
-/** Each kind with what it may say beyond its name, all milliseconds unless the name says otherwise. */
+/** Each fault with its settings, in milliseconds unless the name has another unit. */
 export interface FaultSettings {
   /** 409, as if another writer had been faster. */
   readonly conflict: object;

@@ -23,7 +23,7 @@ export class LaggingHistory {
     this.#note();
   }
 
-  /** The revision of so long ago; the oldest known one when that is longer than it was looked. */
+  /** The revision at that time; the oldest known one when the time is before the first record. */
   revisionBefore(lagMs: number): number {
     const wantedMs = this.#clock.monotonic() - lagMs;
     let found = this.#marks[0]?.revision ?? this.#revision();

@@ -5,12 +5,12 @@ import { brokenConnection } from "./fault-answers.ts";
 
 type Frames = AsyncIterable<WatchFrame>;
 
-/** Resolves after so long, or when the signal aborts. */
+/** Resolves after this time, or when the signal aborts. */
 async function pause(clock: Clock, delayMs: number, over: AbortSignal): Promise<void> {
   if (delayMs > 0) await sleep(clock, delayMs, over).catch(() => {});
 }
 
-/** Breaks so long after its start. */
+/** Breaks this time after its start. */
 export async function* cutFrames(frames: Frames, clock: Clock, afterMs: number): AsyncGenerator<WatchFrame> {
   const cut = Promise.withResolvers<"cut">();
   const timer = clock.setTimer(() => cut.resolve("cut"), afterMs, { unref: true });

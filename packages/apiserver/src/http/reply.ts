@@ -83,7 +83,7 @@ export class Http1Reply implements Reply {
     this.out.end(written === "bytes" ? Buffer.from(body) : body);
   }
 
-  /** Whether what stands in the head is text, or bytes that must not be encoded again. */
+  /** Whether the header values are text, or bytes that must not be encoded again. */
   #begin(status: number, headers: ReplyHeaders): "text" | "bytes" | undefined {
     if (this.out.destroyed || this.out.headersSent) return undefined;
     const written = inBytes(headers);

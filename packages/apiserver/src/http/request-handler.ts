@@ -4,8 +4,8 @@ import type { ApiRequest, ApiResponse, UserInfo } from "@setpoint/apimachinery";
 export interface RequestHandler {
   handle(request: ApiRequest, user: UserInfo, signal: AbortSignal): Promise<ApiResponse>;
   /**
-   * Called before a body is read. Throws an `ApiError` when the user may not do what the head says, whatever
-   * the body has.
+   * Called before a body is read. Throws an `ApiError` when the user is not authorized for the method and
+   * path, whatever the body has.
    */
   admit(request: ApiRequest, user: UserInfo): void;
 }

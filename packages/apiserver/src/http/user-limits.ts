@@ -18,8 +18,8 @@ interface Use {
 }
 
 /**
- * Administrators and the agents of the nodes, whose leases and status say that they are alive, wait for
- * nobody.
+ * Administrators and the agents of the nodes, whose leases and status show that they are alive, have no
+ * limit.
  */
 export function isExempt({ username, groups }: UserInfo): boolean {
   return groups.includes(mastersGroup) || (groups.includes("system:nodes") && username.startsWith("system:node:"));

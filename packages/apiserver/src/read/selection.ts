@@ -18,7 +18,7 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 export interface Selection {
   /** Whether everything is selected. */
   readonly isAll: boolean;
-  /** Whether a page tells how many objects remain. */
+  /** Whether a page has a remainingItemCount. */
   readonly tellsRest: boolean;
   /** The list's `shardInfo`. */
   readonly shard?: string;

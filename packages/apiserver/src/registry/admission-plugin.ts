@@ -36,8 +36,8 @@ export interface AdmissionPass {
 }
 
 /**
- * Checks and changes writes: `admit` may change the object (before validation), `validate` may only refuse
- * (after it). Both reject with an ApiError to refuse.
+ * Checks and changes writes: `admit` may change the object (before validation), `validate` may only reject it
+ * (after validation). Both reject with an ApiError.
  *
  * Caveats: other writes are stored between `validate` and the store. A plugin that decides by other objects
  * repeats its check in `stillHolds`; when it does not hold any more, the write starts again on the newest

@@ -98,8 +98,7 @@ export function fillDefaults(definition: ResourceDefinition, object: MutableObje
 }
 
 /**
- * A body that does not say its type is of the type of the URL; only of custom objects everything has to be
- * said.
+ * A body without a type has the type of the URL; only custom objects must have apiVersion and kind.
  */
 function withType(definition: ResourceDefinition, body: unknown): unknown {
   if (definition.custom || !isJsonObject(body) || (body["kind"] && body["apiVersion"])) return body;

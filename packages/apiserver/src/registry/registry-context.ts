@@ -7,7 +7,7 @@ import type { ResourceDefinition } from "./resource-definition.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import { ResourceView } from "./resource-view.ts";
 
-/** What is off unless asked for, as behind the feature gates of upstream. */
+/** Features that are off by default, like upstream's feature gates. */
 export interface ApiServerFeatures {
   /** `ShardedListAndWatch`, alpha in 1.36: lists and watches of a part of the objects, by `shardSelector`. */
   readonly shardedListAndWatch?: boolean;

@@ -1,6 +1,6 @@
 import type { UserInfo } from "@setpoint/apimachinery";
 
-/** What a request asks for, as the authorizer and admission see it (RequestInfo of upstream). */
+/** The attributes of a request, as the authorizer and admission see it (RequestInfo of upstream). */
 export interface RequestAttributes {
   readonly user: UserInfo;
   readonly verb: string;

@@ -28,7 +28,7 @@ export function headersWith(warnings: Warnings | undefined): Headers {
 
 export function respond(status: number, object: unknown, headers: Headers, isYaml = false): ApiResponse {
   if (!isYaml) return { kind: "object", status, headers, object };
-  // Clients read YAML 1.1, in which a bare y is a boolean; an object that stands twice is written twice.
+  // Clients read YAML 1.1, in which a bare y is a boolean; an object that occurs twice is written twice.
   const text = stringify(object, { version: "1.1", aliasDuplicateObjects: false, lineWidth: 0 });
   return textResponse(status, text, { ...headers, "content-type": "application/yaml" });
 }
@@ -58,7 +58,7 @@ function unexpected(error: unknown, log: Logger, path: string): ApiError {
   return internalError(messageOf(error));
 }
 
-/** How one request wants its objects shown. */
+/** The response form of one request. */
 export interface Presentation {
   readonly definition: PresentedKind;
   readonly form: AcceptedForm;

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from "../registry/resource-definition.ts";
 
 export const admissionReviewVersion = "admission.k8s.io/v1";
 
-/** The objects of a request in the version that the webhook wants. */
+/** The objects of a request in the version that the webhook expects. */
 export interface ReviewedObjects {
   readonly definition: ResourceDefinition;
   readonly object: UnstructuredObject | undefined;

@@ -16,7 +16,7 @@ export interface MatchConstraints {
 /** The other served versions of the request's resource, for `matchPolicy: Equivalent`. */
 export type Equivalents = (definition: ResourceDefinition) => readonly ResourceDefinition[];
 
-/** The definition in whose version it wants the objects; undefined when it does not want them at all. */
+/** The definition of the version in which it gets the objects; undefined when it does not match. */
 export function matchRequest(
   constraints: MatchConstraints,
   request: AdmissionRequest,

@@ -22,7 +22,7 @@ export interface PolicyAdmissionParts {
 
 const everything = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*", "*/*"] }];
 
-/** The definition in whose version the policy wants the objects; undefined when it does not want them. */
+/** The definition of the version in which the policy gets the objects; undefined when it does not match. */
 export function wantedDefinition(
   { policy, binding }: BoundPolicy,
   request: AdmissionRequest,

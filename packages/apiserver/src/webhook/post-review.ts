@@ -13,7 +13,7 @@ export interface ReviewCall {
   readonly signal: AbortSignal;
 }
 
-/** The answer's JSON object. Throws an `Error` with the words of a real server. */
+/** The response's JSON object. Throws an `Error` with kube-apiserver's message. */
 export async function postReview(caller: WebhookCaller, clock: Clock, call: ReviewCall): Promise<JsonObject> {
   const { config, timeoutSeconds, review } = call;
   const url = urlOf(config, timeoutSeconds);

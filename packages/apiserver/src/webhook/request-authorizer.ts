@@ -4,7 +4,7 @@ import type { CelAccess, CelAuthorizer } from "@setpoint/schema/cel";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { Authorizer, RequestAttributes } from "../request/request-attributes.ts";
 
-/** Only asked when an expression asks. */
+/** Called only when an expression checks a permission. */
 export function requestAuthorizer(authorizer: Authorizer, request: AdmissionRequest): CelAuthorizer {
   const { definition, subresource, namespace, name, user } = request;
   const { group, resource } = definition;

@@ -44,7 +44,7 @@ interface Selected {
   readonly definition: ResourceDefinition;
 }
 
-/** Asks the webhooks of one kind. */
+/** Calls the webhooks of one kind. */
 class WebhookAdmission {
   readonly #parts: WebhookAdmissionParts;
   readonly #list: WebhookList;
@@ -149,7 +149,7 @@ function applied(object: unknown, operations: unknown): unknown {
   }
 }
 
-/** A webhook may say any number; HTTP has these for errors. */
+/** A webhook may return any number; these are HTTP's error codes. */
 function isErrorCode(code: unknown): code is number {
   return typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599;
 }
@@ -163,7 +163,7 @@ function denied(name: string, status: JsonObject): ApiError {
   return new ApiError(details === undefined ? answered : { ...answered, details });
 }
 
-/** Asked one after the other; each sees what those before it made of the object. */
+/** Called one after the other; each gets the object as the earlier ones changed it. */
 export function mutatingWebhooks(list: WebhookList, parts: WebhookAdmissionParts): AdmissionPlugin {
   const admission = new WebhookAdmission(list, parts);
   const rounds = new WeakMap<object, Reinvocation>();
@@ -207,7 +207,7 @@ async function askInTurn(
   }
 }
 
-/** Asked all at once; the first refusal in the order of the configurations is answered. */
+/** Called all at once; the client gets the first denial in the order of the configurations. */
 export function validatingWebhooks(list: WebhookList, parts: WebhookAdmissionParts): AdmissionPlugin {
   const admission = new WebhookAdmission(list, parts);
   return {

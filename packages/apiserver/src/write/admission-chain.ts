@@ -39,7 +39,7 @@ export async function admit({ admission }: RegistryContext, request: AdmissionRe
   for (const plugin of admission) plugin.allocate?.(request);
 }
 
-/** Validating admission: the plugins may refuse. */
+/** Validating admission: the plugins may reject. */
 export async function validate({ admission }: RegistryContext, request: AdmissionRequest): Promise<void> {
   for (const plugin of admission) if (plugin.validate !== undefined) await plugin.validate(request);
 }

@@ -39,7 +39,7 @@ export function conflicting(resource: string, name: string, why: string): ApiErr
   return new ApiError(failure(409, "Conflict", message, { name, kind: resource }));
 }
 
-/** Refuses to work on another object of the same name than the caller means. */
+/** Rejects the request when its preconditions are for another object of the same name. */
 export function checkIdentity(
   resource: string,
   object: UnstructuredObject,
@@ -67,7 +67,7 @@ export function checkIdentity(
   }
 }
 
-/** Whether the request only asks what would happen. */
+/** Whether the request is a dry run. */
 export function isDryRun(query: Readonly<Record<string, string | readonly string[]>> | undefined): boolean {
   const value = query?.["dryRun"];
   return value === "All" || (Array.isArray(value) && value.includes("All"));

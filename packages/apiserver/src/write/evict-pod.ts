@@ -136,7 +136,7 @@ async function deletePod(server: EndpointServer, pod: UnstructuredObject, option
   if (object !== undefined && goesAtOnce(object)) await deleteMarked(server, key, object);
 }
 
-/** A pod's conditions say why it went. */
+/** A pod's conditions show why it was evicted. */
 function withReason(pod: UnstructuredObject, now: string): UnstructuredObject | "keep" {
   const status = objectAt(pod, "status");
   const conditions = objectsAt(status, "conditions");

@@ -99,7 +99,7 @@ function patchedScale(scale: Scale, { mediaType, value }: DecodedBody): unknown 
   throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json"]);
 }
 
-/** What a request wants: sent, or made by its patch. */
+/** The Scale that a request sends, or that its patch computes. */
 type WantedScale = MutableObject & {
   readonly metadata: { readonly resourceVersion?: string; readonly uid?: string };
   readonly spec: { readonly replicas?: number };

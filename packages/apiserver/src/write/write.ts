@@ -26,7 +26,7 @@ import { NameTaken } from "./name-taken.ts";
 import { keepSystemFields, setSystemFields, withOthersPartsOf } from "./system-fields.ts";
 import { checkUpdatePreconditions } from "./update-preconditions.ts";
 
-/** The object that a request wants. */
+/** The desired object of a request. */
 export interface Change {
   /** Decoded and defaulted; the registry's own copy. */
   readonly object: MutableObject;

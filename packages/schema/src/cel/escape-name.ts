@@ -15,7 +15,7 @@ const escapes: Readonly<Record<string, string>> = lookupTable({
   __: "__underscores__",
 });
 
-/** Keywords may stand as fields too: `self.namespace`. */
+/** Keywords are valid field names: `self.namespace`. */
 export function isKeyword(name: string): boolean {
   return reserved.has(name);
 }

@@ -37,7 +37,7 @@ export interface CelEnvironmentOptions {
   readonly variables: Readonly<Record<string, StructuralSchema | "dyn">>;
   /** What all expressions of one evaluation may cost together. */
   readonly costMax: number;
-  /** Whether expressions may ask what users are allowed: `authorizer` and `authorizer.requestResource`. */
+  /** Whether expressions may check permissions: `authorizer` and `authorizer.requestResource`. */
   readonly authorizes?: boolean;
   /**
    * Whether expressions may make `Object{…}` and `JSONPatch{…}`, as those of mutations do; the result is
@@ -86,8 +86,8 @@ export class CelEnvironment {
   }
 
   /**
-   * The expression, or all that is wrong with it. `isPlain`: it may not ask the authorizer, whatever others
-   * may.
+   * The compiled expression, or its errors. `isPlain`: it has no `authorizer`, even if the environment has
+   * one.
    */
   compile(source: string, { isPlain = false }: { readonly isPlain?: boolean } = {}): CelExpression | string {
     const program = compile(source, isPlain ? this.#plainTypes : this.#types, undefined, this.#messages);
@@ -96,7 +96,7 @@ export class CelEnvironment {
     return compiled;
   }
 
-  /** Later expressions can say `variables.NAME`. Returns what is wrong with the source, if anything. */
+  /** Later expressions can read `variables.NAME`. Returns the errors of the source. */
   define(name: string, source: string): string | undefined {
     const compiled = this.compile(source);
     if (typeof compiled === "string") return compiled;
@@ -107,7 +107,7 @@ export class CelEnvironment {
     return undefined;
   }
 
-  /** Without an authorizer, what asks one fails. */
+  /** Without an authorizer, expressions that use one fail. */
   evaluate(values: Readonly<Record<string, unknown>>, authorizer?: CelAuthorizer): CelEvaluation {
     let budget = this.#costMax;
     const shaped = [...this.#shapes].map(([name, shape]) => wrap(shape, values[name]));

@@ -9,7 +9,7 @@ import { CelList, CelMap, PlainList, type Value } from "./value.ts";
 /** How values of a schema look to CEL. */
 export interface Shape {
   readonly type: CelType;
-  /** The value is lazy: fields and items are looked at when an expression asks. */
+  /** The value is lazy: fields and items are read when an expression uses them. */
   wrap(json: unknown): Value;
   equal(a: unknown, b: unknown): boolean;
 }

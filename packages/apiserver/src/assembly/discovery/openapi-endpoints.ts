@@ -40,7 +40,7 @@ const asksForProtobuf = (request: ApiRequest): boolean =>
 
 /**
  * `GET /openapi/v2`: a document without paths and definitions. Current clients read v3; kubectl asks for this
- * one, in protobuf, when it meets a kind that nobody serves, to say so in its own words.
+ * one, in protobuf, for a kind that the server does not serve, and then prints its own error.
  */
 export function answerOpenApiV2(serverVersion: string, request: ApiRequest): ApiResponse {
   const info = { title: "Kubernetes", version: serverVersion };

@@ -81,7 +81,7 @@ function keepAllBut(pod: JsonObject, old: UnstructuredObject, changed: JsonObjec
 
 const containerLists = ["containers", "initContainers"] as const;
 
-/** Other containers than the pod has are left for validation to refuse. */
+/** Validation rejects containers that the pod does not have. */
 function hasContainersOf(spec: JsonObject, old: UnstructuredObject): boolean {
   const names = (each: unknown): unknown => containerLists.map((list) => objectsAt(each, list).map(({ name }) => name));
   return sameJson(names(spec), names(objectAt(old, "spec")));

@@ -36,7 +36,7 @@ export interface CustomDefinitionOptions {
   readonly isTerminating: () => boolean;
   /** Understands validation rules; without it they are not checked. */
   readonly compileRules?: RuleCompiler;
-  /** Asks conversion webhooks; without it, versions differ in nothing but their name. */
+  /** Calls conversion webhooks; without it, versions differ only in their name. */
   readonly convertBy?: (config: WebhookClientConfig) => ObjectConverter;
 }
 

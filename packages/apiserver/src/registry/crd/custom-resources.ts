@@ -31,7 +31,7 @@ export interface CustomResourcesOptions {
   readonly log: Logger;
   /** Understands validation rules; without it they are not checked. */
   readonly compileRules?: RuleCompiler;
-  /** Asks conversion webhooks; without it, versions differ in nothing but their name. */
+  /** Calls conversion webhooks; without it, versions differ only in their name. */
   readonly convertBy?: (config: WebhookClientConfig) => ObjectConverter;
   /** Called when it stops, to end all waits for webhooks. */
   readonly onStop?: () => void;

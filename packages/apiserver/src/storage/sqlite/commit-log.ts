@@ -8,7 +8,7 @@ import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, renameSyn
 import { dirname } from "node:path";
 import { type CommitRecord, formatCommit } from "./commit-record.ts";
 
-/** The file's name, beside the database. */
+/** The file's name, in the directory of the database. */
 export const commitLogName = "state.log";
 
 /** Text is gathered up to this length before it is written, so that a large group is not held twice. */

@@ -7,7 +7,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type CommitRecord, formatCommit, parseCommit } from "./commit-record.ts";
 
-/** The file's name, beside the database. */
+/** The file's name, in the directory of the database. */
 export const highWaterMarkName = "state.mark";
 
 /** Two places in turn, so that a write that is cut short leaves the other one. */

@@ -8,7 +8,7 @@ import { SqliteJournal } from "./sqlite-journal.ts";
 export interface SqliteStorageOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Made when absent, readable by its owner alone. */
+  /** Created when absent, readable only by its owner. */
   readonly directory: string;
   readonly limits?: Partial<HistoryLimits>;
 }

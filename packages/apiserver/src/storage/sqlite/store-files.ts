@@ -23,7 +23,7 @@ export function filesOf(directory: string): StoreFiles {
   };
 }
 
-/** What the files beside the database know of its commits. */
+/** What the log and the mark record of the database's commits. */
 export interface Witnesses {
   /** Absent when there is no log. */
   readonly log: LogContents | undefined;

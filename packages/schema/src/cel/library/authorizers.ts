@@ -48,7 +48,7 @@ type ServiceAccount = CelAccess["serviceAccount"];
 
 const prefix = "kubernetes.authorization.";
 
-/** Expressions can ask these, but not compare them. */
+/** Expressions can call methods of these values, but not compare them. */
 abstract class Asked<T> extends CelOpaque {
   override readonly isComparable = false;
   readonly held: T;

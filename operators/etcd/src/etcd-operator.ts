@@ -18,7 +18,7 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
-/** The operator for EtcdCluster; `gateway` is how it speaks to etcd, `accepts` what it takes over from specs. */
+/** The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs. */
 export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}): Operator {
   const senses = { gateway, silence: new SilenceWatch(), accepts: { ...acceptanceDefaults, ...accepts } };
   const etcdClusters = controller(EtcdCluster, {

@@ -1,4 +1,7 @@
-/** An operator's process in a world: it can crash at any write and comes back, with nothing but what is in the cluster. */
+/**
+ * An operator's process in a world: it can crash at any write, and restarts with nothing but what is in the
+ * cluster.
+ */
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host, Timer } from "@setpoint/host";
 import { seededRandom } from "@setpoint/host/simulated";

@@ -5,7 +5,10 @@ export interface TraceEntry {
   readonly atMs: number;
   /** Who asked: `operator`, `controllers`, `nodes`, `user`. */
   readonly who: string;
-  /** What kind of request. A world at rest still watches, renews leases and looks at operands; it neither reads nor writes. */
+  /**
+   * The kind of request. In a world at rest operators still watch, renew leases and poll operands; they
+   * neither read nor write.
+   */
   readonly kind: "read" | "look" | "watch" | "lease" | "write";
   /** For a person: verb and object. */
   readonly what: string;

@@ -13,7 +13,9 @@ export interface Peer {
   readonly isStopping: boolean;
   /** Clients are answered. */
   readonly isServing: boolean;
-  /** It has the leader's whole log, for the first time since it started or again, and a majority can agree. */
+  /**
+   * It has the leader's whole log, for the first time since its start or restart, and a majority can commit.
+   */
   synced(): void;
   /** It has learned that it is no member any more. */
   removed(): void;
@@ -179,7 +181,10 @@ export class QuorumGroup {
     this.#raiseVersion();
   }
 
-  /** Who starts publishes itself before it serves anybody, and tries until a majority agrees: who came without one comes with it. */
+  /**
+   * A starting member publishes itself before it serves any client, and retries until a majority commits
+   * that.
+   */
   #serve(peer: Peer): void {
     if (!this.hasQuorum) return;
     for (const each of this.#inSync) if (each === peer || !each.isServing) each.synced();

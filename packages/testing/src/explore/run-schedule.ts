@@ -29,7 +29,10 @@ export interface Schedule {
 
 export interface RunOptions {
   readonly oracles: readonly Oracle[];
-  /** How long the world may take to settle after a step and after the last fault has ended, in milliseconds of virtual time. */
+  /**
+   * How long the world may take to settle after a step and after the last fault, in milliseconds of virtual
+   * time.
+   */
   readonly withinMs: number;
   /** How long it must be quiet afterwards. */
   readonly quietMs: number;

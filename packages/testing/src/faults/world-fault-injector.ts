@@ -1,4 +1,7 @@
-/** Does what strikes between two steps: the lease, the process, and what people and machines do to the cluster. */
+/**
+ * Injects the faults that strike between two steps: in the lease, the process, and what people and machines
+ * do to the cluster.
+ */
 import { Lease, Namespace, PersistentVolumeClaim } from "@setpoint/api";
 import { isInvalid, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { Storage } from "@setpoint/apiserver";

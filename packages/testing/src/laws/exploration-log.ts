@@ -6,13 +6,13 @@ import { type OpenFailure, type Progress, type ProgressCounts, readProgress, wri
 const saveMs = 5_000;
 const progressMs = 10_000;
 
-/** How far an exploration has come. */
+/** The progress of an exploration. */
 export interface Moment extends ProgressCounts {
   readonly tookMs: number;
-  /** Runs now, without those of shrinking and of what is compared to. */
+  /** Runs now, without reference runs and those that shrink a failure. */
   readonly runs: number;
   readonly failures: number;
-  /** What was run last. */
+  /** The last run. */
   readonly last: string;
 }
 

@@ -3,7 +3,7 @@ import type { Oracle } from "./oracle.ts";
 import { converges, operandsIntact, sameEnd, sameWork, staysQuiet } from "./outcome-oracles.ts";
 import { deletesByUid, foreignFields, honestStatus, nothingAfterCleanup, singleController } from "./safety-oracles.ts";
 
-/** What every operator must keep. Leave one out by its name: `allOracles.filter(({ name }) => name !== "no work twice")`. */
+/** The rules for every operator. Leave one out by its name: `allOracles.filter(({ name }) */
 export const allOracles: readonly Oracle[] = [
   converges,
   staysQuiet,

@@ -19,7 +19,10 @@ function bodyOf(value: unknown): Body {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** Every object is deleted with the UID that was read, never by name or by selector: a namesake may have its name by now. */
+/**
+ * An operator deletes every object with the UID that it read, never by name or selector: another object may
+ * have that name by now.
+ */
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",
   judge: (view) => ({

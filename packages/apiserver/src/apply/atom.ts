@@ -5,13 +5,11 @@
 import { lookupTable, type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { RecentMap } from "./recent-map.ts";
-import { RecentTree } from "./recent-tree.ts";
 
 export type ScalarType = "string" | "numeric" | "boolean" | "untyped";
 
 export interface MapAtom {
   readonly atomic: boolean;
-  readonly trees: RecentTree;
   field(name: string): MapField;
 }
 
@@ -31,7 +29,6 @@ export interface ListAtom {
   readonly keyDefaults: Readonly<Record<string, unknown>>;
   /** The steps to items that were named lately, by the text of their only key. */
   readonly elements: RecentMap<FieldPathElement>;
-  readonly trees: RecentTree;
   readonly item: Atom;
 }
 
@@ -46,18 +43,18 @@ export interface Atom {
 const untypedAtom: Atom = {
   scalar: "untyped",
   list: atomicList({ scalar: "untyped" }),
-  map: { atomic: true, trees: new RecentTree(), field: (name) => freeField(name, untypedAtom) },
+  map: { atomic: true, field: (name) => freeField(name, untypedAtom) },
 };
 
 /** Anything: lists are atomic, maps are granular. */
 export const deducedAtom: Atom = {
   scalar: "untyped",
   list: atomicList(untypedAtom),
-  map: { atomic: false, trees: new RecentTree(), field: (name) => freeField(name, deducedAtom) },
+  map: { atomic: false, field: (name) => freeField(name, deducedAtom) },
 };
 
 function atomicList(item: Atom): ListAtom {
-  return { kind: "atomic", keys: [], keyDefaults: {}, elements: new RecentMap(), trees: new RecentTree(), item };
+  return { kind: "atomic", keys: [], keyDefaults: {}, elements: new RecentMap(), item };
 }
 
 function freeField(name: string, atom: Atom | undefined): MapField {
@@ -200,7 +197,7 @@ function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
   const freeFields = new RecentMap<MapField>();
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
-    trees: new RecentTree(),
+
     field: (name) => {
       const known = fields.get(name) ?? freeFields.get(name);
       if (known !== undefined) return known;
@@ -227,7 +224,7 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
     keys,
     keyDefaults,
     elements: new RecentMap(),
-    trees: new RecentTree(),
+
     get item(): Atom {
       item ??= items === undefined ? untypedAtom : atomOf(items, preserve);
       return item;

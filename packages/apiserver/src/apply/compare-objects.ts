@@ -1,7 +1,4 @@
-/**
- * The differences of two objects, as sets of fields. Every write runs it, so it allocates nothing for equal
- * parts.
- */
+/** The differences of two objects, as sets of fields. */
 import {
   deepEqual,
   type FieldPathElement,
@@ -13,7 +10,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-import { type RecentTree, TreeDraft } from "./recent-tree.ts";
+import { TreeDraft } from "./tree-draft.ts";
 
 export interface Comparison {
   /** Those that are new or have another value. */
@@ -23,14 +20,8 @@ export interface Comparison {
 
 /** What differs in one map or list. */
 class Difference {
-  readonly #trees: RecentTree;
   #written: TreeDraft | undefined;
   #removed: TreeDraft | undefined;
-
-  /** The trees are those of its place in the schema. */
-  constructor(trees: RecentTree) {
-    this.#trees = trees;
-  }
 
   get written(): FieldsTree | undefined {
     return this.#written?.tree();
@@ -41,12 +32,12 @@ class Difference {
   }
 
   write(element: FieldPathElement, node: FieldsTree): void {
-    this.#written ??= new TreeDraft(this.#trees, "change");
+    this.#written ??= new TreeDraft(false);
     this.#written.add(element, node);
   }
 
   remove(element: FieldPathElement, node: FieldsTree): void {
-    this.#removed ??= new TreeDraft(this.#trees, "change");
+    this.#removed ??= new TreeDraft(false);
     this.#removed.add(element, node);
   }
 
@@ -71,7 +62,7 @@ function setOf(tree: FieldsTree | undefined): FieldSet {
 }
 
 function compareMaps(map: MapAtom, before: JsonObject, after: JsonObject): Difference {
-  const diff = new Difference(map.trees);
+  const diff = new Difference();
   for (const name in before) {
     const left = before[name];
     const right = after[name];
@@ -127,7 +118,7 @@ function isEmpty(object: JsonObject): boolean {
 }
 
 function compareLists(list: ListAtom, before: readonly unknown[], after: readonly unknown[]): Difference {
-  const diff = new Difference(list.trees);
+  const diff = new Difference();
   const left = groupItems(list, before);
   const right = groupItems(list, after);
   for (const [element, items] of left) compareItems(diff, list, element, items, right.get(element) ?? noItems);
@@ -161,9 +152,7 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
   if (typeof value !== "object" || value === null) return fieldsLeaf;
   if (Array.isArray(value)) return atom.list === undefined ? fieldsLeaf : wholeList(atom.list, value);
   if (!isJsonObject(value) || atom.map === undefined || atom.map.atomic || isEmpty(value)) return fieldsLeaf;
-  const draft = new TreeDraft(atom.map.trees, "member");
-  // With `for in` V8 (Node 26) compiles this and throws it away without end, 233 times in 650 schedules of
-  // the simulated world.
+  const draft = new TreeDraft(true);
   for (const name of Object.keys(value)) {
     const child = value[name];
     if (child === undefined) continue;
@@ -175,7 +164,7 @@ export function wholeNode(atom: Atom, value: unknown): FieldsTree {
 
 function wholeList(list: ListAtom, items: readonly unknown[]): FieldsTree {
   if (list.kind === "atomic" || items.length === 0) return fieldsLeaf;
-  const draft = new TreeDraft(list.trees, "member");
+  const draft = new TreeDraft(true);
   for (const [element, group] of groupItems(list, items)) {
     draft.add(element, group.length > 1 ? fieldsLeaf : wholeNode(list.item, group[0]));
   }

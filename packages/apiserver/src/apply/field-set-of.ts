@@ -9,7 +9,7 @@ import {
 } from "@setpoint/apimachinery";
 import { type Atom, type ListAtom, type MapAtom } from "./atom.ts";
 import { groupItems } from "./list-items.ts";
-import { TreeDraft } from "./recent-tree.ts";
+import { TreeDraft } from "./tree-draft.ts";
 
 const unownedRootFields: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
 const unownedMetadataFields: ReadonlySet<string> = new Set([
@@ -52,7 +52,7 @@ function nodeOf(atom: Atom, value: unknown, member: boolean): FieldsTree | undef
 function listNode(list: ListAtom, items: readonly unknown[], member: boolean): FieldsTree | undefined {
   if (list.kind === "atomic") return fieldsLeaf;
   if (items.length === 0) return member ? fieldsLeaf : undefined;
-  const draft = new TreeDraft(list.trees, member ? "member" : "other");
+  const draft = new TreeDraft(member);
   for (const [element, group] of groupItems(list, items)) {
     draft.add(element, group.length > 1 ? fieldsLeaf : (nodeOf(list.item, group[0], true) ?? fieldsLeaf));
   }
@@ -61,7 +61,7 @@ function listNode(list: ListAtom, items: readonly unknown[], member: boolean): F
 
 function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree | undefined {
   if (map.atomic) return fieldsLeaf;
-  const draft = new TreeDraft(map.trees, member ? "member" : "other");
+  const draft = new TreeDraft(member);
   for (const name of Object.keys(object)) {
     const value = object[name];
     if (value === undefined) continue;

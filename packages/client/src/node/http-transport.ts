@@ -79,7 +79,7 @@ class HttpTransportImplementation implements HttpTransport {
     return read(request, await this.#pool.send(this.#outgoing(request, signal)), this.#options.clock);
   }
 
-  /** The next request reads the token again, or opens a connection with a new credential; false when neither is possible. */
+  /** Makes the next request read the token again or use a new credential; false when neither is possible. */
   #onUnauthorized(): boolean {
     this.#token.expire();
     if (this.#options.credential === undefined) return this.#options.tokenFile !== undefined;

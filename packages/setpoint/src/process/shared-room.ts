@@ -1,4 +1,4 @@
-/** A server's limited room (connections, bytes): a new client gets some, and the peer that holds most of it idle loses some. */
+/** A server's limited room (connections, bytes). A new client gets some; the peer that holds most of it idle loses some. */
 
 export interface RoomHolder {
   /** Who it is for: what one peer holds is counted together. */

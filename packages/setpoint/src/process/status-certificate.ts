@@ -1,4 +1,4 @@
-/** The certificate that a process's status is served with: its own, or one in files that another program (cert-manager) renews. */
+/** The status server's certificate: its own, or one in files that another program (cert-manager) renews. */
 import { createSecureContext } from "node:tls";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { KeyPair } from "@setpoint/host/certificates";

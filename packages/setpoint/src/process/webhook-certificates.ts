@@ -139,7 +139,7 @@ export class WebhookCertificates implements AsyncDisposable {
     this.#lookInTime();
   }
 
-  /** A certificate whose authority the API servers do not know yet would break calls; only the very first one is served at once. */
+  /** Calls fail if API servers do not know a certificate's authority yet, so only the very first one is served at once. */
   #adopt(state: CertificateState): void {
     this.#state = state;
     if (this.#served === undefined || state.publishedAtMs !== undefined) this.#serve(state);

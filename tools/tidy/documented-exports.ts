@@ -3,7 +3,7 @@ import { parseSync } from "oxc-parser";
 import { posix } from "node:path";
 import type { SourceFile } from "./source-files.ts";
 
-const documentedShareMin = 0.65;
+const documentedShareMin = 0.95;
 
 /** Where a name comes from: a declaration of the file itself, or another file's export. */
 interface Export {

@@ -281,9 +281,14 @@ export class StatusWriter {
     return declaresStatusField(kind, checkedField) ? { ...fields, [checkedField]: timestamp(clock) } : fields;
   }
 
-  #apply(object: Stored<KubeObject>, status: unknown, signal: AbortSignal): Promise<Stored<KubeObject>> {
+  #apply(object: Stored<KubeObject>, status: Fields, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const { client, kind, fieldManager } = this.#ports;
     const { uid, resourceVersion } = object.metadata;
+    // Server-side apply makes `null` of a map that loses its last field, and the API server refuses a status that is null.
+    if (Object.keys(status).length === 0) {
+      const patch = { metadata: { uid, resourceVersion }, status: { conditions: null } };
+      return client.patch<KubeObject>(kind, keyOf(object), patch, { fieldManager, signal, subresource: "status" });
+    }
     const metadata = { ...keyOf(object), uid, resourceVersion };
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata, status };
     return client.applyStatus<KubeObject>(kind, body, { fieldManager, force: true, signal });

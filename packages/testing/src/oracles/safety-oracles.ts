@@ -1,5 +1,6 @@
 /** Rules about every single request and change of an operator. */
-import type { KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
+import { Namespace } from "@setpoint/api";
+import type { ApiRequest, KubeObject, UnstructuredObject } from "@setpoint/apimachinery";
 import { foreignKey } from "../faults/foreign-key.ts";
 import type { Hop } from "../onlooker.ts";
 import type { Oracle, WorldView } from "./oracle.ts";
@@ -21,20 +22,26 @@ function bodyOf(value: unknown): Body {
 
 /**
  * An operator deletes every object with the UID that it read, never by name or selector: another object may
- * have that name by now.
+ * have that name by now. In a namespace that is being terminated nobody can create one.
  */
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",
   judge: (view) => ({
     passed(hop) {
       const { request, what } = hop;
-      if (request?.method !== "DELETE" || !isOperators(hop, view)) return undefined;
+      if (request?.method !== "DELETE" || !isOperators(hop, view) || isInTerminatingNamespace(request, view))
+        return undefined;
       return bodyOf(request.body).preconditions?.uid === undefined
         ? `${what} names no UID: what has this name now may be another object`
         : undefined;
     },
   }),
 };
+
+function isInTerminatingNamespace({ path }: ApiRequest, view: WorldView): boolean {
+  const name = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
+  return name !== undefined && view.get(Namespace, name)?.metadata.deletionTimestamp !== undefined;
+}
 
 /** No object changes its controller, and none has two. */
 export const singleController: Oracle = {

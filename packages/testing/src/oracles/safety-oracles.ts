@@ -22,14 +22,14 @@ function bodyOf(value: unknown): Body {
 
 /**
  * An operator deletes every object with the UID that it read, never by name or selector: another object may
- * have that name by now. In a namespace that is being terminated nobody can create one.
+ * have that name by now. In a namespace that is being terminated, or is gone, nobody can create one.
  */
 export const deletesByUid: Oracle = {
   name: "deletes only by UID",
   judge: (view) => ({
     passed(hop) {
       const { request, what } = hop;
-      if (request?.method !== "DELETE" || !isOperators(hop, view) || isInTerminatingNamespace(request, view))
+      if (request?.method !== "DELETE" || !isOperators(hop, view) || isInEndedNamespace(request, view))
         return undefined;
       return bodyOf(request.body).preconditions?.uid === undefined
         ? `${what} names no UID: what has this name now may be another object`
@@ -38,9 +38,11 @@ export const deletesByUid: Oracle = {
   }),
 };
 
-function isInTerminatingNamespace({ path }: ApiRequest, view: WorldView): boolean {
+function isInEndedNamespace({ path }: ApiRequest, view: WorldView): boolean {
   const name = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
-  return name !== undefined && view.get(Namespace, name)?.metadata.deletionTimestamp !== undefined;
+  if (name === undefined) return false;
+  const namespace = view.get(Namespace, name);
+  return namespace === undefined || namespace.metadata.deletionTimestamp !== undefined;
 }
 
 /** No object changes its controller, and none has two. */

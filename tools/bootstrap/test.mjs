@@ -4,4 +4,4 @@ import { runPinned } from "./run-pinned.mjs";
 
 installNpmPackages();
 installDebianPackages();
-runPinned("tools/ok.ts", process.argv.slice(2));
+runPinned("tools/gate/run.ts", process.argv.slice(2));

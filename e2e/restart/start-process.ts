@@ -13,7 +13,9 @@ export class StartProcess implements AsyncDisposable {
 
   constructor(directory: string) {
     const args = ["--conditions=@setpoint/source", program, "--data-dir", directory];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+    // npm sets this variable for everything below it; the agents of the cluster must outlive their parent all the same.
+    const env = { ...process.env, npm_command: "run-script" };
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], detached: true, env });
     this.#pid = child.pid ?? 0;
     this.#ended = once(child, "exit").then(([code]) => (typeof code === "number" ? code : undefined));
     let said = "";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
 import type { ControlPlane, NodeKeys } from "@setpoint/controlplane";
 import type { ImageSource, PodNetworkOptions } from "@setpoint/process-node";
+import { endsWithParent } from "../end-with-parent.ts";
 import { agentDelayMs } from "./agent-back-off.ts";
 import type { PodNetworkChoice } from "./pod-network.ts";
 
@@ -58,6 +59,12 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Asy
   return node;
 }
 
+/** The environment without what makes a command end with its parent: an agent keeps its pods for `orphanMs` after that. */
+function outliving(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { npm_command: _npm, [endsWithParent]: _marker, ...others } = environment;
+  return others;
+}
+
 class NodeProcess implements AsyncDisposable {
   readonly #options: NodeProcessOptions;
   #child: ChildProcess | undefined;
@@ -99,6 +106,7 @@ class NodeProcess implements AsyncDisposable {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       // Not those of this process: the command finds out itself whether it runs sources.
       execArgv: [],
+      env: outliving(process.env),
     });
     // Its exit says what there is to say; without a listener, a channel that breaks would end this process.
     child.on("error", () => {});

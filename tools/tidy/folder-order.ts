@@ -11,6 +11,10 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["cache", "queue", "objects", "events", "controller", "writes", "status", "protection"],
     ...["run", "sources", "handlers", "coordination", "why", "webhook", "manager"],
   ],
+  "packages/data-service": [
+    ...["kinds", "engine", "storage", "agent", "tls", "versions", "transfer"],
+    ...["backup", "plan", "restore", "drill", "binding", "operations"],
+  ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],
     ...["status", "probes", "logs", "workers", "kubelet", "node"],

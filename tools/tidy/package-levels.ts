@@ -14,6 +14,7 @@ export const levels: Readonly<Record<string, number>> = {
   "packages/process-node": 4,
   "packages/setpoint": 4,
   "packages/controlplane": 5,
+  "packages/data-service": 5,
   "packages/testing": 6,
   "packages/cli": 6,
   "operators/etcd": 7,

@@ -1,0 +1,77 @@
+/** What the operator and the program in a transfer pod say to each other. Neither contains secrets. */
+import { z } from "zod";
+
+/** Where a transfer pod finds its mounts. */
+export const agentPaths = {
+  /** The Secret with the store's credentials, a file a key. */
+  storeSecret: "/run/setpoint/store",
+  /** The claim of a store of kind `claim`. */
+  storeClaim: "/run/setpoint/claim",
+  /** The Secret with the encryption keys. */
+  encryptionSecret: "/run/setpoint/encryption",
+  /** The Secret that the engine's source names. */
+  sourceSecret: "/run/setpoint/source",
+  /** Where `fetch` writes the snapshot file. */
+  snapshotFolder: "/run/setpoint/snapshot",
+} as const;
+
+/** The environment variable that holds the request. */
+export const requestVariable = "SETPOINT_AGENT_REQUEST";
+
+const place = z.union([
+  z.object({ type: z.literal("folder"), folder: z.string() }),
+  z.object({ type: z.literal("s3"), bucket: z.string(), endpoint: z.string().optional(), region: z.string() }),
+  z.object({ type: z.literal("gcs"), bucket: z.string(), endpoint: z.string().optional() }),
+  z.object({ type: z.literal("azure"), container: z.string(), endpoint: z.string() }),
+]);
+
+const store = z.object({
+  place,
+  prefix: z.string(),
+  /** The name of the key for new backups; undefined when they are not encrypted. */
+  activeKey: z.string().optional(),
+});
+
+/** One order to a transfer pod. */
+export const agentRequest = z.discriminatedUnion("task", [
+  /** Streams a snapshot into `object`, and writes its manifest last. */
+  z.object({ task: z.literal("backup"), engine: z.string(), store, object: z.string(), source: z.unknown() }),
+  /** Reads `object` back and checks every byte. */
+  z.object({ task: z.literal("verify"), engine: z.string(), store, object: z.string() }),
+  /** Writes the decrypted, verified snapshot to `agentPaths.snapshotFolder`/snapshot. */
+  z.object({ task: z.literal("fetch"), engine: z.string(), store, object: z.string() }),
+  /** Deletes `object`, and what an interrupted backup of it left. Deleting what is gone succeeds. */
+  z.object({ task: z.literal("delete"), engine: z.string(), store, object: z.string() }),
+]);
+export type AgentRequest = z.infer<typeof agentRequest>;
+export type StoreRequest = z.infer<typeof store>;
+
+/** What is known of a stored backup; also the content of its manifest. */
+export const storedBackup = z.object({
+  format: z.literal(1),
+  engine: z.string(),
+  engineVersion: z.string(),
+  position: z.string(),
+  takenAt: z.string(),
+  dataBytes: z.int(),
+  storedBytes: z.int(),
+  sha256: z.string(),
+  /** The SHA-256 of the stored bytes. */
+  storedSha256: z.string(),
+  encryptionKey: z.string().optional(),
+});
+export type StoredBackup = z.infer<typeof storedBackup>;
+
+/** The answer: the termination message of the pod's container, at most 4,096 bytes. */
+export const agentResult = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("done"), backup: storedBackup.optional() }),
+  z.object({
+    outcome: z.literal("failed"),
+    /** CamelCase: SourceUnreachable, StoreUnreachable, StoreRefused, BackupDamaged, BackupMissing, KeyMissing, Cancelled, … */
+    reason: z.string(),
+    message: z.string(),
+    /** Whether another attempt may succeed. */
+    retry: z.boolean(),
+  }),
+]);
+export type AgentResult = z.infer<typeof agentResult>;

@@ -1,0 +1,46 @@
+/** The half of an engine that runs in transfer pods, beside the data. */
+
+/** Where a transfer pod reads and writes, apart from the store. */
+export interface AgentEnvironment {
+  /** What `EngineControl.source` put into the request. */
+  readonly source: unknown;
+  /** The folder with the files of the Secret that `EngineControl.source` named; undefined when it named none. */
+  readonly secretFolder?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The position of an engine, and when it was the newest. */
+export interface SnapshotFacts {
+  readonly engineVersion: string;
+  /** What the engine orders its changes by: etcd's revision, or PostgreSQL's LSN. It only grows. */
+  readonly position: string;
+}
+
+/** One consistent copy of all data. */
+export interface Snapshot {
+  readonly data: AsyncIterable<Uint8Array>;
+  /** Resolves after the last byte of `data`; rejects when the copy is not complete. */
+  readonly facts: Promise<SnapshotFacts>;
+}
+
+/** The half of an engine that runs in transfer pods. */
+export interface EngineAgent {
+  /** Streams a consistent copy of the instance's data. It never holds all of them in memory. */
+  snapshot(environment: AgentEnvironment): Promise<Snapshot>;
+  /**
+   * Checks that the data are complete and can be restored. Throws `InvalidSnapshotError` when they cannot. It
+   * reads all of `data`.
+   */
+  verify(data: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<VerifiedSnapshot>;
+}
+
+/** What a verified snapshot is known to contain. */
+export interface VerifiedSnapshot {
+  readonly dataBytes: number;
+  readonly position?: string | undefined;
+}
+
+/** The data are damaged, cut off, or not of this engine. No retry helps. */
+export class InvalidSnapshotError extends Error {
+  override readonly name = "InvalidSnapshotError";
+}

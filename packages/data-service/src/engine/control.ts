@@ -1,0 +1,86 @@
+/** The half of an engine that the operator calls. It reads and writes Kubernetes objects; data pass through transfer pods only. */
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "setpoint";
+
+/** What a data service looks like from outside, whatever its engine. All of it comes from the instance's own status. */
+export interface InstanceState {
+  /** Clients can write to it now. */
+  readonly serving: boolean;
+  /** Why it does not serve, or what it waits for. */
+  readonly waitingFor?: string | undefined;
+  readonly engineVersion: string;
+  /** The `id` of the restore whose data it runs on; undefined when it has its own. */
+  readonly restored?: string | undefined;
+  /** All members have stopped for the restore with this `id`, and their volumes are kept. */
+  readonly stoppedFor?: string | undefined;
+}
+
+/** How a transfer pod reaches the instance. */
+export interface SnapshotSource {
+  /** What the agent half needs, as JSON without secrets: endpoints, names. */
+  readonly request: unknown;
+  /** A Secret whose files the pod gets: client certificates, passwords. */
+  readonly secretName?: string | undefined;
+}
+
+/** What turns a snapshot file into the data folder of the first member, inside of a pod. */
+export interface DataFolder {
+  /** The image and command of the engine's own tool; absent when the agent itself can do it. */
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly user: number;
+  /** The claim that the first member will mount, complete with its spec; the engine's own names and labels. */
+  readonly claim: KubeObject;
+}
+
+/** Where the tool of `DataFolder` finds the snapshot file and the claim. */
+export interface DataFolderPaths {
+  readonly snapshotFile: string;
+  readonly claimFolder: string;
+}
+
+/** The rights of a user inside of an instance, in the engine's own terms: roles, prefixes of keys, databases. */
+export type Rights = Readonly<Record<string, string>>;
+
+/** One login of one binding. */
+export interface UserCredentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Users inside of an instance. All functions are idempotent. */
+export interface UserAdministration<Instance extends KubeObject> {
+  /** Creates the user, or gives the present one this password and these rights. */
+  ensureUser(instance: Stored<Instance>, user: UserCredentials, rights: Rights, access: InstanceAccess): Promise<void>;
+  /** Logs in as the user. Throws when the instance refuses the login. */
+  proveLogin(instance: Stored<Instance>, user: UserCredentials, access: InstanceAccess): Promise<void>;
+  /** Drops the user; what it owns inside of the instance goes to `heir` first, when the engine has owners. */
+  dropUser(instance: Stored<Instance>, user: string, heir: string | undefined, access: InstanceAccess): Promise<void>;
+  /** What clients need besides user and password: host, port, uri, ca.crt, certificates. Keys as servicebinding.io names them. */
+  connection(
+    instance: Stored<Instance>,
+    user: UserCredentials,
+    access: InstanceAccess,
+  ): Promise<Readonly<Record<string, string>>>;
+}
+
+/** What an engine gets to reach an instance with. */
+export interface InstanceAccess {
+  /** The data of a Secret in the instance's namespace, decoded; undefined when there is none. */
+  secret(name: string): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
+  readonly signal: AbortSignal;
+}
+
+/** The half of an engine that the operator calls. */
+export interface EngineControl<Instance extends KubeObject> {
+  /** A short name in lower case, such as "etcd": the type of its bindings, a label, and part of paths in stores. */
+  readonly name: string;
+  readonly kind: KindRef<Instance>;
+  state(instance: Stored<Instance>): InstanceState;
+  source(instance: Stored<Instance>): SnapshotSource;
+  /** The data folder that a new first member starts from. `restoreId` makes its name, so that a repeated call gives the same. */
+  dataFolder(instance: Stored<Instance>, restoreId: string, paths: DataFolderPaths): DataFolder;
+  /** A new instance for a restore, with the given name; `spec` is merged over the spec of the original. */
+  newInstance(name: string, namespace: string, spec: object): Instance;
+  readonly users?: UserAdministration<Instance>;
+}

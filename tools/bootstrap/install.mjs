@@ -14,6 +14,8 @@ const debianPackages = [
   { command: "ip", name: "iproute2" },
   { command: "mmdebstrap", name: "mmdebstrap" },
 ];
+/** What only tests need: an ordinary user's cluster maps user IDs with it. */
+export const testPackages = [{ command: "newuidmap", name: "uidmap" }];
 
 /** Prints one sentence and ends the process. */
 export function fail(sentence) {
@@ -44,8 +46,8 @@ function has(command) {
 }
 
 /** Installs what is missing when root; otherwise says what to type. */
-export function installDebianPackages() {
-  const missing = debianPackages.filter(({ command }) => !has(command)).map(({ name }) => name);
+export function installDebianPackages(more = []) {
+  const missing = [...debianPackages, ...more].filter(({ command }) => !has(command)).map(({ name }) => name);
   if (missing.length === 0) return;
   const hint = `apt-get install ${missing.join(" ")}`;
   if (process.platform !== "linux")

@@ -74,11 +74,6 @@ export { EtcdModel, EtcdRefusal } from "./etcd/etcd-model.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";
 export { EtcdWriter } from "./etcd/etcd-writer.ts";
 
-// PostgreSQL
-export type { LogRecord } from "./postgres/postgres-data.ts";
-export type { PostgresInstance } from "./postgres/postgres-instance.ts";
-export type { SimulatedInstanceStatus } from "./postgres/postgres-model.ts";
-export { PostgresModel, PostgresRefusal } from "./postgres/postgres-model.ts";
 
 // systems outside of the cluster
 export type { Outage } from "./operands/reachability.ts";

@@ -74,7 +74,6 @@ export { EtcdModel, EtcdRefusal } from "./etcd/etcd-model.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";
 export { EtcdWriter } from "./etcd/etcd-writer.ts";
 
-
 // systems outside of the cluster
 export type { Outage } from "./operands/reachability.ts";
 export { Reachability } from "./operands/reachability.ts";

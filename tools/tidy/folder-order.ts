@@ -12,7 +12,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
     ...["run", "sources", "handlers", "coordination", "why", "webhook", "manager"],
   ],
   "packages/data-service": [
-    ...["kinds", "engine", "storage", "agent", "tls", "versions", "transfer"],
+    ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "transfer"],
     ...["backup", "plan", "restore", "drill", "binding", "operations"],
   ],
   "packages/process-node": [

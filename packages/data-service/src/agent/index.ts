@@ -1,5 +1,14 @@
 /** The program in transfer pods; see the README of the package. */
 export type { AgentEnvironment, EngineAgent, Snapshot, SnapshotFacts, VerifiedSnapshot } from "../engine/agent.ts";
 export { InvalidSnapshotError } from "../engine/agent.ts";
+export type { TransferReason } from "../engine/transfer-error.ts";
+export { cancelledError, isTransferError, TransferError, transferReasons } from "../engine/transfer-error.ts";
 export type { AgentRequest, AgentResult, StoredBackup, StoreRequest } from "./request.ts";
 export { agentPaths, agentRequest, agentResult, requestVariable, storedBackup } from "./request.ts";
+export type { AgentOptions } from "./run-agent.ts";
+export { runAgent } from "./run-agent.ts";
+// Storage
+export type { BackupStorage } from "../storage/backup-storage.ts";
+export type { StoragePatience } from "../storage/opendal-storage.ts";
+export { openStorage } from "../storage/opendal-storage.ts";
+export type { StorePlace } from "../storage/store-place.ts";

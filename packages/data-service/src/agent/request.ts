@@ -1,5 +1,9 @@
 /** What the operator and the program in a transfer pod say to each other. Neither contains secrets. */
 import { z } from "zod";
+import { storedBackup } from "../engine/stored-backup.ts";
+
+export { storedBackup };
+export type { StoredBackup } from "../engine/stored-backup.ts";
 
 /** Where a transfer pod finds its mounts. */
 export const agentPaths = {
@@ -32,42 +36,32 @@ const store = z.object({
   activeKey: z.string().optional(),
 });
 
+/** What the Backup's status says of it. A stored backup that differs was exchanged, and is refused. */
+const expected = z.object({ sha256: z.string(), encryptionKey: z.string().optional() }).optional();
+
 /** One order to a transfer pod. */
 export const agentRequest = z.discriminatedUnion("task", [
-  /** Streams a snapshot into `object`, and writes its manifest last. */
+  /**
+   * Streams a snapshot into `object`, reads it back, and writes its manifest last. When `object` is complete already, because the result of an
+   * earlier attempt was lost, that backup is verified and is the result.
+   */
   z.object({ task: z.literal("backup"), engine: z.string(), store, object: z.string(), source: z.unknown() }),
   /** Reads `object` back and checks every byte. */
-  z.object({ task: z.literal("verify"), engine: z.string(), store, object: z.string() }),
+  z.object({ task: z.literal("verify"), engine: z.string(), store, object: z.string(), expected }),
   /** Writes the decrypted, verified snapshot to `agentPaths.snapshotFolder`/snapshot. */
-  z.object({ task: z.literal("fetch"), engine: z.string(), store, object: z.string() }),
+  z.object({ task: z.literal("fetch"), engine: z.string(), store, object: z.string(), expected }),
   /** Deletes `object`, and what an interrupted backup of it left. Deleting what is gone succeeds. */
   z.object({ task: z.literal("delete"), engine: z.string(), store, object: z.string() }),
 ]);
 export type AgentRequest = z.infer<typeof agentRequest>;
 export type StoreRequest = z.infer<typeof store>;
 
-/** What is known of a stored backup; also the content of its manifest. */
-export const storedBackup = z.object({
-  format: z.literal(1),
-  engine: z.string(),
-  engineVersion: z.string(),
-  position: z.string(),
-  takenAt: z.string(),
-  dataBytes: z.int(),
-  storedBytes: z.int(),
-  sha256: z.string(),
-  /** The SHA-256 of the stored bytes. */
-  storedSha256: z.string(),
-  encryptionKey: z.string().optional(),
-});
-export type StoredBackup = z.infer<typeof storedBackup>;
-
 /** The answer: the termination message of the pod's container, at most 4,096 bytes. */
 export const agentResult = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("done"), backup: storedBackup.optional() }),
   z.object({
     outcome: z.literal("failed"),
-    /** CamelCase: SourceUnreachable, StoreUnreachable, StoreRefused, BackupDamaged, BackupMissing, KeyMissing, Cancelled, … */
+    /** CamelCase; `transferReasons` lists them. */
     reason: z.string(),
     message: z.string(),
     /** Whether another attempt may succeed. */

@@ -1,0 +1,17 @@
+import { z } from "zod";
+
+/** What is known of a stored backup; also part of a transfer's result. */
+export const storedBackup = z.object({
+  format: z.literal(1),
+  engine: z.string(),
+  engineVersion: z.string(),
+  position: z.string(),
+  takenAt: z.string(),
+  dataBytes: z.int(),
+  storedBytes: z.int(),
+  sha256: z.string(),
+  /** The SHA-256 of the stored bytes. */
+  storedSha256: z.string(),
+  encryptionKey: z.string().optional(),
+});
+export type StoredBackup = z.infer<typeof storedBackup>;

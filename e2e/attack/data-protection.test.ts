@@ -26,6 +26,7 @@ const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 const gateway: EtcdGateway = {
   members: away,
   status: away,
+  position: away,
   addLearner: away,
   promote: away,
   remove: away,

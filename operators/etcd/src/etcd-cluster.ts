@@ -3,6 +3,7 @@ import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
+import { latestRevision, quorumRecoverySpec, quorumRecoveryStatus } from "./quorum-recovery.ts";
 
 const stringMap = z.record(z.string(), z.string());
 const anything = z.record(z.string(), z.unknown());
@@ -68,6 +69,7 @@ const spec = z.object({
     .enum(["Delete", "Retain"])
     .default("Delete")
     .describe("What becomes of the volumes when the EtcdCluster is deleted."),
+  quorumRecovery: quorumRecoverySpec,
   pod: pod.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
     description: `Options of etcd that tune a member, as name and value, without the leading dashes: ${allowedOptions.join(", ")}.`,
@@ -113,6 +115,8 @@ const status = z.object({
     .array(z.string())
     .optional()
     .describe("Members that were lost and are no longer members, until their replacements vote."),
+  latestRevision: latestRevision.optional(),
+  quorumRecovery: quorumRecoveryStatus.optional(),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
     .optional()

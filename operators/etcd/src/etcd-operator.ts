@@ -20,7 +20,12 @@ const writes = new Map<KindRef, readonly WriteVerb[]>([
 
 /** The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs. */
 export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}): Operator {
-  const senses = { gateway, silence: new SilenceWatch(), accepts: { ...acceptanceDefaults, ...accepts } };
+  const senses = {
+    gateway,
+    silence: new SilenceWatch(),
+    revisions: new Map<string, number>(),
+    accepts: { ...acceptanceDefaults, ...accepts },
+  };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim],
     releaseData: releaseVolumes,

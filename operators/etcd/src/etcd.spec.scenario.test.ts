@@ -5,6 +5,7 @@ import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdSetting } from "./testing/etcd-setting.ts";
 
 const atCreation = "for members that start from then on; the README says so";
+const whenLost = "it counts when a majority is lost";
 const fields = [
   "labels",
   "annotations",
@@ -33,6 +34,8 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       ...Object.fromEntries(fields.map((field) => [`spec.pod.${field}`, atCreation])),
       "spec.options": atCreation,
       "spec.imageRepository": atCreation,
+      "spec.quorumRecovery.policy": whenLost,
+      "spec.quorumRecovery.fencingSeconds": whenLost,
     },
     historical: { "spec.paused": "a cluster that was never started stays so" },
     mayDiffer: [

@@ -3,6 +3,8 @@ import { randomSuffix, type ReconcileContext } from "setpoint";
 
 export const peerPort = 2380;
 export const clientPort = 2379;
+/** Metrics and health without credentials; etcd serves it from its start, also while it looks for a leader. */
+export const metricsPort = 2381;
 
 export const labels = {
   cluster: "etcd.setpoint.dev/cluster",
@@ -14,6 +16,8 @@ export const labels = {
   clusterUid: "etcd.setpoint.dev/cluster-uid",
   /** On a volume that outlives its cluster. */
   deletionPolicy: "etcd.setpoint.dev/deletion-policy",
+  /** On a volume whose member a recovery of the quorum has given up; the value names the recovery. */
+  fenced: "etcd.setpoint.dev/fenced",
 } as const;
 
 /** A name that no member has had before. No name is used twice, because etcd identifies members by name. */
@@ -46,4 +50,17 @@ export function clientUrl(member: string, cluster: string, namespace: string): s
 /** The member that a peer URL belongs to; a member that was added but has not started has no name in etcd's list. */
 export function memberOfPeerUrl(url: string): string | undefined {
   return /^https?:\/\/([^.:/]+)/.exec(url)?.[1];
+}
+
+const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Six characters from a text, by FNV-1a: equal texts give equal ones, and nothing here needs to be secret. */
+export function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  let result = "";
+  for (let i = 0; i < 6; i++) {
+    for (const char of text) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+    result += alphabet[hash % alphabet.length];
+  }
+  return result;
 }

@@ -6,11 +6,12 @@ import { Pod, Service } from "setpoint/kinds";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
+import { forced, isFencedVolume } from "../resources/fencing.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
-import type { Actions } from "./plan.ts";
+import type { Actions } from "./etcd-step.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
@@ -105,6 +106,21 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     async moveLeader({ from, id }, context, seen) {
       const endpoint = endpointOf(find(seen, from));
       if (endpoint !== undefined) return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
+    },
+
+    async fenceMember({ member, token }, context, seen) {
+      const { pod, volume } = find(seen, member);
+      // First the mark: the next process knows that this member was given up.
+      if (volume !== undefined && !isFencedVolume(volume))
+        await context.patch(volume, { metadata: { labels: { [labels.fenced]: token } } });
+      await deletePod(pod, context);
+    },
+
+    async startAlone({ member }, context, seen) {
+      const running = await runningOf(seen.fenced, seen, context);
+      if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
+      const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
+      await context.create(forced(memberPod(seen.cluster, options)));
     },
 
     async upgradeMember({ member, version }, context, seen) {
@@ -221,8 +237,23 @@ function isForbidden(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === 403;
 }
 
+/** A member that has a pod by what the server shows, whatever the cache does. */
+async function runningOf(
+  members: readonly SeenMember[],
+  { cluster }: Seen,
+  { fresh }: ReconcileContext,
+): Promise<string | undefined> {
+  for (const { name } of members) if ((await fresh(Pod, name, cluster.metadata.namespace)) !== undefined) return name;
+  return undefined;
+}
+
+/** The version of the data: no recovery is an upgrade. */
+function versionOf({ cluster, targetVersion }: Seen): string {
+  return cluster.status?.currentVersion ?? targetVersion;
+}
+
 function find(seen: Seen, name: string): SeenMember {
-  return seen.members.find((each) => each.name === name) ?? { name };
+  return [...seen.members, ...seen.fenced].find((each) => each.name === name) ?? { name };
 }
 
 function endpointOf({ pod }: Pick<SeenMember, "pod">): string | undefined {

@@ -1,6 +1,5 @@
 import type { EtcdCluster } from "../etcd-cluster.ts";
-
-const alphabet = "bcdfghjklmnpqrstvwxz2456789";
+import { shortHash } from "../member-names.ts";
 
 /** The parts of a snapshot that decide the initial members. */
 interface Founding {
@@ -36,17 +35,6 @@ function initialMemberNames(cluster: EtcdCluster): readonly string[] {
 
 function derivedNames({ metadata: { name = "", uid = "" } }: EtcdCluster, count: number): readonly string[] {
   const names = new Set<string>();
-  for (let i = 0; names.size < count; i++) names.add(`${name}-${suffix(`${uid}/${i}`)}`);
+  for (let i = 0; names.size < count; i++) names.add(`${name}-${shortHash(`${uid}/${i}`)}`);
   return [...names];
-}
-
-/** Six characters from a text, by FNV-1a: equal texts give equal suffixes, and nothing here needs to be secret. */
-function suffix(text: string): string {
-  let hash = 0x811c9dc5;
-  let result = "";
-  for (let i = 0; i < 6; i++) {
-    for (const char of text) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
-    result += alphabet[hash % alphabet.length];
-  }
-  return result;
 }

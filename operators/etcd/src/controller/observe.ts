@@ -4,9 +4,10 @@ import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
-import type { EtcdGateway, ListedMember, MemberList, MemberStatus } from "../gateway/etcd-gateway.ts";
+import type { EtcdGateway, ListedMember, MemberList, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
-import { memberEndpoint, memberLabels } from "../resources/member-pod.ts";
+import { isFencedVolume } from "../resources/fencing.ts";
+import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
@@ -16,13 +17,15 @@ import type { SilenceWatch } from "./silence-watch.ts";
 export interface ObservationPorts {
   readonly gateway: EtcdGateway;
   readonly silence: SilenceWatch;
+  /** The latest revision of each cluster that this process has seen, by its UID. */
+  readonly revisions: Map<string, number>;
   readonly accepts: AcceptanceOptions;
 }
 
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { gateway, silence, accepts }: ObservationPorts,
+  { gateway, silence, revisions, accepts }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster, refusals } = acceptSpec(wanted, services, accepts);
@@ -33,19 +36,25 @@ export async function observe(
   const statuses = await askMembers(pods, gateway, context.signal);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
+  const positions = await askPositions(list === undefined && isRecordedFounded(cluster), pods, statuses, {
+    gateway,
+    signal: context.signal,
+  });
   const recorded = new Map((cluster.status?.members ?? []).map((member) => [member.name, member]));
   const names = new Set([
     ...pods.keys(),
     ...volumes.keys(),
     ...listed.keys(),
     ...(list === undefined ? recorded.keys() : []),
+    ...(list === undefined ? (cluster.status?.quorumRecovery?.fenced ?? []) : []),
   ]);
-  const parts = { pods, volumes, statuses, listed, recorded };
+  const parts = { pods, volumes, statuses, positions, listed, recorded };
+  const everybody = [...names].sort().map((name) => seenMember(name, parts));
+  const fenced = everybody.filter((member) => isGivenUp(cluster, member));
   const members = withSilence(
     cluster,
-    [...names].sort().map((name) => seenMember(name, parts)),
-    silence,
-    context,
+    everybody.filter((member) => !fenced.includes(member)),
+    { silence, context, quorum: list !== undefined },
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members);
@@ -57,7 +66,9 @@ export async function observe(
     serviceTaken,
     targetVersion,
     versionRefusal,
-    misowned: members.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
+    fenced,
+    highestRevision: highest(cluster, list !== undefined, members, revisions),
+    misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
@@ -68,6 +79,7 @@ interface Parts {
   readonly pods: ReadonlyMap<string, Pod>;
   readonly volumes: ReadonlyMap<string, PersistentVolumeClaim>;
   readonly statuses: ReadonlyMap<string, MemberStatus>;
+  readonly positions: ReadonlyMap<string, MemberPosition>;
   readonly listed: ReadonlyMap<string, ListedMember>;
   readonly recorded: ReadonlyMap<string, NonNullable<EtcdCluster["status"]>["members"][number]>;
 }
@@ -81,26 +93,95 @@ function seenMember(name: string, parts: Parts): SeenMember {
     status: parts.statuses.get(name),
     listed: listed === undefined ? undefined : { id: listed.id, learner: listed.learner, started: listed.name !== "" },
     recorded: parts.recorded.get(name),
+    position: parts.statuses.get(name) ?? parts.positions.get(name),
+    isFenced: isFencedVolume(parts.volumes.get(name)),
   };
 }
 
 function withSilence(
   { metadata: { uid = "" } }: EtcdCluster,
   members: readonly SeenMember[],
-  silence: SilenceWatch,
-  { clock }: ReconcileContext,
+  {
+    silence,
+    context,
+    quorum,
+  }: { readonly silence: SilenceWatch; readonly context: ReconcileContext; readonly quorum: boolean },
 ): readonly SeenMember[] {
   const problems = members.map(problemOf);
-  const said = problems.filter((matter) => matter !== undefined);
-  const nowMs = clock.monotonic();
+  const absent = quorum ? [] : members.filter(({ position }) => position === undefined).map(absence);
+  const said = [...problems.filter((matter) => matter !== undefined), ...absent];
+  const nowMs = context.clock.monotonic();
   const since = silence.note(uid, said, nowMs);
   if (since.size === 0) return members;
+  const forMs = (matter: string): number | undefined => {
+    const sinceMs = since.get(matter);
+    return sinceMs === undefined ? undefined : nowMs - sinceMs;
+  };
   return members.map((member, at) => {
-    const sinceMs = since.get(problems[at] ?? "");
-    if (sinceMs === undefined) return member;
-    const forMs = nowMs - sinceMs;
-    return podState(member.pod) === "failed" ? { ...member, failedForMs: forMs } : { ...member, silentForMs: forMs };
+    const troubledMs = forMs(problems[at] ?? "");
+    const absentForMs = forMs(absence(member));
+    const known = absentForMs === undefined ? member : { ...member, absentForMs };
+    if (troubledMs === undefined) return known;
+    return podState(member.pod) === "failed"
+      ? { ...known, failedForMs: troubledMs }
+      : { ...known, silentForMs: troubledMs };
   });
+}
+
+/** That nobody hears of a member, whatever becomes of its pods. */
+function absence({ name }: SeenMember): string {
+  return `absent ${name}`;
+}
+
+function isRecordedFounded({ status }: EtcdCluster): boolean {
+  return status?.clusterID !== undefined;
+}
+
+/**
+ * Given up by the recovery that is going on, or by an earlier one. What etcd lists as a member is one: then
+ * the quorum came back before the recovery.
+ */
+function isGivenUp({ status }: EtcdCluster, { name, listed, recorded, isFenced = false }: SeenMember): boolean {
+  if (listed !== undefined) return false;
+  const record = status?.quorumRecovery;
+  if (record?.state === "Recovering") return name !== record.survivor;
+  return record?.fenced?.includes(name) === true || (isFenced && recorded === undefined);
+}
+
+/** How far members are that run without a leader: they answer nothing else. */
+async function askPositions(
+  isNeeded: boolean,
+  pods: ReadonlyMap<string, Pod>,
+  statuses: ReadonlyMap<string, MemberStatus>,
+  { gateway, signal }: { readonly gateway: EtcdGateway; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, MemberPosition>> {
+  const positions = new Map<string, MemberPosition>();
+  if (!isNeeded) return positions;
+  const silent = [...pods].filter(([name, pod]) => podState(pod) === "running" && !statuses.has(name));
+  await Promise.all(
+    silent.map(async ([name, pod]) => {
+      const endpoint = metricsEndpoint(pod);
+      const position =
+        endpoint === undefined ? undefined : await gateway.position(endpoint, signal).catch(() => undefined);
+      if (position !== undefined) positions.set(name, position);
+    }),
+  );
+  signal.throwIfAborted();
+  return positions;
+}
+
+/** What a quorum says counts; without one, the highest of what was seen. */
+function highest(
+  { metadata: { uid = "" }, status }: EtcdCluster,
+  quorum: boolean,
+  members: readonly SeenMember[],
+  revisions: Map<string, number>,
+): number | undefined {
+  const now = members.map(({ position }) => position?.revision ?? 0);
+  const before = quorum ? [] : [revisions.get(uid) ?? 0, status?.latestRevision?.revision ?? 0];
+  const revision = Math.max(0, ...now, ...before);
+  if (revision > 0) revisions.set(uid, revision);
+  return revision > 0 ? revision : undefined;
 }
 
 /** The problem of a member's pod, in a word with its UID. */

@@ -3,15 +3,19 @@
  * of the checks is the policy: never act on two members at once, repair before resizing, resize before
  * upgrading, and touch the leader last.
  */
-import { act as actOn, rest, wait, type Step } from "setpoint";
+import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
+import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
+import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
+import { podReason } from "./pod-reason.ts";
 import {
   failedAtOnce,
   isFounded,
   isHealthy,
   isLeader,
   isServing,
+  isSilentTooLong,
   isVolumeLeaving,
   joinList,
   podState,
@@ -20,44 +24,6 @@ import {
   type SeenMember,
   waitsForVolume,
 } from "./seen.ts";
-
-export interface Actions {
-  readonly applyServices: Record<never, never>;
-  /**
-   * Creates the volume (if the cluster has volumes) and the pod of a member that is or will be in etcd's
-   * list.
-   */
-  readonly startMember: {
-    readonly member: string;
-    readonly initialCluster: readonly string[];
-    readonly state: "new" | "existing";
-  };
-  /** The same for all members of the first start that have no pod yet, at once, with the missing Services. */
-  readonly startFounders: { readonly members: readonly string[]; readonly initialCluster: readonly string[] };
-  /** Adds or removes the cluster as the owner of a volume, as `deletionPolicy` says. */
-  readonly changeOwner: { readonly member: string };
-  /** Restores the labels of a member's pod and volume. */
-  readonly restoreLabels: { readonly member: string };
-  readonly deletePod: { readonly member: string };
-  readonly deleteVolume: { readonly member: string };
-  /** Adds a member to etcd and starts it. */
-  readonly addLearner: Record<never, never>;
-  readonly promote: { readonly member: string; readonly id: string };
-  /** Removes a member from etcd, and deletes its pod. */
-  readonly removeMember: { readonly member: string; readonly id: string };
-  readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
-  readonly upgradeMember: { readonly member: string; readonly version: string };
-}
-
-export type EtcdStep = Step<Actions>;
-
-/** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
-export const silenceMsMax = 60_000;
-const lookAgainMs = 2_000;
-/** An election takes one to two seconds with etcd's defaults. */
-const electionMs = 500;
-/** How often the operator checks the health of a cluster at rest: no watch shows a hung process. */
-const recheckMs = 10_000;
 
 export function plan(seen: Seen): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
@@ -89,6 +55,7 @@ export function plan(seen: Seen): EtcdStep {
     );
   if (!seen.quorum) return planWithoutQuorum(seen);
   return (
+    planAfterRecovery(seen) ??
     planCleanup(seen) ??
     planHealing(seen) ??
     planLearners(seen) ??
@@ -97,10 +64,6 @@ export function plan(seen: Seen): EtcdStep {
     planUpgrade(seen) ??
     atRest(seen)
   );
-}
-
-function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
-  return actOn<Actions, Name>(action, args, reason);
 }
 
 /** Nothing to do. The status reports a refused version for as long as the spec has it. */
@@ -145,68 +108,6 @@ function startAnew(member: SeenMember, start: Actions["startMember"], subject: s
   return isVolumeLeaving(member)
     ? act("deletePod", { member: member.name }, `${subject} is being deleted, and held nothing yet`)
     : act("startMember", start, `${subject} is gone, and held nothing yet`);
-}
-
-/** Why a pod does not run, in the words of its own status. */
-function podReason(seen: Seen, name: string | undefined): string {
-  const pod = seen.members.find((each) => each.name === name)?.pod;
-  const waiting = pod?.status?.containerStatuses?.[0]?.state?.waiting;
-  if (waiting?.reason !== undefined)
-    return ` (${waiting.reason}${waiting.message === undefined ? "" : `: ${waiting.message}`})`;
-  const unscheduled = pod?.status?.conditions?.find((each) => each.type === "PodScheduled" && each.status === "False");
-  return unscheduled?.message === undefined ? "" : ` (${unscheduled.message})`;
-}
-
-/**
- * Without a quorum no member may be added or removed. While enough members have survived to elect a leader,
- * they get the time to do it. Otherwise every member that still has its volume is restarted on it, also when
- * fewer would make a quorum: the rest would have to be replaced, with all their data copied.
- */
-function planWithoutQuorum(seen: Seen): EtcdStep {
-  const members = seen.members.filter(isMember);
-  const answering = members.filter((member) => member.status !== undefined).length;
-  const coming = members.filter((member) => ["starting", "running"].includes(podState(member.pod))).length;
-  const survivors = members.filter((member) => podState(member.pod) === "running").length;
-  const quorum = quorumOf(members.length);
-  const said = `no quorum: ${answering} of ${members.length} members answer`;
-  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member)))
-    return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
-  for (const member of members) {
-    const state = podState(member.pod);
-    if (failedAtOnce(member)) continue;
-    if (member.volume === undefined || isVolumeLeaving(member)) continue;
-    if (state === "failed")
-      return act(
-        "deletePod",
-        { member: member.name },
-        `${said}; ${member.name} failed and is started again on its volume`,
-      );
-    if (state === "missing")
-      return act("startMember", restart(member), `${said}; ${member.name} is started again on its volume`);
-  }
-  const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
-  const outlook =
-    coming + leaving < quorum
-      ? ": too few members can come back by themselves; restore from a backup, or recover one survivor by hand"
-      : "";
-  return wait(`${said}${outlook}`, lookAgainMs);
-}
-
-function isSilentTooLong({ silentForMs = 0 }: SeenMember): boolean {
-  return silentForMs > silenceMsMax;
-}
-
-function quorumOf(voters: number): number {
-  return Math.floor(voters / 2) + 1;
-}
-
-/** Whether it is a member by etcd's list, or by our own record while there is no quorum. */
-function isMember(member: SeenMember): boolean {
-  return member.listed !== undefined || member.recorded !== undefined;
-}
-
-function restart(member: SeenMember): Actions["startMember"] {
-  return { member: member.name, initialCluster: [member.name], state: "existing" };
 }
 
 /** Orphaned pods and volumes: what a removal or a crash between two steps left behind. */

@@ -2,7 +2,8 @@
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import type { MemberStatus } from "../gateway/etcd-gateway.ts";
+import type { MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
+import { silenceMsMax } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
 
 export interface SeenMember {
@@ -10,7 +11,15 @@ export interface SeenMember {
   /** The entry of etcd's member list; absent when it has none, or without a quorum to ask. */
   readonly listed?: { readonly id: string; readonly learner: boolean; readonly started: boolean } | undefined;
   /** Its entry in the last status of the EtcdCluster. */
-  readonly recorded?: { readonly id?: string | undefined; readonly unhealthySince?: string | undefined } | undefined;
+  readonly recorded?:
+    | { readonly id?: string | undefined; readonly role?: string; readonly unhealthySince?: string | undefined }
+    | undefined;
+  /** How far its log is committed, by its answer, or without a leader by its metrics. */
+  readonly position?: MemberPosition | undefined;
+  /** For how long this process has seen no sign of life of it, while no quorum answers. */
+  readonly absentForMs?: number | undefined;
+  /** Its volume is marked as given up. */
+  readonly isFenced?: boolean;
   /** For how long this process has seen its pod run without an answer. */
   readonly silentForMs?: number | undefined;
   /** For how long this process has seen its pod failed. */
@@ -26,6 +35,10 @@ export interface Seen {
   readonly cluster: EtcdCluster;
   readonly refusals: readonly FieldRefusal[];
   readonly members: readonly SeenMember[];
+  /** Members that a recovery of the quorum has given up, as long as anything is left of them. */
+  readonly fenced: readonly SeenMember[];
+  /** The highest revision that is known. */
+  readonly highestRevision?: number | undefined;
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */
   readonly misowned: readonly string[];
   /** Members whose pod or volume has labels that another client changed. */
@@ -68,6 +81,10 @@ export function waitsForVolume({ cluster }: Seen, member: SeenMember): boolean {
 /** Whether its claim is being deleted: no pod starts on it any more. */
 export function isVolumeLeaving({ volume }: SeenMember): boolean {
   return volume?.metadata.deletionTimestamp !== undefined;
+}
+
+export function isSilentTooLong({ silentForMs = 0 }: SeenMember): boolean {
+  return silentForMs > silenceMsMax;
 }
 
 /** A voter or learner that answers and knows a leader. */

@@ -7,7 +7,8 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
-import type { EtcdStep } from "./plan.ts";
+import type { EtcdStep } from "./etcd-step.ts";
+import { quorumCondition, quorumRecord } from "./quorum-record.ts";
 import { isFounded, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
@@ -32,8 +33,19 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
     ...(lost.length === 0 ? {} : { lostMembers: lost }),
+    latestRevision: latestRevision(seen, step, facts),
+    quorumRecovery: quorumRecord(seen, step, facts.now),
     waitingFor: waiting(cluster.status, step, facts),
   };
+}
+
+/** At rest the revision alone is no reason to write; it counts again when something happens. */
+function latestRevision(seen: Seen, step: EtcdStep, { now }: StepFacts): Status["latestRevision"] {
+  const before = seen.cluster.status?.latestRevision;
+  const { highestRevision: revision } = seen;
+  const isNews = step.kind === "act" || !seen.quorum || before === undefined;
+  if (revision === undefined || !isNews || revision === before?.revision) return before;
+  return { revision, seen: now };
 }
 
 /** Members by etcd's list; while nobody can say, those that we knew, and at the first start all. */
@@ -56,7 +68,8 @@ function memberStatus(member: SeenMember, now: string): Status["members"][number
 
 function roleOf(member: SeenMember): Status["members"][number]["role"] {
   if (member.listed?.learner === true || member.status?.learner === true) return "Learner";
-  if (member.status === undefined) return "Unknown";
+  // Without a quorum nobody says so; a learner has no vote, and nobody goes on from one.
+  if (member.status === undefined) return member.recorded?.role === "Learner" ? "Learner" : "Unknown";
   return isLeader(member) ? "Leader" : "Follower";
 }
 
@@ -116,6 +129,7 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
       ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
       : { type: "Available", status: "False", reason: founded ? "NoQuorum" : "FirstStart", message: why },
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion), facts),
+    quorumCondition(seen, facts),
     accepted(seen),
   ];
 }

@@ -7,6 +7,8 @@ export interface EtcdGateway {
   /** The membership as the quorum agrees on it; rejects when the member asked cannot reach a quorum. */
   members(endpoint: string, signal: AbortSignal): Promise<MemberList>;
   status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
+  /** How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`. */
+  position(metricsEndpoint: string, signal: AbortSignal): Promise<MemberPosition>;
   addLearner(endpoint: string, peerUrl: string, signal: AbortSignal): Promise<void>;
   promote(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
   remove(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
@@ -41,6 +43,12 @@ export interface MemberStatus {
   readonly revision: number;
   /** Alarms such as NOSPACE. */
   readonly errors: readonly string[];
+}
+
+/** How far the log of a member is committed, as far as it knows. */
+export interface MemberPosition {
+  readonly raftIndex: number;
+  readonly revision: number;
 }
 
 /** A refusal of etcd, with its own words. */

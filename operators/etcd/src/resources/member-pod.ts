@@ -1,6 +1,6 @@
 import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { clientPort, clientUrl, labels, peerPort, peerUrl, volumeName } from "../member-names.ts";
+import { clientPort, clientUrl, labels, metricsPort, peerPort, peerUrl, volumeName } from "../member-names.ts";
 
 const dataPath = "/var/lib/etcd";
 /** etcd hands over its leadership on SIGTERM, which may take seconds when it is the last one. */
@@ -73,6 +73,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
           ports: [
             { name: "client", containerPort: clientPort },
             { name: "peer", containerPort: peerPort },
+            { name: "metrics", containerPort: metricsPort },
           ],
           ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
           volumeMounts: [{ name: "data", mountPath: dataPath }],
@@ -112,6 +113,7 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     "data-dir": `${dataPath}/member-data`,
     "listen-peer-urls": `http://$(POD_IP):${peerPort}`,
     "listen-client-urls": `http://$(POD_IP):${clientPort}`,
+    "listen-metrics-urls": `http://$(POD_IP):${metricsPort}`,
     "initial-advertise-peer-urls": peerUrl(member, name, namespace),
     "advertise-client-urls": clientUrl(member, name, namespace),
     "initial-cluster": initialCluster.map((each) => `${each}=${peerUrl(each, name, namespace)}`).join(","),
@@ -119,6 +121,12 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     "initial-cluster-token": uid,
   };
   return Object.entries({ ...cluster.spec.options, ...own }).map(([option, value]) => `--${option}=${value}`);
+}
+
+/** Where a member serves its metrics. */
+export function metricsEndpoint(pod: Pod): string | undefined {
+  const ip = pod.status?.podIP;
+  return ip === undefined || ip === "" ? undefined : `http://${ip}:${metricsPort}`;
 }
 
 /** Where the operator reaches a member: the pod's own address, which needs no DNS. */

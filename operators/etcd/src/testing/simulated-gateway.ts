@@ -24,6 +24,7 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
         };
       }),
     status: (endpoint) => read("status", () => model.status(endpoint)),
+    position: (metricsEndpoint) => read("position", () => model.position(metricsEndpoint)),
     addLearner: (endpoint, peerUrl) => write(`add ${peerUrl}`, () => model.addLearner(endpoint, peerUrl)),
     promote: (endpoint, memberId) => write(`promote ${memberId}`, () => model.promote(endpoint, memberId)),
     remove: (endpoint, memberId) => write(`remove ${memberId}`, () => model.remove(endpoint, memberId)),

@@ -20,5 +20,6 @@ test("parseEtcdArguments() reads options with values, which may hold the sign th
       ["b", "http://b:2380"],
     ]),
     isNew: true,
+    isForced: false,
   });
 });

@@ -8,6 +8,8 @@ export interface EtcdArguments {
   /** Name to peer URL. */
   readonly initialCluster: ReadonlyMap<string, string>;
   readonly isNew: boolean;
+  /** It makes itself the only member of its cluster. */
+  readonly isForced: boolean;
 }
 
 export function parseEtcdArguments(command: readonly string[]): EtcdArguments {
@@ -23,6 +25,7 @@ export function parseEtcdArguments(command: readonly string[]): EtcdArguments {
     peerUrl: options.get("initial-advertise-peer-urls") ?? "http://localhost:2380",
     token: options.get("initial-cluster-token") ?? "etcd-cluster",
     initialCluster: parseInitialCluster(options.get("initial-cluster") ?? ""),
+    isForced: command.includes("--force-new-cluster"),
     isNew: (options.get("initial-cluster-state") ?? "new") === "new",
   };
 }

@@ -80,6 +80,12 @@ export class EtcdData {
     }
   }
 
+  /** As `--force-new-cluster`: entries that remove all others, which nobody has to agree to. */
+  goOnAlone(): void {
+    for (const id of this.members.keys()) if (id !== this.memberId) this.apply({ kind: "remove", id }, this.term);
+    if (!this.isVoter(this.memberId)) this.apply({ kind: "promote", id: this.memberId }, this.term);
+  }
+
   /** Takes over everything of the leader's log. */
   follow(leader: EtcdData): void {
     this.index = leader.index;

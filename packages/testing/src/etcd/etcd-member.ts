@@ -15,6 +15,8 @@ export interface EtcdNetwork {
   ended(member: EtcdMember): void;
   /** A member received the signal to stop; `violation` says which rule that breaks. */
   stopping(member: EtcdMember, violation: string | undefined): void;
+  /** A member makes itself the only one of its cluster. */
+  forced(member: EtcdMember): void;
 }
 
 const bootMsMin = 50;
@@ -41,6 +43,7 @@ export class EtcdMember implements Program, Peer {
   #isServing = false;
   #isStopping = false;
   #isEnded = false;
+  #isHanging = false;
   #timer: Timer | undefined;
 
   constructor(
@@ -61,6 +64,11 @@ export class EtcdMember implements Program, Peer {
   get data(): EtcdData {
     if (this.#data === undefined) throw new Error(`${this.name} has not opened its data yet`);
     return this.#data;
+  }
+
+  /** Metrics are served as soon as the data are open. */
+  get hasData(): boolean {
+    return this.#data !== undefined && !this.#isEnded && !this.#isHanging;
   }
 
   /** Undefined until it has data and looks for its peers. */
@@ -105,6 +113,7 @@ export class EtcdMember implements Program, Peer {
 
   /** As SIGSTOP: the process is there and answers nobody, not even SIGTERM. */
   hang(): void {
+    this.#isHanging = true;
     this.#isStopping = true;
     this.#isServing = false;
     this.#timer?.cancel();
@@ -155,6 +164,10 @@ export class EtcdMember implements Program, Peer {
     this.#joinedMs = this.launch.host.clock.monotonic();
     this.#group = this.#network.group(this.#data.clusterId);
     this.#network.started(this);
+    if (this.#arguments.isForced) {
+      this.#network.forced(this);
+      this.#data.goOnAlone();
+    }
     this.#group.join(this);
   }
 

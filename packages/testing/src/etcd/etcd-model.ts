@@ -46,7 +46,13 @@ export class EtcdModel implements ProgramModel {
   readonly #forgiven = new Set<string>();
   /** The last process of each member that has ever had data, by its ID. */
   readonly #lives = new Map<string, EtcdMember>();
+  readonly #forced: string[] = [];
   #surprisedMs = -Infinity;
+
+  /** Members that went on alone from a cluster of several, in order. */
+  get forced(): readonly string[] {
+    return this.#forced;
+  }
 
   attach(host: Host): void {
     this.#host = host;
@@ -91,6 +97,7 @@ export class EtcdModel implements ProgramModel {
       started: (member) => this.#started(member, options.token),
       ended: (member) => this.#ended(member),
       stopping: (member, sentence) => this.#stopping(member, sentence),
+      forced: (member) => this.#forcedAlone(member),
     };
     const member = new EtcdMember(launch, { version: etcdVersionOf(launch.image) ?? "", arguments: options, network });
     this.#processes.set(launch.podIp, member);
@@ -129,6 +136,14 @@ export class EtcdModel implements ProgramModel {
       revision: data.revision,
       errors: [],
     };
+  }
+
+  /** What the metrics say, which a member serves from its start, also without a leader. */
+  async position(endpoint: string): Promise<Pick<SimulatedMemberStatus, "raftIndex" | "revision">> {
+    await this.#travel();
+    const member = this.#processes.get(hostOf(endpoint));
+    if (member?.hasData !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
+    return { raftIndex: member.data.index, revision: member.data.revision };
   }
 
   /** As the quorum agrees on it. */
@@ -253,6 +268,18 @@ export class EtcdModel implements ProgramModel {
     const isForgiven = this.#forgiven.delete(launch.podName);
     const isSurprise = this.#hostOrThrow().clock.monotonic() - this.#surprisedMs < momentMs;
     if (violation !== undefined && !isForgiven && !isSurprise) this.violations.push(violation);
+  }
+
+  /** Two halves that both serve are worse than a cluster that waits; and the one that goes on must have the most. */
+  #forcedAlone(member: EtcdMember): void {
+    const { data, name } = member;
+    const others = [...this.#lives.values()].filter(
+      (each) => each !== member && each.data.clusterId === data.clusterId,
+    );
+    for (const other of others)
+      if (other.group !== undefined) this.violations.push(`${name} goes on alone while ${other.name} runs`);
+    if (data.voters.length === 1 && data.isVoter(data.memberId)) return;
+    this.#forced.push(name);
   }
 
   #ended(member: EtcdMember): void {

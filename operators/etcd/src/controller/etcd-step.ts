@@ -1,0 +1,48 @@
+/** The steps that a plan of an etcd cluster may take, and how long it waits. */
+import { act as actOn, type Step } from "setpoint";
+
+export interface Actions {
+  readonly applyServices: Record<never, never>;
+  /**
+   * Creates the volume (if the cluster has volumes) and the pod of a member that is or will be in etcd's
+   * list.
+   */
+  readonly startMember: {
+    readonly member: string;
+    readonly initialCluster: readonly string[];
+    readonly state: "new" | "existing";
+  };
+  /** The same for all members of the first start that have no pod yet, at once, with the missing Services. */
+  readonly startFounders: { readonly members: readonly string[]; readonly initialCluster: readonly string[] };
+  /** Adds or removes the cluster as the owner of a volume, as `deletionPolicy` says. */
+  readonly changeOwner: { readonly member: string };
+  /** Restores the labels of a member's pod and volume. */
+  readonly restoreLabels: { readonly member: string };
+  readonly deletePod: { readonly member: string };
+  readonly deleteVolume: { readonly member: string };
+  /** Adds a member to etcd and starts it. */
+  readonly addLearner: Record<never, never>;
+  readonly promote: { readonly member: string; readonly id: string };
+  /** Removes a member from etcd, and deletes its pod. */
+  readonly removeMember: { readonly member: string; readonly id: string };
+  readonly moveLeader: { readonly from: string; readonly to: string; readonly id: string };
+  /** Marks the volume of a member that a recovery has given up, and stops its pod. */
+  readonly fenceMember: { readonly member: string; readonly token: string };
+  /** Starts the survivor of a lost quorum as the only member of its cluster, when all others have stopped. */
+  readonly startAlone: { readonly member: string; readonly token: string };
+  readonly upgradeMember: { readonly member: string; readonly version: string };
+}
+
+export type EtcdStep = Step<Actions>;
+
+/** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
+export const silenceMsMax = 60_000;
+export const lookAgainMs = 2_000;
+/** An election takes one to two seconds with etcd's defaults. */
+export const electionMs = 500;
+/** How often the operator checks the health of a cluster at rest: no watch shows a hung process. */
+export const recheckMs = 10_000;
+
+export function act<Name extends keyof Actions>(action: Name, args: Actions[Name], reason: string): EtcdStep {
+  return actOn<Actions, Name>(action, args, reason);
+}

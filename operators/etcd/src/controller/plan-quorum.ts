@@ -1,0 +1,129 @@
+/** What to do without a quorum: wait for one, restart members on their volumes, or go on from one survivor. */
+import { wait } from "setpoint";
+import { fenceToken, wasForced } from "../resources/fencing.ts";
+import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { chosenSurvivor, hindrance, isMember, type QuorumLoss, quorumLoss, quorumOf } from "./quorum-loss.ts";
+import { consentText, lossText } from "./quorum-text.ts";
+import { failedAtOnce, isSilentTooLong, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
+
+/**
+ * Without a quorum no member may be added or removed. While enough members have survived to elect a leader,
+ * they get the time to do it. Otherwise every member that still has its volume is restarted on it, also when
+ * fewer would make a quorum: the rest would have to be replaced, with all their data copied. Only a majority
+ * that is lost for good ends this, by the cluster's policy.
+ */
+export function planWithoutQuorum(seen: Seen): EtcdStep {
+  if (seen.cluster.status?.quorumRecovery?.state === "Recovering") return planRecovery(seen);
+  const loss = quorumLoss(seen);
+  const survivor = chosenSurvivor(seen, loss);
+  return survivor === undefined ? planRestarts(seen, loss) : startRecovery(seen, survivor);
+}
+
+function planRestarts(seen: Seen, loss: QuorumLoss | undefined): EtcdStep {
+  const members = seen.members.filter(isMember);
+  const answering = members.filter((member) => member.status !== undefined).length;
+  const coming = members.filter((member) => ["starting", "running"].includes(podState(member.pod))).length;
+  const survivors = members.filter((member) => podState(member.pod) === "running").length;
+  const quorum = quorumOf(members.length);
+  const said = `no quorum: ${answering} of ${members.length} members answer`;
+  if (survivors >= quorum && !members.some((member) => isSilentTooLong(member)))
+    return wait(`${said}; ${survivors} run and can elect a leader`, electionMs);
+  for (const member of members) {
+    const step = restartOnVolume(member, said);
+    if (step !== undefined) return step;
+  }
+  if (loss !== undefined) return wait(`${lossText(seen, loss)}; ${consentText(seen, loss)}`, recheckMs);
+  const leaving = members.filter((member) => podState(member.pod) === "terminating").length;
+  const { fencingSeconds } = seen.cluster.spec.quorumRecovery;
+  const outlook =
+    coming + leaving < quorum
+      ? `: too few members can come back by themselves; those that are silent for ${fencingSeconds} s count as lost`
+      : "";
+  return wait(`${said}${outlook}`, lookAgainMs);
+}
+
+function restartOnVolume(member: SeenMember, said: string): EtcdStep | undefined {
+  const { name } = member;
+  if (failedAtOnce(member) || member.volume === undefined || isVolumeLeaving(member)) return undefined;
+  const state = podState(member.pod);
+  if (state === "failed")
+    return act("deletePod", { member: name }, `${said}; ${name} failed and is started again on its volume`);
+  if (state === "missing")
+    return act("startMember", restart(member), `${said}; ${name} is started again on its volume`);
+  return undefined;
+}
+
+export function restart(member: SeenMember): Actions["startMember"] {
+  return { member: member.name, initialCluster: [member.name], state: "existing" };
+}
+
+/** The first step of a recovery. The status names the survivor before this is done. */
+function startRecovery(seen: Seen, survivor: SeenMember): EtcdStep {
+  const others = seen.members.filter(({ name }) => name !== survivor.name);
+  return planFences({ ...seen, fenced: others }, survivor.name) ?? planSurvivor(seen, survivor);
+}
+
+/** The survivor is chosen, and the status says so: nothing changes that choice. */
+function planRecovery(seen: Seen): EtcdStep {
+  const name = seen.cluster.status?.quorumRecovery?.survivor ?? "";
+  return planFences(seen, name) ?? planSurvivor(seen, seen.members.find((each) => each.name === name) ?? { name });
+}
+
+/** Stops all others and waits until their nodes say that they have stopped: two halves must never both serve. */
+function planFences(seen: Seen, survivor: string): EtcdStep | undefined {
+  const token = fenceToken(seen.cluster);
+  for (const member of seen.fenced) {
+    const isRunning = member.pod !== undefined && podState(member.pod) !== "terminating";
+    const isUnmarked = member.volume !== undefined && !isVolumeLeaving(member) && !member.isFenced;
+    if (isRunning || isUnmarked)
+      return act(
+        "fenceMember",
+        { member: member.name, token },
+        `the cluster goes on from ${survivor}: ${member.name} is stopped and never comes back, its volume is kept`,
+      );
+  }
+  const stopping = seen.fenced.find(({ pod }) => pod !== undefined);
+  if (stopping === undefined) return undefined;
+  const node = stopping.pod?.spec?.nodeName ?? "none";
+  return wait(
+    `the pod of ${stopping.name} has not stopped yet; if its node (${node}) is gone, delete that Node or the pod by force`,
+    lookAgainMs,
+  );
+}
+
+/** Restarts the survivor on its volume with the flag that makes it the only member. */
+function planSurvivor(seen: Seen, member: SeenMember): EtcdStep {
+  const { name } = member;
+  const problem = hindrance(seen, member);
+  if (problem !== undefined) return wait(problem, recheckMs);
+  const token = fenceToken(seen.cluster);
+  const state = podState(member.pod);
+  if (state === "missing")
+    return act("startAlone", { member: name, token }, `${name} starts alone on its volume, with --force-new-cluster`);
+  if (state === "terminating") return wait(`${name} stops before it starts alone`, electionMs);
+  if (state === "failed" && failedAtOnce(member))
+    return wait(`${name} failed as soon as it started alone`, lookAgainMs);
+  if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed while it started alone`);
+  if (wasForced(member.pod)) return wait(`${name} starts alone`, electionMs);
+  return act("deletePod", { member: name }, `${name} stops before it starts alone on its volume`);
+}
+
+/** A quorum is there: fenced members stay away, and the survivor's next start is an ordinary one. */
+export function planAfterRecovery(seen: Seen): EtcdStep | undefined {
+  const running = seen.fenced.find(({ pod }) => pod !== undefined && podState(pod) !== "terminating");
+  if (running !== undefined)
+    return act(
+      "fenceMember",
+      { member: running.name, token: fenceToken(seen.cluster) },
+      `${running.name} was given up when the quorum was lost and must not come back`,
+    );
+  const forced = seen.members.find(({ pod }) => wasForced(pod));
+  if (forced === undefined) return undefined;
+  if (podState(forced.pod) === "terminating")
+    return wait(`${forced.name}, which was started alone, stops before it starts as an ordinary member`, electionMs);
+  return act(
+    "deletePod",
+    { member: forced.name },
+    `${forced.name} leads its cluster alone; it starts again without --force-new-cluster`,
+  );
+}

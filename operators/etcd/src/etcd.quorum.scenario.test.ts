@@ -1,0 +1,165 @@
+/** A majority is lost for good: nothing goes on without consent, and then from the most advanced member; in the simulated world. */
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { conditionOf } from "setpoint/testing";
+import { minutes, seconds } from "setpoint";
+import { expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { approvalAnnotation } from "./quorum-recovery.ts";
+import {
+  bootstrap,
+  claims,
+  expectHealthy,
+  expectNothingLost,
+  memberNames,
+  scenario,
+  setUp,
+  type Stage,
+  startWriter,
+} from "./testing/etcd-stage.ts";
+
+type Spec = Partial<EtcdCluster["spec"]>;
+
+const afterTimeout = { quorumRecovery: { policy: "afterTimeout", fencingSeconds: 30 } } satisfies Spec;
+const onApproval = { quorumRecovery: { policy: "onApproval", fencingSeconds: 30 } } satisfies Spec;
+const never = { quorumRecovery: { policy: "never", fencingSeconds: 30 } } satisfies Spec;
+
+async function present({ world }: Stage): Promise<EtcdCluster> {
+  return world.get(EtcdCluster, "orders");
+}
+
+/** Its process ends, and its volume is empty afterwards. */
+async function lose({ world, etcd }: Stage, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    etcd.forgive(name);
+    await world.delete(PersistentVolumeClaim, `data-${name}`);
+  }
+  for (const name of names) world.kill(name);
+}
+
+async function approve(stage: Stage, value: string | undefined): Promise<void> {
+  await stage.world.patch(EtcdCluster, "orders", { metadata: { annotations: { [approvalAnnotation]: value ?? "" } } });
+}
+
+async function expectRecovered(stage: Stage, survivor: string): Promise<void> {
+  await stage.world.settled({ within: minutes(10) });
+  expect(stage.etcd.forced).toEqual([survivor]);
+  expect((await present(stage)).status?.quorumRecovery).toMatchObject({ state: "Recovered", survivor });
+  const flags = (await stage.world.list(Pod)).flatMap(({ spec }) => spec?.containers[0]?.args ?? []);
+  expect(flags).not.toContain("--force-new-cluster");
+}
+
+test(
+  "a lost majority is reported with the survivors and the possible loss, and nothing happens without consent",
+  scenario(201, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...onApproval });
+    const [survivor = "", ...lost] = memberNames(stage);
+    await lose(stage, lost);
+    await world.run(minutes(20));
+    expect(etcd.forced).toEqual([]);
+    const { status } = await present(stage);
+    expect(status?.quorumRecovery).toMatchObject({ state: "Waiting", survivor, lost });
+    const condition = conditionOf(await present(stage), "QuorumLost");
+    expect(condition).toMatchObject({ status: "True", reason: "MajorityLost" });
+    for (const part of [...lost, "its volume is gone", `there is ${survivor} at revision`, approvalAnnotation])
+      expect(condition?.message).toContain(part);
+    expect(condition?.message).toContain(status?.quorumRecovery?.approval);
+    await world.expectQuiet();
+
+    await approve(stage, "anything else");
+    await world.run(minutes(5));
+    expect(etcd.forced).toEqual([]);
+
+    await approve(stage, status?.quorumRecovery?.approval);
+    await expectRecovered(stage, survivor);
+    await expectHealthy(stage);
+    await world.expectQuiet();
+  }),
+);
+
+test(
+  "members that hang are fenced, never come back, and keep their volumes; all that was acknowledged is there",
+  scenario(202, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const writer = startWriter(stage);
+    await world.run(seconds(10));
+    const [survivor = "", ...lost] = memberNames(stage);
+    for (const name of lost) etcd.hang(name);
+    await world.settled({ within: minutes(10) });
+    await expectRecovered(stage, survivor);
+    await expectNothingLost(world, writer);
+    writer.stop();
+    const left = (await world.list(PersistentVolumeClaim)).map(({ metadata }) => metadata.name);
+    for (const name of lost) expect(left).toContain(`data-${name}`);
+    expect(memberNames(stage).filter((name) => lost.includes(name))).toEqual([]);
+    await world.expectQuiet();
+  }),
+);
+
+test(
+  "the cluster goes on from the survivor that has the most, also when none of them answers clients",
+  scenario(203, async (stage) => {
+    const { world } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout, size: 5 });
+    const names = memberNames(stage);
+    const writer = startWriter(stage);
+    await world.run(seconds(5));
+    world.stopOperator();
+    // The first by name is behind: it was down while the others went on.
+    const [behind = "", ahead = "", ...lost] = names;
+    world.kill(behind);
+    await world.run(seconds(20));
+    await lose(stage, lost);
+    world.kill(ahead);
+    await world.restartOperator();
+    await expectRecovered(stage, ahead);
+    await expectNothingLost(world, writer);
+    writer.stop();
+  }),
+);
+
+test(
+  "a cluster that must never go on by itself waits",
+  scenario(204, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...never });
+    const [, ...lost] = memberNames(stage);
+    await lose(stage, lost);
+    await world.run(minutes(5));
+    await approve(stage, (await present(stage)).status?.quorumRecovery?.approval);
+    await world.run(minutes(5));
+    expect(etcd.forced).toEqual([]);
+    expect(conditionOf(await present(stage), "QuorumLost")?.message).toContain("policy is never");
+  }),
+);
+
+test(
+  "a majority that only restarts is no lost one",
+  scenario(205, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    world.killAll();
+    await world.settled({ within: minutes(10) });
+    expect(etcd.forced).toEqual([]);
+    expect((await present(stage)).status?.quorumRecovery).toBeUndefined();
+    await expectHealthy(stage);
+  }),
+);
+
+test("an operator that ends at any write goes on with the recovery where it was", async () => {
+  for (let nth = 1, writes = Infinity; nth <= writes; nth++) {
+    const stage = await setUp(206);
+    await using world = stage.world;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const [survivor = "", ...lost] = memberNames(stage);
+    await lose(stage, lost);
+    await world.until("the loss is found", async () => (await present(stage)).status?.quorumRecovery !== undefined);
+    const before = world.operatorWrites;
+    world.crashOperatorAt(before + nth, nth % 2 === 0 ? "before" : "after");
+    await expectRecovered(stage, survivor);
+    await expectHealthy(stage);
+    writes = world.operatorWrites - before;
+    expect(writes).toBeGreaterThan(20);
+  }
+}, 240_000);

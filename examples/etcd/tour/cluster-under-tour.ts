@@ -64,6 +64,11 @@ export class ClusterUnderTour {
     return `http://${reachable(service.spec?.clusterIP)}:2379`;
   }
 
+  /** Where this machine reaches the pod with this address. */
+  endpointOf(podIp: string): string {
+    return `http://${reachable(podIp)}:2379`;
+  }
+
   async pods(): Promise<readonly Pod[]> {
     return (await this.client.listAll(Pod, { namespace: this.namespace, labelSelector: this.selector })).items;
   }
@@ -78,7 +83,7 @@ export class ClusterUnderTour {
   /** A pod that is being stopped belongs to a member that has been removed or is about to leave. */
   async memberEndpoints(): Promise<readonly string[]> {
     const staying = (await this.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    return staying.flatMap((pod) => (pod.status?.podIP ? [`http://${reachable(pod.status.podIP)}:2379`] : []));
+    return staying.flatMap((pod) => (pod.status?.podIP ? [this.endpointOf(pod.status.podIP)] : []));
   }
 
   /** etcd's own list, from any member that answers. */

@@ -5,6 +5,8 @@ import { Agent, request } from "node:http";
 export interface EtcdClient {
   put(key: string, value: string): Promise<void>;
   get(key: string): Promise<string | undefined>;
+  /** What this member has, also when it is behind the others or cut off from them. */
+  getSerializable(key: string): Promise<string | undefined>;
   keys(prefix: string): Promise<ReadonlySet<string>>;
   members(): Promise<readonly EtcdMember[]>;
   status(): Promise<EtcdMemberStatus>;
@@ -41,14 +43,16 @@ const prefixEnd = (prefix: string): string =>
 export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const call = (path: string, body: unknown): Promise<Json> => post(agent, `${endpoint}${path}`, body, timeoutMs);
+  const read = async (range: Json): Promise<string | undefined> => {
+    const { kvs } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };
+    return kvs?.[0] === undefined ? undefined : plain(kvs[0]["value"]);
+  };
   return {
     async put(key, value) {
       await call("/v3/kv/put", { key: base64(key), value: base64(value) });
     },
-    async get(key) {
-      const { kvs } = (await call("/v3/kv/range", { key: base64(key) })) as { kvs?: readonly Json[] };
-      return kvs?.[0] === undefined ? undefined : plain(kvs[0]["value"]);
-    },
+    get: (key) => read({ key: base64(key) }),
+    getSerializable: (key) => read({ key: base64(key), serializable: true }),
     async keys(prefix) {
       const range = { key: base64(prefix), range_end: base64(prefixEnd(prefix)), keys_only: true };
       const { kvs = [] } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };

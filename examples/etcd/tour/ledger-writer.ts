@@ -3,7 +3,6 @@ import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { etcdClient } from "./etcd-client.ts";
 
-const prefix = "ledger/";
 /** Between two writes; slow enough to leave the machine to etcd. */
 const pauseMs = 10;
 
@@ -16,6 +15,7 @@ export interface LedgerReport {
 
 export class LedgerWriter implements AsyncDisposable {
   readonly #endpoint: string;
+  readonly #prefix: string;
   readonly #acknowledged: string[] = [];
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
@@ -24,9 +24,10 @@ export class LedgerWriter implements AsyncDisposable {
   #gapMs = 0;
   #gapSinceMarkMs = 0;
 
-  /** `endpoint` is the client Service's address: the writer knows nothing of members. */
-  constructor(endpoint: string) {
+  /** `endpoint` is the client Service's address: the writer knows nothing of members. Keys begin with `prefix`. */
+  constructor(endpoint: string, prefix = "ledger/") {
     this.#endpoint = endpoint;
+    this.#prefix = prefix;
     this.#loop = this.#run();
   }
 
@@ -47,7 +48,7 @@ export class LedgerWriter implements AsyncDisposable {
   async finish(): Promise<LedgerReport> {
     await this[Symbol.asyncDispose]();
     const client = etcdClient(this.#endpoint, 10_000);
-    const present = await client.keys(prefix);
+    const present = await client.keys(this.#prefix);
     client.close();
     const lost = this.#acknowledged.filter((key) => !present.has(key));
     return {
@@ -66,7 +67,7 @@ export class LedgerWriter implements AsyncDisposable {
   async #run(): Promise<void> {
     let client = etcdClient(this.#endpoint);
     for (let i = 0; !this.#stopping.signal.aborted; i++) {
-      const key = `${prefix}${String(i).padStart(8, "0")}`;
+      const key = `${this.#prefix}${String(i).padStart(8, "0")}`;
       try {
         await client.put(key, `value ${i}`);
         this.#acknowledge(key);

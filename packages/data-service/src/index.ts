@@ -14,3 +14,14 @@ export type {
   UserAdministration,
   UserCredentials,
 } from "./engine/control.ts";
+
+// certificates
+export type { CertificateFacts, CertificateIssuer, KeyPair, IssuerPorts } from "./tls/certificate-issuer.ts";
+export type { CertificateReport, CertificateSubject } from "./tls/certificate-keeper.ts";
+export { CertificateKeeper } from "./tls/certificate-keeper.ts";
+export type { CertificateTimes, DueCertificates, WantedCertificates, WantedLeaf } from "./tls/certificate-plan.ts";
+export { certificateTimes } from "./tls/certificate-plan.ts";
+export type { CertificatePlace } from "./tls/certificate-secrets.ts";
+export { textOf } from "./tls/certificate-secrets.ts";
+export { simulatedIssuer } from "./tls/simulated-issuer.ts";
+export { x509Issuer } from "./tls/x509-issuer.ts";

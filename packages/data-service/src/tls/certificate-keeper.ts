@@ -1,0 +1,195 @@
+/** Reads the certificates of one instance, and performs what is due for them. Keys pass through here and go nowhere else. */
+import { isAlreadyExists, isNotFound } from "@setpoint/apimachinery";
+import type { ReconcileContext, Stored } from "setpoint";
+import { Secret } from "setpoint/kinds";
+import {
+  type CertificateStep,
+  type DueCertificates,
+  dueCertificates,
+  type WantedCertificates,
+} from "./certificate-plan.ts";
+import {
+  authoritySecret,
+  type CertificatePlace,
+  leafSecret,
+  parseAuthority,
+  parseGivenAuthority,
+  parseLeaf,
+  secretPatch,
+} from "./certificate-secrets.ts";
+import {
+  afterStep,
+  bundleIds,
+  bundleOf,
+  type CertificatePorts,
+  type CertificateState,
+  type LeafState,
+  seenCertificates,
+} from "./certificate-state.ts";
+import type { CertificateIssuer } from "./certificate-issuer.ts";
+
+/** One instance: where its certificates are, what it needs, and the processes that read a bundle at their start. */
+export interface CertificateSubject {
+  readonly place: CertificatePlace;
+  readonly wanted: WantedCertificates;
+  readonly processes: readonly { readonly name: string; readonly trusts: readonly string[] }[];
+}
+
+/** What may be shown of certificates: no key, no certificate. */
+export interface CertificateReport {
+  readonly due: DueCertificates;
+  /** Why nothing can be done; a person has to act. */
+  readonly problem?: string | undefined;
+  /** The IDs of the authorities that a process trusts which starts now. */
+  readonly trusts: readonly string[];
+  /** When the first certificate ends; undefined without one. */
+  readonly endsMs?: number | undefined;
+  readonly authorityEndsMs?: number | undefined;
+}
+
+/** More than this many changes in one go cannot be due. */
+const stepsMax = 30;
+
+interface Reading {
+  readonly state: CertificateState;
+  readonly secrets: Map<string, Stored<Secret>>;
+  readonly problem?: string | undefined;
+}
+
+type Context = Pick<ReconcileContext, "client" | "clock" | "random" | "signal">;
+
+/** Keeps the certificates of instances in Secrets that belong to them. */
+export class CertificateKeeper {
+  readonly #issuer: CertificateIssuer;
+
+  constructor(issuer: CertificateIssuer) {
+    this.#issuer = issuer;
+  }
+
+  /** What is due, and the certificate of `ownRole` with its key, for the operator's own calls. */
+  async observe(
+    subject: CertificateSubject,
+    ownRole: string,
+    context: Context,
+  ): Promise<{ readonly report: CertificateReport; readonly own?: LeafState | undefined }> {
+    const reading = await this.#read(subject, context);
+    return { report: this.#report(subject, reading, context), own: reading.state.leaves.get(ownRole) };
+  }
+
+  /** Performs all that is due now, one Secret after another. Each change is safe when the next one never comes. */
+  async maintain(subject: CertificateSubject, context: Context): Promise<void> {
+    let { state, ...reading } = await this.#read(subject, context);
+    const ports: CertificatePorts = { clock: context.clock, random: context.random, issuer: this.#issuer };
+    for (let count = 0; count < stepsMax; count++) {
+      const { due, problem } = this.#report(subject, { state, ...reading }, context);
+      if (due.step === undefined || problem !== undefined) return;
+      state = afterStep(state, due.step, subject.wanted, ports);
+      const wanted = secretAfter(due.step, state, subject.place);
+      const name = wanted.metadata.name ?? "";
+      const written = await write(reading.secrets.get(name), wanted, context);
+      // Another process made it at the same time: its content counts.
+      if (written === undefined) return;
+      reading.secrets.set(name, written);
+    }
+  }
+
+  #report(
+    { wanted, processes }: CertificateSubject,
+    { state, problem }: Reading,
+    { clock }: Context,
+  ): CertificateReport {
+    const seen = seenCertificates(state, processes, this.#issuer);
+    const due = dueCertificates(seen, wanted, clock.now());
+    const ends = seen.leaves.map(({ certificate }) => certificate.notAfterMs);
+    return {
+      due: problem === undefined ? due : { why: problem, atMs: Infinity },
+      problem,
+      trusts: state.authority === undefined ? [] : bundleIds(bundleOf(state.authority), this.#issuer),
+      endsMs: ends.length === 0 ? undefined : Math.min(...ends),
+      authorityEndsMs: seen.authority?.current.notAfterMs,
+    };
+  }
+
+  async #read({ place, wanted }: CertificateSubject, context: Context): Promise<Reading> {
+    const secrets = new Map<string, Stored<Secret>>();
+    const ours = await readSecret(place.givenAuthority ?? place.authoritySecret, place, context);
+    const leaves = new Map<string, LeafState>();
+    for (const { role } of wanted.leaves) {
+      const secret = await readSecret(place.secretOf(role), place, context);
+      if (secret === undefined) continue;
+      secrets.set(secret.metadata.name, secret);
+      const leaf = parseLeaf(secret, this.#issuer);
+      if (leaf !== undefined) leaves.set(role, leaf);
+    }
+    const foreign = [...secrets.values()].find((secret) => !isOurs(secret, place));
+    if (foreign !== undefined) return { state: { leaves }, secrets, problem: takenBy(foreign) };
+    return { secrets, ...this.#authorityOf(ours, place, secrets, leaves) };
+  }
+
+  #authorityOf(
+    secret: Stored<Secret> | undefined,
+    place: CertificatePlace,
+    secrets: Map<string, Stored<Secret>>,
+    leaves: ReadonlyMap<string, LeafState>,
+  ): Pick<Reading, "state" | "problem"> {
+    const { givenAuthority } = place;
+    if (givenAuthority !== undefined) {
+      const authority = secret === undefined ? undefined : parseGivenAuthority(secret);
+      if (authority !== undefined) return { state: { authority, leaves } };
+      return { state: { leaves }, problem: `Secret "${givenAuthority}" must have tls.crt and tls.key of an authority` };
+    }
+    if (secret === undefined) return { state: { leaves } };
+    secrets.set(secret.metadata.name, secret);
+    if (!isOurs(secret, place)) return { state: { leaves }, problem: takenBy(secret) };
+    const authority = parseAuthority(secret);
+    if (authority !== undefined) return { state: { authority, leaves } };
+    // A new one would not be trusted by processes that run.
+    const problem = `Secret "${secret.metadata.name}" has lost its authority: restore its files, or delete it for a new authority`;
+    return { state: { leaves }, problem };
+  }
+}
+
+function secretAfter(step: CertificateStep, { authority, leaves }: CertificateState, place: CertificatePlace): Secret {
+  if (step.kind === "issue" || step.kind === "distribute") {
+    const leaf = leaves.get(step.role);
+    if (leaf !== undefined) return leafSecret(place, step.role, leaf);
+  }
+  if (authority !== undefined) return authoritySecret(place, authority);
+  throw new Error(`Cannot write certificates after step "${step.kind}": there is no authority`);
+}
+
+async function write(
+  present: Stored<Secret> | undefined,
+  wanted: Secret,
+  { client, signal }: Context,
+): Promise<Stored<Secret> | undefined> {
+  const { name = "", namespace = "" } = wanted.metadata;
+  if (present !== undefined) return client.patch(Secret, { name, namespace }, secretPatch(present, wanted), { signal });
+  try {
+    return await client.create(Secret, wanted, { signal });
+  } catch (error) {
+    if (isAlreadyExists(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readSecret(
+  name: string,
+  { namespace }: CertificatePlace,
+  { client, signal }: Context,
+): Promise<Stored<Secret> | undefined> {
+  try {
+    return await client.get(Secret, { name, namespace }, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function isOurs({ metadata }: Secret, { owner }: CertificatePlace): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) ?? false;
+}
+
+function takenBy({ metadata: { name } }: Secret): string {
+  return `Secret "${name}" belongs to another owner: rename or delete it`;
+}

@@ -25,6 +25,8 @@ export const errConditions = "ERR_CONDITIONS";
 export const errLedger = "ERR_LEDGER";
 /** A run ends early because a step in it waits. */
 export const errSuspended = "ERR_SUSPENDED";
+/** A call on the context failed, and the author's code neither awaited it nor handled its error. */
+export const errNotAwaited = "ERR_NOT_AWAITED";
 /** The author's code sets the delay of the retry. */
 export const errTemporary = "ERR_TEMPORARY";
 /** A requeue delay is NaN. */

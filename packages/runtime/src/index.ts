@@ -110,6 +110,7 @@ export type {
 export type { WhyCause, WhyQuery, WhyReport, WhyRun, WhyState, WhyWrite } from "./why/why-report.ts";
 export type { ChangeKind } from "./run/run-record.ts";
 export { startManager } from "./manager/start-manager.ts";
+export { claimUnhandledRejection, releaseHandledRejection } from "./run/context-calls.ts";
 
 // caches and queues, for what is not a controller
 export { Informer } from "./cache/informer.ts";

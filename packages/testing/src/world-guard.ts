@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { guardGlobals } from "./guarded-globals.ts";
+import { guardRejections } from "./guarded-rejections.ts";
 
 const guards = new AsyncLocalStorage<WorldGuard>();
 
@@ -14,6 +15,7 @@ export class WorldGuard {
 
   constructor() {
     guardGlobals((call, instead) => guards.getStore()?.refuse(call, instead));
+    guardRejections();
   }
 
   /** Sentences about forbidden calls. */

@@ -1,5 +1,5 @@
 /** Makes the context of one run out of its reader, its writers and its ledger. */
-import { isForbidden, type KubeObject } from "@setpoint/apimachinery";
+import { isForbidden, type KubeObject, type SetpointError } from "@setpoint/apimachinery";
 import { isOutcomeUnknown, type Stored } from "@setpoint/client";
 import { TerminalError } from "../errors.ts";
 import { ChildSet } from "../writes/child-set.ts";
@@ -18,6 +18,7 @@ import { StatusWriter } from "../status/status-writer.ts";
 import { storeKey } from "../cache/store.ts";
 import type { StepMemory } from "../controller/step-memory.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
+import { ContextCalls } from "./context-calls.ts";
 import type { KeyState } from "./key-state.ts";
 import { RunReport } from "./run-report.ts";
 
@@ -25,10 +26,14 @@ import { RunReport } from "./run-report.ts";
 export interface RunPorts extends WritePorts {
   readonly state: KeyState;
   readonly queue: Pick<WorkQueue, "addAfter">;
+  /** A call on the context has failed after the run's end, and nothing handled the failure. */
+  failedLate(this: void, error: SetpointError): void;
 }
 
 export interface Run {
   readonly context: ReconcileContext;
+  /** The author's calls on the context. */
+  readonly calls: ContextCalls;
   /** What is remembered of the plan of the object. */
   readonly steps: StepMemory;
   readonly report: RunReport;
@@ -62,7 +67,8 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   const event: ReconcileContext["event"] = (type, reason, message) =>
     ports.events.record(object, definition.name, { type, reason, message });
 
-  const context: ReconcileContext = {
+  const calls = new ContextCalls({ clock: host.clock, signal, failedLate: ports.failedLate });
+  const context = calls.follow({
     signal,
     log,
     clock: host.clock,
@@ -94,7 +100,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     step: (name, run, options = {}) => procedure.step(name, run, options),
     awaitChange,
     requeueAfter,
-  };
+  });
   const report = new RunReport({
     ...ports,
     status,
@@ -107,6 +113,7 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
   });
   return {
     context,
+    calls,
     steps: ports.state,
     report,
     current: () => reader.current(),

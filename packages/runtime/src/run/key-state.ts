@@ -29,6 +29,8 @@ export class KeyState implements ProtectedKey, StepMemory {
   /** Runs in a row that failed. */
   failures = 0;
   reportedFailure: ReportedProblem | undefined;
+  /** A call of an earlier run that failed after the run's end: the next run fails with it. */
+  lateFailure: Error | undefined;
   /** What was reported of a deletion that does not end. */
   reportedDeletion: ReportedProblem | undefined;
   /** Runs without a reason, and what was done about them. */
@@ -49,7 +51,7 @@ export class KeyState implements ProtectedKey, StepMemory {
       this.writes.isEmpty &&
       !this.isPaused &&
       !this.isPauseNew &&
-      [this.step, this.reportedFailure, this.reportedDeletion, this.loop, this.fight].every(
+      [this.step, this.lateFailure, this.reportedFailure, this.reportedDeletion, this.loop, this.fight].every(
         (each) => each === undefined,
       )
     );

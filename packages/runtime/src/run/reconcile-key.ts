@@ -1,5 +1,5 @@
 /** The life of one key in a worker's hands. */
-import type { KubeObject } from "@setpoint/apimachinery";
+import type { KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
 import { declaresStatusField } from "../controller/status-field.ts";
@@ -94,8 +94,10 @@ async function run(keyRun: KeyRun, on: Reconciler): Promise<RunVerdict | undefin
   const signal = deadline?.signal ?? supervised.signal;
   const { client, assertMayWrite } = supervised;
   const written = { writes: ownWrites, memory: state.writes, guard: protections.guardOf(state) };
-  const started = createRun(object, { ...on, ...written, log, state, client, signal, assertMayWrite });
+  const failedLate = (error: SetpointError): void => reportLateFailure(key, error, log, on);
+  const started = createRun(object, { ...on, ...written, log, state, client, signal, assertMayWrite, failedLate });
   const verdict = await reconcile(started, keyRun, signal, supervised.signal, on);
+  started.calls.end();
   deadline?.end();
   supervised.ended(verdict);
   // Its worker is free from now on, unless it was given to other keys already.
@@ -118,6 +120,7 @@ async function reconcile(
   if (slowed !== undefined && declaresStatusField(definition.kind, "conditions")) context.condition(slowed);
   try {
     const result = await reconcileObject(definition, object, started);
+    throwLateFailure(state);
     report.recovered();
     return afterSuccess(state.key, result, next);
   } catch (error) {
@@ -125,6 +128,21 @@ async function reconcile(
     await report.failed(verdict, reportSignal);
     return verdict;
   }
+}
+
+/** A call of a run has failed after the run's end. The key runs again, and that run fails with the error. */
+function reportLateFailure(key: string, error: SetpointError, log: Logger, { states, queue }: Reconciler): void {
+  states.of(key).lateFailure = error;
+  log.error("Call failed after the end of the reconcile", {
+    error,
+    retryDelayMs: Math.round(queue.addRateLimited(key)),
+  });
+}
+
+function throwLateFailure(state: KeyState): void {
+  const { lateFailure } = state;
+  state.lateFailure = undefined;
+  if (lateFailure !== undefined) throw lateFailure;
 }
 
 /** What is remembered of the object; a namesake of one that is gone is a stranger. */

@@ -65,6 +65,7 @@ async function concluded(
   let result: Result | void;
   try {
     result = await call();
+    await run.calls.settled();
     const waitsFor = run.waitsFor();
     // A step waits, and the author's code has caught its error: the run comes back to it all the same.
     if (waitsFor === undefined) run.report.concluded();

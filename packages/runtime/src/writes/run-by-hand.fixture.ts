@@ -46,7 +46,18 @@ export function runsByHand(
     return informer.store;
   };
   const queue = { addAfter: () => {} };
-  const ports = { definition, client, host, log: host.log, cache, state, memory, assertMayWrite: () => {}, queue };
+  const ports = {
+    definition,
+    client,
+    host,
+    log: host.log,
+    cache,
+    state,
+    memory,
+    assertMayWrite: () => {},
+    queue,
+    failedLate: () => {},
+  };
   const events = new EventRecorder(client, host, "by-hand");
   return {
     memory,

@@ -44,9 +44,9 @@ export interface HookWorld extends AsyncDisposable {
 
 const untilMsMax = 5_000;
 
-export async function createHookWorld(): Promise<HookWorld> {
+export async function createHookWorld(log: (line: string) => void = () => {}): Promise<HookWorld> {
   await using parts = new AsyncDisposableStack();
-  const host = systemHost({ write: () => {} });
+  const host = systemHost({ write: log });
   const storage = parts.use(createMemoryStorage(host));
   const server = createApiServer({ host, storage, builtin: withCrdStrategy(builtinResources()) });
   const customResources = serveCustomResources(server, { host, storage });

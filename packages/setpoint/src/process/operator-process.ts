@@ -7,6 +7,7 @@ import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
 import { tenureOptions } from "../tenure-options.ts";
 import { collectAfterStart } from "./collect-after-start.ts";
+import { guardRejections } from "./guard-rejections.ts";
 import { installKinds } from "./install-kinds.ts";
 import { LogLevelControl } from "./log-level.ts";
 import { startWebhooks } from "./operator-webhooks.ts";
@@ -46,6 +47,7 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
   const logLevel = new LogLevelControl();
   const host = systemHost({ level: () => logLevel.level });
   using _watchdog = options.stall === false ? undefined : startStallWatchdog(options.stall);
+  using _rejections = guardRejections();
   const inPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined && options.kubeconfig === undefined;
   const where = {
     clock: host.clock,

@@ -11,6 +11,7 @@ const root = new URL("../..", import.meta.url).pathname;
 interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Lays the packages out under `target/node_modules`, as an installation from a registry would. Needs a build (`tsc -b`). */
@@ -24,6 +25,9 @@ export function collectApplication(packageName: string, target: string): void {
     const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
     copyPackage(source, join(target, "node_modules", name));
     for (const dependency of Object.keys(manifest.dependencies ?? {})) add(dependency);
+    // Native add-ons come as one package a platform, of which npm has installed this machine's.
+    for (const optional of Object.keys(manifest.optionalDependencies ?? {}))
+      if (existsSync(join(root, "node_modules", optional))) add(optional);
   };
   add(packageName);
 }

@@ -86,7 +86,7 @@ async function carryOut(engines: Readonly<Record<string, EngineAgent>>, settings
     log.info("Finished transfer", { task: request.task, object: request.object });
     return result;
   } catch (error) {
-    const reported = signal.aborted && !isTransferError(error) ? cancelledError() : error;
+    const reported = signal.aborted && !isTransferError(error, "Cancelled") ? cancelledError() : error;
     log.error("Transfer failed", { error: reported });
     return failureOf(reported);
   }

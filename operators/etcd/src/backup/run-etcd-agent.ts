@@ -1,0 +1,8 @@
+/** The program in etcd's transfer pods. */
+import { runAgent } from "@setpoint/data-service/agent";
+import { etcdAgent } from "./etcd-agent.ts";
+
+/** Resolves with the exit code. */
+export function runEtcdAgent(): Promise<number> {
+  return runAgent({ etcd: etcdAgent });
+}

@@ -3,7 +3,6 @@ import { z } from "zod";
 
 /** `EngineControl.source` of etcd: client URLs of the members. */
 export const etcdSource = z.object({ endpoints: z.array(z.url({ protocol: /^https?$/ })).min(1) });
-export type EtcdSource = z.infer<typeof etcdSource>;
 
 /** The keys of the Secret that `EngineControl.source` may name; all are optional. */
 export const sourceSecretKeys = {

@@ -9,7 +9,7 @@ const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allo
 // Under the gate (tools/gate/run.ts), a test with real processes and real time may be tried once more; the gate names each test that
 // needed it. Elsewhere, and for everything that runs in simulated time, the first failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
-const realTime = ["e2e", "attack"];
+const realTime = ["e2e", "attack", "attack-load"];
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({
   resolve,
   ssr,
@@ -52,8 +52,9 @@ export default defineConfig({
       // Explorations use all cores themselves and have a time of their own, so they run one after the other.
       project("laws", ["{packages,operators}/*/src/**/*.laws.scenario.test.ts"], 300_000, false),
       project("e2e", ["e2e/**/*.test.ts", "!e2e/attack/**"], 300_000),
-      // Attacks measure latency and memory of a server, so they run one after the other.
-      project("attack", ["e2e/attack/**/*.test.ts"], 300_000, false),
+      project("attack", ["e2e/attack/**/*.test.ts", "!**/*.load.test.ts"], 300_000),
+      // These measure latency and memory of a server under load, so they run one after the other.
+      project("attack-load", ["e2e/attack/**/*.load.test.ts"], 300_000, false),
     ],
   },
 });

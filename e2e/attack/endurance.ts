@@ -60,10 +60,14 @@ async function startExample(folder: string): Promise<RunningExample> {
 /** One run of the suite; whether every attack failed. */
 async function runAttacks(): Promise<boolean> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const child = spawn(process.execPath, [vitest, "run", "--project", "attack", "--reporter=dot"], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [vitest, "run", "--project", "attack", "--project", "attack-load", "--reporter=dot"],
+    {
+      cwd: root,
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
   return (await new Promise<number | null>((resolve) => child.once("close", resolve))) === 0;
 }
 

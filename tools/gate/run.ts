@@ -82,6 +82,7 @@ runTests("unit", "sim");
 runTests("laws");
 runTests("e2e");
 runTests("attack");
+runTests("attack-load");
 if (complaints.length > 0) console.log(`\n${complaints.join("\n")}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -117,6 +117,7 @@ const status = z.object({
     .describe("Members that were lost and are no longer members, until their replacements vote."),
   latestRevision: latestRevision.optional(),
   quorumRecovery: quorumRecoveryStatus.optional(),
+  restarting: z.string().optional().describe("The member that restarts to get changes of pod and options."),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
     .optional()
@@ -136,6 +137,15 @@ const keepsVersion =
 const part = (version: string, index: number): string => `int(${version}.split('.')[${index}])`;
 const wanted = "self.spec.version";
 const running = "self.status.currentVersion";
+
+const template = "self.spec.volumeClaimTemplate";
+const oldTemplate = "oldSelf.spec.volumeClaimTemplate";
+const sameVolumes = [
+  `${template}.accessModes == ${oldTemplate}.accessModes`,
+  `has(${template}.storageClassName) == has(${oldTemplate}.storageClassName)`,
+  `(!has(${template}.storageClassName) || ${template}.storageClassName == ${oldTemplate}.storageClassName)`,
+  `quantity(${template}.resources.requests.storage).compareTo(quantity(${oldTemplate}.resources.requests.storage)) >= 0`,
+].join(" && ");
 
 /** The kind EtcdCluster, `etcd.setpoint.dev/v1`: its schema, rules, columns and scale subresource. */
 export const EtcdCluster = defineKind({
@@ -158,8 +168,8 @@ export const EtcdCluster = defineKind({
   rules: [
     rule("size(self.metadata.name) <= 52", "the name may have at most 52 characters, because members' names add to it"),
     rule(
-      "has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || self.spec.volumeClaimTemplate == oldSelf.spec.volumeClaimTemplate)",
-      "volumeClaimTemplate is immutable: members keep the volumes that they were made with",
+      `has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || (${sameVolumes}))`,
+      "members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
       { fieldPath: ".spec.volumeClaimTemplate" },
     ),
     rule(

@@ -1,4 +1,4 @@
-import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
@@ -15,6 +15,7 @@ import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 const writes = new Map<KindRef, readonly WriteVerb[]>([
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
+  [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
@@ -27,7 +28,7 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     accepts: { ...acceptanceDefaults, ...accepts },
   };
   const etcdClusters = controller(EtcdCluster, {
-    owns: [Pod, Service, PersistentVolumeClaim],
+    owns: [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget],
     releaseData: releaseVolumes,
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,

@@ -16,6 +16,8 @@ export const labels = {
   clusterUid: "etcd.setpoint.dev/cluster-uid",
   /** On a volume that outlives its cluster. */
   deletionPolicy: "etcd.setpoint.dev/deletion-policy",
+  /** An annotation of a member's pod: the settings of the spec that it was made with. */
+  template: "etcd.setpoint.dev/template",
   /** On a volume whose member a recovery of the quorum has given up; the value names the recovery. */
   fenced: "etcd.setpoint.dev/fenced",
 } as const;

@@ -2,10 +2,11 @@
  * Performs the steps of the plan. Each step is idempotent and decides nothing: the next pass observes what is
  * half done and plans again.
  */
-import { Pod, Service } from "setpoint/kinds";
+import { Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
+import { memberBudget } from "../resources/disruption-budget.ts";
 import { forced, isFencedVolume } from "../resources/fencing.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
@@ -121,6 +122,26 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
       await context.create(forced(memberPod(seen.cluster, options)));
+    },
+
+    async applyBudget(_, { apply, get, patch }, { cluster }) {
+      const wanted = memberBudget(cluster);
+      const { name = "", namespace } = wanted.metadata;
+      const present = get(PodDisruptionBudget, name, namespace);
+      if (present === undefined) await apply(wanted);
+      // An apply would keep what another client has added.
+      else await patch(present, { spec: { ...wanted.spec, maxUnavailable: null } }, { unchanged: true });
+    },
+
+    async restartMember({ member }, context, seen) {
+      const risk = await riskBeside(seen, member, gateway, context);
+      if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
+      await deletePod(find(seen, member).pod, context);
+    },
+
+    async growVolume({ member, storage }, { patch }, seen) {
+      const { volume } = find(seen, member);
+      if (volume !== undefined) await patch(volume, { spec: { resources: { requests: { storage } } } });
     },
 
     async upgradeMember({ member, version }, context, seen) {

@@ -61,7 +61,8 @@ function isIll(seen: Seen, member: SeenMember, phase: Status["phase"]): boolean 
 
 /** A member that is silent because it restarts with another image is not a casualty. */
 export function isUpgrading(seen: Seen, member: SeenMember): boolean {
-  return seen.cluster.status?.phase === "Upgrading" && member.pod?.status?.phase === "Running";
+  const { phase, restarting } = seen.cluster.status ?? {};
+  return restarting === member.name || (phase === "Upgrading" && member.pod?.status?.phase === "Running");
 }
 
 /** What is the matter with a member, as its pod and etcd show it. */

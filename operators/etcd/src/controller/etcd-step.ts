@@ -30,6 +30,12 @@ export interface Actions {
   readonly fenceMember: { readonly member: string; readonly token: string };
   /** Starts the survivor of a lost quorum as the only member of its cluster, when all others have stopped. */
   readonly startAlone: { readonly member: string; readonly token: string };
+  /** Creates or repairs the PodDisruptionBudget. */
+  readonly applyBudget: Record<never, never>;
+  /** Stops a member whose volume stays; it comes back on it with the present settings. */
+  readonly restartMember: { readonly member: string };
+  /** Asks for a larger volume. */
+  readonly growVolume: { readonly member: string; readonly storage: string };
   readonly upgradeMember: { readonly member: string; readonly version: string };
 }
 

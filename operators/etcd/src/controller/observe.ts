@@ -1,13 +1,22 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
-import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import {
+  compareQuantities,
+  parseQuantity,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+} from "setpoint/kinds";
 import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
+import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { isFencedVolume } from "../resources/fencing.ts";
 import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
+import { isOutdated } from "../resources/member-template.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
@@ -69,6 +78,9 @@ export async function observe(
     fenced,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
+    outdated: members.filter(({ pod }) => isOutdated(cluster, pod)).map(({ name }) => name),
+    small: members.filter((member) => isSmall(cluster, member)).map(({ name }) => name),
+    needsBudget: needsBudget(cluster, context),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
@@ -303,6 +315,20 @@ function isMisowned({ spec, metadata: { uid } }: EtcdCluster, { volume }: SeenMe
   if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return false;
   const isOwned = volume.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
   return isOwned !== (spec.deletionPolicy === "Delete") || isRetained(volume) !== (spec.deletionPolicy === "Retain");
+}
+
+/** What was asked for; the volume itself follows when its class and its node allow it. */
+function isSmall({ spec }: EtcdCluster, { volume }: SeenMember): boolean {
+  const wanted = spec.volumeClaimTemplate?.resources.requests.storage;
+  const asked = volume?.spec?.resources?.requests?.["storage"];
+  if (wanted === undefined || asked === undefined || volume?.metadata.deletionTimestamp !== undefined) return false;
+  return compareQuantities(parseQuantity(wanted), parseQuantity(String(asked))) > 0;
+}
+
+function needsBudget(cluster: EtcdCluster, context: ReconcileContext): boolean {
+  const { name = "", namespace } = cluster.metadata;
+  const present = context.get(PodDisruptionBudget, name, namespace);
+  return present === undefined || !isBudgetAsWanted(present, cluster);
 }
 
 function observeServices(

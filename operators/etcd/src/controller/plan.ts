@@ -8,9 +8,11 @@ import { refusalText } from "../accepted-spec.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
+import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
 import {
   failedAtOnce,
+  hasRefusedToRun,
   isFounded,
   isHealthy,
   isLeader,
@@ -56,12 +58,14 @@ export function plan(seen: Seen): EtcdStep {
   if (!seen.quorum) return planWithoutQuorum(seen);
   return (
     planAfterRecovery(seen) ??
+    planBudget(seen) ??
     planCleanup(seen) ??
     planHealing(seen) ??
     planLearners(seen) ??
     planWaitForHealth(seen) ??
     planSize(seen) ??
-    planUpgrade(seen) ??
+    planChanges(seen) ??
+    planVolumes(seen) ??
     atRest(seen)
   );
 }
@@ -84,6 +88,12 @@ function planFirstStart(seen: Seen): EtcdStep {
     if (member !== undefined && failedAtOnce(member)) continue;
     if (state === "failed")
       return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
+    if (state === "starting" && seen.outdated.includes(name))
+      return act(
+        "deletePod",
+        { member: name },
+        `the pod of ${name} has not started, and the settings have changed since`,
+      );
     if (state === "missing" && (member === undefined || !isVolumeLeaving(member))) missing.push(name);
     else if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined) {
       const start = { member: name, initialCluster: initial, state: "new" } as const;
@@ -151,6 +161,13 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
   // may have voted before.
   const heldNothing = listed.learner && !listed.started;
   const start = { member: name, initialCluster: joinList(seen, name), state: "existing" } as const;
+  // Its settings may be the reason why it does not start.
+  if (state === "starting" && seen.outdated.includes(name) && (heldNothing || member.volume !== undefined))
+    return act(
+      "deletePod",
+      { member: name },
+      `the pod of ${name} has not started, and the settings have changed since`,
+    );
   if (state === "missing" && heldNothing)
     return isVolumeLeaving(member)
       ? undefined
@@ -164,6 +181,7 @@ function healMember(seen: Seen, member: SeenMember): EtcdStep | undefined {
     );
   if (state === "missing" && member.volume !== undefined && !isVolumeLeaving(member))
     return act("startMember", restart(member), `the pod of ${name} is gone, its volume is not: it comes back on it`);
+  if (seen.cluster.status?.restarting === name && hasRefusedToRun(member.pod)) return planRefusedSettings(seen, member);
   if (state === "failed" || state === "missing")
     return act(
       "removeMember",
@@ -218,14 +236,26 @@ function planSize(seen: Seen): EtcdStep | undefined {
   if (voters.length === size) return undefined;
   const leaving = seen.members.find((each) => each.listed === undefined && each.pod !== undefined);
   if (leaving !== undefined) return wait(`the pod of ${leaving.name}, which was removed, is stopping`, electionMs);
-  // Any name will do; always taking the last one makes a repeated pass repeat itself.
-  const removable = voters.filter((each) => !isLeader(each)).sort((a, b) => (a.name < b.name ? 1 : -1))[0];
-  if (removable?.listed === undefined) return wait("no member but the leader could be removed", lookAgainMs);
-  return act(
-    "removeMember",
-    { member: removable.name, id: removable.listed.id },
-    `${voters.length} members, ${size} wanted; the leader stays`,
-  );
+  return planSurplus(seen, voters) ?? wait("no member but the leader could be removed", lookAgainMs);
+}
+
+/** A member that restarts on its volume gets the new version with it; without volumes an upgrade restarts it in place. */
+function planChanges(seen: Seen): EtcdStep | undefined {
+  return seen.cluster.spec.volumeClaimTemplate === undefined
+    ? (planUpgrade(seen) ?? planRollout(seen))
+    : (planRollout(seen) ?? planUpgrade(seen));
+}
+
+function planBudget({ needsBudget }: Seen): EtcdStep | undefined {
+  return needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is not as wanted") : undefined;
+}
+
+/** Last, because a class of storage that does not allow it must not hold up anything else. */
+function planVolumes({ cluster, small }: Seen): EtcdStep | undefined {
+  const storage = cluster.spec.volumeClaimTemplate?.resources.requests.storage;
+  const [member] = small;
+  if (member === undefined || storage === undefined) return undefined;
+  return act("growVolume", { member, storage: String(storage) }, `the volume of ${member} is smaller than ${storage}`);
 }
 
 function planUpgrade(seen: Seen): EtcdStep | undefined {

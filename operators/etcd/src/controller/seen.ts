@@ -43,6 +43,12 @@ export interface Seen {
   readonly misowned: readonly string[];
   /** Members whose pod or volume has labels that another client changed. */
   readonly mislabelled: readonly string[];
+  /** Members whose pod was made with older settings of the spec. */
+  readonly outdated: readonly string[];
+  /** Members whose volume is smaller than the spec wants. */
+  readonly small: readonly string[];
+  /** Whether the PodDisruptionBudget is missing or differs from the desired one. */
+  readonly needsBudget: boolean;
   /** Whether a quorum answered; only then `listed` is known. */
   readonly quorum: boolean;
   /** The distinct cluster IDs that members report; more than one is a split brain. */
@@ -108,7 +114,7 @@ export function failedAtOnce({ pod, failedForMs = 0 }: SeenMember): boolean {
  * Whether a program ended by itself soon after its start: nothing killed it, and it does not accept its
  * configuration or data.
  */
-function hasRefusedToRun(pod: Pod | undefined): boolean {
+export function hasRefusedToRun(pod: Pod | undefined): boolean {
   return (endedAtOnce(pod) ?? killedCode) < killedCode;
 }
 

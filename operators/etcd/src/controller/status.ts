@@ -9,7 +9,7 @@ import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
 import { quorumCondition, quorumRecord } from "./quorum-record.ts";
-import { isFounded, isHealthy, isLeader, isServing, type Seen, type SeenMember } from "./seen.ts";
+import { isFounded, isHealthy, isLeader, isServing, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
 
@@ -18,6 +18,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const members = seen.members.filter((member) => belongs(seen, member));
   const versions = seen.members.map((member) => member.status?.version).filter((version) => version !== undefined);
   const lost = lostMembers(seen);
+  const restarting = restartingMember(seen, step);
   const currentVersion = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
@@ -33,10 +34,20 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
     ...(lost.length === 0 ? {} : { lostMembers: lost }),
+    ...(restarting === undefined ? {} : { restarting }),
     latestRevision: latestRevision(seen, step, facts),
     quorumRecovery: quorumRecord(seen, step, facts.now),
     waitingFor: waiting(cluster.status, step, facts),
   };
+}
+
+/** From the step that stops it until it serves again, or is no member any more. */
+function restartingMember(seen: Seen, step: EtcdStep): string | undefined {
+  if (step.kind === "act" && step.action === "restartMember") return step.args.member;
+  const name = seen.cluster.status?.restarting;
+  const member = seen.members.find((each) => each.name === name);
+  if (member === undefined || (seen.quorum && member.listed === undefined)) return undefined;
+  return isHealthy(member) && isServing(member) && podState(member.pod) === "running" ? undefined : name;
 }
 
 /** At rest the revision alone is no reason to write; it counts again when something happens. */
@@ -90,6 +101,7 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
     return "Scaling";
   if (
     currentVersion !== seen.targetVersion ||
+    restartingMember(seen, step) !== undefined ||
     (step.kind === "act" && (step.action === "upgradeMember" || step.action === "moveLeader"))
   )
     return "Upgrading";

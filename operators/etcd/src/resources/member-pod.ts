@@ -1,6 +1,7 @@
 import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { clientPort, clientUrl, labels, metricsPort, peerPort, peerUrl, volumeName } from "../member-names.ts";
+import { templateHash } from "./member-template.ts";
 
 const dataPath = "/var/lib/etcd";
 /** etcd hands over its leadership on SIGTERM, which may take seconds when it is the last one. */
@@ -44,7 +45,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
     name: options.member,
     namespace,
     labels: memberLabels(cluster, options.member),
-    ...(pod?.annotations === undefined ? {} : { annotations: pod.annotations }),
+    annotations: { ...pod?.annotations, [labels.template]: templateHash(cluster) },
     spec: {
       hostname: options.member,
       subdomain: name,
@@ -53,6 +54,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       securityContext: podSecurity,
+      topologySpreadConstraints: spread(name),
       ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
       ...(pod?.affinity === undefined ? {} : { affinity: pod.affinity }),
       ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
@@ -89,6 +91,16 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
     },
     // The API types are stricter than free-form parts of the spec (affinity, tolerations), which the server checks.
   } as Parameters<typeof Pod>[0]);
+}
+
+/** Over zones, then over nodes, as far as there are some. */
+function spread(cluster: string): readonly object[] {
+  return ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: { [labels.cluster]: cluster } },
+  }));
 }
 
 /** The user's labels, and those by which Services and people find the pod. */

@@ -17,6 +17,7 @@ export {
   quantity,
   timestamp,
 } from "@setpoint/schema";
+export { compareQuantities, parseQuantity } from "@setpoint/apimachinery";
 
 // what `defineKind` takes and returns
 export type { DefinedKind, DeepReadonly, KindInit, KindObject, KindOptions, KindVersion } from "@setpoint/schema";

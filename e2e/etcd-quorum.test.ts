@@ -1,0 +1,58 @@
+/** A majority of a real etcd is lost with its volumes: the cluster waits for consent, then goes on from the survivor. */
+import { PersistentVolumeClaim } from "@setpoint/api";
+import { EtcdCluster } from "@setpoint/etcd-operator";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
+import { memberProcess } from "../examples/etcd/tour/member-process.ts";
+import { checkHashes, writeAndRead } from "../examples/etcd/tour/steps.ts";
+import { conditions } from "./etcd/expect-status.ts";
+import { Playground } from "./etcd/playground.ts";
+
+const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
+const quorumRecovery = { policy: "onApproval" as const, fencingSeconds: 10 };
+const recoveryMsMax = 90_000;
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.open();
+});
+afterAll(() => playground?.[Symbol.asyncDispose]());
+
+/** The members end with their volumes; the leader, which has everything that was acknowledged, stays. */
+async function loseMajority(cluster: ClusterUnderTour): Promise<string> {
+  const { name: survivor } = await cluster.leader();
+  const lost = (await cluster.members()).map(({ name }) => name).filter((name) => name !== survivor);
+  const { namespace } = cluster;
+  for (const name of lost) await playground.client.delete(PersistentVolumeClaim, { name: `data-${name}`, namespace });
+  for (const name of lost) process.kill(memberProcess(name), "SIGKILL");
+  return survivor;
+}
+
+async function approve({ name, namespace }: ClusterUnderTour, approval: string): Promise<void> {
+  const annotations = { "etcd.setpoint.dev/approve-quorum-recovery": approval };
+  await playground.client.patch(EtcdCluster, { name, namespace }, { metadata: { annotations } });
+}
+
+test.each(["3.4.23", "3.5.16"])(
+  "a cluster of %s goes on from one survivor after consent, and loses nothing",
+  async (version) => {
+    const spec = { size: 3, version, volumeClaimTemplate, quorumRecovery } as const;
+    await playground.tell(`quorum-${version.replaceAll(".", "-")}`, spec, async (cluster, writer) => {
+      await writeAndRead.run(cluster, writer);
+      const survivor = await loseMajority(cluster);
+      const approval = async (): Promise<string> => (await cluster.get()).status?.quorumRecovery?.approval ?? "";
+      await cluster.until("the report of the loss", async () => (await approval()) !== "", recoveryMsMax);
+      const { status } = await cluster.get();
+      expect(status?.quorumRecovery).toMatchObject({ state: "Waiting", survivor });
+      expect(conditions(status)).toMatchObject({ QuorumLost: "True", Available: "False" });
+      const fromMs = performance.now();
+      await approve(cluster, await approval());
+      await cluster.until("three members", () => cluster.isSettled(3), recoveryMsMax);
+      console.log(
+        `etcd ${version}: three members again ${Math.round(performance.now() - fromMs)} ms after the approval`,
+      );
+      expect((await cluster.get()).status?.quorumRecovery).toMatchObject({ state: "Recovered", survivor });
+      await checkHashes(cluster, 3);
+    });
+  },
+);

@@ -1,0 +1,26 @@
+import { PodDisruptionBudget } from "setpoint/kinds";
+import type { EtcdCluster } from "../etcd-cluster.ts";
+import { labels } from "../member-names.ts";
+
+/** Lets a drain take one member at a time. A single member may be taken: it comes back on its volume. */
+export function memberBudget({ metadata: { name = "", namespace = "" }, spec }: EtcdCluster): PodDisruptionBudget {
+  return PodDisruptionBudget({
+    name,
+    namespace,
+    labels: { [labels.cluster]: name },
+    spec: { minAvailable: spec.size - 1, selector: { matchLabels: { [labels.cluster]: name } } },
+  });
+}
+
+/** Compares what we set. */
+export function isBudgetAsWanted(present: PodDisruptionBudget, cluster: EtcdCluster): boolean {
+  const { name } = cluster.metadata;
+  const { minAvailable, maxUnavailable, selector } = present.spec ?? {};
+  const keys = Object.keys(selector?.matchLabels ?? {});
+  return (
+    minAvailable === cluster.spec.size - 1 &&
+    maxUnavailable === undefined &&
+    selector?.matchLabels?.[labels.cluster] === name &&
+    keys.length === 1
+  );
+}

@@ -1,0 +1,91 @@
+/** The controller of ServiceBindings for one engine. */
+import type { KubeObject } from "@setpoint/apimachinery";
+import { Secret } from "setpoint/kinds";
+import { controller, keyOf, type ReconcileContext, type Result, seconds, type Stored, watching } from "setpoint";
+import type { PolicyRule } from "setpoint/install";
+import { ServiceBinding } from "../kinds/service-binding.ts";
+import { bindingActions } from "./binding-actions.ts";
+import { bindingLabel } from "./binding-secret.ts";
+import { bindingConditions, bindingStatus } from "./binding-status.ts";
+import { instanceAccess } from "./instance-access.ts";
+import { type EngineWithUsers, observeBinding } from "./observe-binding.ts";
+import { planBinding } from "./plan-binding.ts";
+
+type Controller = ReturnType<typeof controller>;
+
+/** What a controller of bindings needs beyond what follows from its declaration. */
+export const serviceBindingRules: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
+  // The Secret's owner reference blocks the deletion of its owner.
+  { apiGroups: [ServiceBinding.group], resources: [`${ServiceBinding.plural}/finalizers`], verbs: ["update"] },
+];
+
+/**
+ * A user for each ServiceBinding of the engine's kind, its Secret, and its rotation. Hand `serviceBindingRules`
+ * to the operator's `permissions`.
+ */
+export function serviceBindings<Instance extends KubeObject>(engine: EngineWithUsers<Instance>): Controller {
+  const { group, kind } = engine.kind;
+  return controller(ServiceBinding, {
+    name: `${engine.name}-bindings`,
+    finalizer: `data.setpoint.dev/${engine.name}-user`,
+    select: { fieldSelector: `spec.instance.apiGroup=${group},spec.instance.kind=${kind}` },
+    watches: [
+      watching(Secret, ownerKeys, { labelSelector: bindingLabel }),
+      watching(
+        engine.kind,
+        ({ metadata: { name, namespace } }, cache) =>
+          cache
+            .list(ServiceBinding, namespace === undefined ? {} : { namespace })
+            .filter(({ spec }) => spec.instance.name === name && spec.instance.kind === kind)
+            .map(keyOf),
+        { predicate: (old, next) => facts(engine, old) !== facts(engine, next) },
+      ),
+    ],
+    observe: (binding, context) => observeBinding(binding, context, engine),
+    plan: planBinding,
+    actions: bindingActions(engine),
+    status: bindingStatus,
+    conditions: bindingConditions,
+    cleanup: (binding, context) => revoke(binding, context, engine),
+  });
+}
+
+function ownerKeys({ metadata }: Stored<Secret>): readonly { name: string; namespace?: string }[] {
+  const owners = metadata.ownerReferences?.filter((owner) => owner.kind === "ServiceBinding") ?? [];
+  const { namespace } = metadata;
+  return owners.map(({ name }) => (namespace === undefined ? { name } : { name, namespace }));
+}
+
+/** What of an instance a binding depends on. */
+function facts<Instance extends KubeObject>({ state }: EngineWithUsers<Instance>, object: Stored<Instance>): string {
+  const { uid, deletionTimestamp } = object.metadata;
+  const { serving, restored, waitingFor } = state(object);
+  return JSON.stringify([uid, deletionTimestamp, serving, restored, serving ? undefined : waitingFor]);
+}
+
+/**
+ * Drops every user that the status names. The status comes from the server: a user that only a late view lacks
+ * would be left behind.
+ */
+async function revoke<Instance extends KubeObject>(
+  cached: Stored<ServiceBinding>,
+  context: ReconcileContext,
+  engine: EngineWithUsers<Instance>,
+): Promise<Result | void> {
+  const { name, namespace } = cached.metadata;
+  const { spec, status } = (await context.fresh(ServiceBinding, name, namespace)) ?? cached;
+  const logins = status?.logins ?? [];
+  const instance = await context.fresh(engine.kind, spec.instance.name, namespace);
+  // Users go with their instance.
+  if (logins.length === 0 || instance === undefined) return;
+  const { serving, waitingFor = "it does not serve" } = engine.state(instance);
+  if (!serving && instance.metadata.deletionTimestamp !== undefined) return;
+  if (!serving)
+    return context.requeueAfter(
+      seconds(10),
+      `waiting for ${spec.instance.kind} "${spec.instance.name}" to drop ${logins.length} users: ${waitingFor}`,
+    );
+  const access = instanceAccess(context, namespace);
+  for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
+}

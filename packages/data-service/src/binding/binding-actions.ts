@@ -46,7 +46,10 @@ export function bindingActions<Instance extends KubeObject>(engine: EngineWithUs
   const restoreLogin = async (context: ReconcileContext, seen: SeenBinding): Promise<void> => {
     if (seen.secret.kind !== "ours") return;
     await ensureLogin(seen.secret.login, context, seen);
-    await context.status(statusWith(seen, { rights: seen.binding.spec.rights }));
+    const { rights } = seen.binding.spec;
+    const { user } = seen.secret.login;
+    const logins = seen.logins.map((login) => (login.user === user ? { ...login, rights } : login));
+    await context.status(statusWith(seen, { logins }));
   };
   return {
     async issueLogin({ user, generation }, context, seen) {

@@ -1,7 +1,7 @@
 /** The status and the conditions of a binding, as a snapshot and its step give them; pure. */
 import { timestampAt } from "@setpoint/host";
 import type { ConditionInit, StepFacts } from "setpoint";
-import type { Login, ServiceBinding } from "../kinds/service-binding.ts";
+import type { ServiceBinding } from "../kinds/service-binding.ts";
 import { type BindingStep, nextRotationMs } from "./plan-binding.ts";
 import { publishedLogin, type SeenBinding } from "./seen-binding.ts";
 
@@ -9,16 +9,14 @@ type Status = Omit<NonNullable<ServiceBinding["status"]>, "conditions">;
 
 /** Written before the step is performed: a login is recorded before its user is created. */
 export function bindingStatus(seen: SeenBinding, step: BindingStep, { now }: Pick<StepFacts, "now">): Status {
-  const issued = step.kind === "act" && step.action === "issueLogin" ? step.args : undefined;
-  const { status, metadata, spec } = seen.binding;
-  const isRecorded = seen.logins.some(({ user }) => user === issued?.user);
-  const added: readonly Login[] =
-    issued === undefined || isRecorded ? [] : [{ ...issued, state: "Pending", since: now }];
+  const { status, spec } = seen.binding;
+  if (step.kind !== "act" || step.action !== "issueLogin") return statusWith(seen, {});
+  const { user, generation } = step.args;
+  const others = seen.logins.filter((login) => login.user !== user);
   return statusWith(seen, {
-    logins: [...seen.logins, ...added],
-    generation: Math.max(status?.generation ?? 0, issued?.generation ?? 0),
-    rotationRequest: issued === undefined ? status?.rotationRequest : spec.rotation.request,
-    observedGeneration: metadata.generation,
+    logins: [...others, { user, generation, state: "Pending", since: now, rights: spec.rights }],
+    generation: Math.max(status?.generation ?? 0, generation),
+    rotationRequest: spec.rotation.request,
   });
 }
 

@@ -27,6 +27,8 @@ export type BindingStep = Step<BindingActions>;
 export const proofMs: number = minutes(5);
 /** A watch shows what a waiting binding waits for; this is for a watch that misses it. */
 const waitMs = minutes(1);
+/** The status keeps whole seconds, so a moment may be later than it says. */
+const roundingMs = 1_000;
 /** More logins than these at once would mean that old ones are never dropped. */
 const loginsMax = 4;
 
@@ -56,7 +58,7 @@ function planPublished(seen: SeenBinding): BindingStep | undefined {
   if (published === undefined) return issue(seen, "no login is published");
   const { user } = published;
   if (!seen.proven) return act("restoreLogin", { user }, `user ${user} cannot log in: ${seen.refused ?? "not asked"}`);
-  if (!isEqual(seen.binding.status?.rights, seen.binding.spec.rights))
+  if (!isEqual(published.rights, seen.binding.spec.rights))
     return act("grantRights", { user }, `the rights of user ${user} are not those of the spec`);
   if (seen.outdatedKeys.length > 0)
     return act(
@@ -109,7 +111,7 @@ function isRetiring({ state }: Login): boolean {
 }
 
 function retiresAtMs({ binding }: SeenBinding, { since }: Login): number {
-  return Date.parse(since) + parseDuration(binding.spec.rotation.overlap);
+  return Date.parse(since) + roundingMs + parseDuration(binding.spec.rotation.overlap);
 }
 
 /** When the active login is replaced; never without a period. */

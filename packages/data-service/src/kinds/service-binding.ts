@@ -52,6 +52,7 @@ const login = z.object({
       "Pending: the user is about to be created. Active: it is in the Secret. Retiring: it works until its overlap ends.",
     ),
   since: z.string(),
+  rights: z.record(z.string(), z.string()).optional().describe("The rights that the user has."),
 });
 
 const status = z.object({
@@ -62,7 +63,6 @@ const status = z.object({
     .describe("The Secret, as servicebinding.io defines it for provisioned services."),
   generation: z.int().optional().describe("The number of the newest login."),
   logins: z.array(login).optional().describe("Every user that may be in the instance, written before it is created."),
-  rights: z.record(z.string(), z.string()).optional().describe("The rights that the active user has."),
   rotationRequest: z.string().optional().describe("The rotation request that was last carried out."),
   nextRotation: z.string().optional(),
   conditions: conditions().optional(),

@@ -151,15 +151,25 @@ interface Canary {
   readonly value: string;
 }
 
+/** What every client of a binding may know: keys of servicebinding.io that are no credentials. */
+const publicKeys: ReadonlySet<string> = new Set(["type", "provider", "host", "port", "username", "database"]);
+
 /** The values of all Secrets that anybody has written, as they are and in base64. */
 function canariesOf(view: WorldView): readonly Canary[] {
   return view.hops.flatMap(({ request, kind, answer }) => {
     if (kind !== "write" || request === undefined || resourceOf(request.path) !== "secrets") return [];
-    const { data = {}, metadata } = (answer ?? {}) as {
+    const {
+      data = {},
+      type,
+      metadata,
+    } = (answer ?? {}) as {
+      readonly type?: string;
       readonly data?: Readonly<Record<string, string>>;
       readonly metadata?: { readonly name?: string };
     };
+    const isBinding = type?.startsWith("servicebinding.io/") ?? false;
     return Object.entries(data).flatMap(([key, base64]) => {
+      if (isBinding && publicKeys.has(key)) return [];
       const plain = Buffer.from(base64, "base64").toString();
       const name = `${metadata?.name ?? ""}/${key}`;
       return [base64, plain].filter((each) => each.length >= canaryLengthMin).map((value) => ({ name, value }));

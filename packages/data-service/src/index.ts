@@ -1,6 +1,7 @@
 /** What all operators of data services share; see the README of the package. */
 export { Backup } from "./kinds/backup.ts";
 export { BackupStore } from "./kinds/backup-store.ts";
+export { ServiceBinding } from "./kinds/service-binding.ts";
 export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
 export type {
@@ -25,3 +26,5 @@ export type { CertificatePlace } from "./tls/certificate-secrets.ts";
 export { textOf } from "./tls/certificate-secrets.ts";
 export { simulatedIssuer } from "./tls/simulated-issuer.ts";
 export { x509Issuer } from "./tls/x509-issuer.ts";
+export type { EngineWithUsers } from "./binding/observe-binding.ts";
+export { serviceBindingRules, serviceBindings } from "./binding/service-bindings.ts";

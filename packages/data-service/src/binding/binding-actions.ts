@@ -2,13 +2,14 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Random } from "@setpoint/host";
 import type { ReconcileContext, Stored } from "setpoint";
+import type { Secret } from "setpoint/kinds";
 import type { UserCredentials } from "../engine/control.ts";
-import { bindingEntries, bindingSecret, dataPatch } from "./binding-secret.ts";
-import { statusWith } from "./binding-status.ts";
+import { bindingSecret, keeperSecret, secretPatch } from "./binding-secret.ts";
+import { statusWith, withRights } from "./binding-status.ts";
 import { instanceAccess, withoutSecrets } from "./instance-access.ts";
-import type { EngineWithUsers } from "./observe-binding.ts";
+import type { BindingPorts } from "./observe-binding.ts";
 import type { BindingActions } from "./plan-binding.ts";
-import type { SeenBinding } from "./seen-binding.ts";
+import { publishedCredentials, type SeenBinding, type SeenSecret } from "./seen-binding.ts";
 
 type ActionFunctions = {
   readonly [Name in keyof BindingActions]: (
@@ -26,7 +27,10 @@ export function newPassword(random: Random): string {
 }
 
 /** The steps for one engine. */
-export function bindingActions<Instance extends KubeObject>(engine: EngineWithUsers<Instance>): ActionFunctions {
+export function bindingActions<Instance extends KubeObject>({
+  engine,
+  overlaps,
+}: BindingPorts<Instance>): ActionFunctions {
   const { users } = engine;
   /** Creates or changes a user, and proves that it can log in. */
   const ensureLogin = async (login: UserCredentials, context: ReconcileContext, seen: SeenBinding): Promise<void> => {
@@ -41,44 +45,50 @@ export function bindingActions<Instance extends KubeObject>(engine: EngineWithUs
     const instance = instanceOf<Instance>(seen);
     const access = instanceAccess(context, instance.metadata.namespace);
     const connection = await withoutSecrets([login.password], () => users.connection(instance, login, access));
-    await writeSecret(bindingEntries(engine.name, login, connection), context, seen);
+    await writeSecret(bindingSecret(seen.binding, engine.name, login, connection), seen.secret, context);
   };
   const restoreLogin = async (context: ReconcileContext, seen: SeenBinding): Promise<void> => {
-    if (seen.secret.kind !== "ours") return;
-    await ensureLogin(seen.secret.login, context, seen);
-    const { rights } = seen.binding.spec;
-    const { user } = seen.secret.login;
-    const logins = seen.logins.map((login) => (login.user === user ? { ...login, rights } : login));
-    await context.status(statusWith(seen, { logins }));
+    const login = publishedCredentials(seen);
+    if (login === undefined) return;
+    await ensureLogin(login, context, seen);
+    await context.status(statusWith(seen, { logins: withRights(seen, login.user) }));
   };
   return {
+    prepareLogin: ({ user }, context, seen) => keep({ user, password: newPassword(context.random) }, context, seen),
+    async keepLogin(_, context, seen) {
+      const login = publishedCredentials(seen);
+      if (login !== undefined) await keep(login, context, seen);
+    },
     async issueLogin({ user, generation }, context, seen) {
-      const login = { user, password: newPassword(context.random) };
-      await ensureLogin(login, context, seen);
-      await publish(login, context, seen);
+      if (seen.keeper.kind !== "ours") return;
+      await ensureLogin(seen.keeper.login, context, seen);
+      await publish(seen.keeper.login, context, seen);
       context.log.info("Published a login", { user, generation, secret: seen.secretName });
     },
     restoreLogin: (_, context, seen) => restoreLogin(context, seen),
     grantRights: (_, context, seen) => restoreLogin(context, seen),
     async publishConnection(_, context, seen) {
-      if (seen.secret.kind === "ours") await publish(seen.secret.login, context, seen);
+      const login = publishedCredentials(seen);
+      if (login !== undefined) await publish(login, context, seen);
     },
     async dropLogin({ user, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
       await users.dropUser(instance, user, heir, instanceAccess(context, instance.metadata.namespace));
+      overlaps.forget(user);
       await context.status(statusWith(seen, { logins: seen.logins.filter((login) => login.user !== user) }));
     },
   };
 }
 
+/** Keeps a login where only the operator reads it. */
+async function keep(login: UserCredentials, context: ReconcileContext, seen: SeenBinding): Promise<void> {
+  await writeSecret(keeperSecret(seen.binding, login), seen.keeper, context);
+}
+
 /** A late write of an earlier attempt must not replace a newer login, so each write holds only for what was seen. */
-async function writeSecret(
-  entries: Readonly<Record<string, string>>,
-  { create, patch }: ReconcileContext,
-  { binding, engine, secret }: SeenBinding,
-): Promise<void> {
-  if (secret.kind === "ours") await patch(secret.secret, dataPatch(secret.secret, entries), { unchanged: true });
-  else await create(bindingSecret(binding, engine, entries));
+async function writeSecret(wanted: Secret, present: SeenSecret, { create, patch }: ReconcileContext): Promise<void> {
+  if (present.kind === "ours") await patch(present.secret, secretPatch(present.secret, wanted), { unchanged: true });
+  else await create(wanted);
 }
 
 function instanceOf<Instance extends KubeObject>({ instance, binding }: SeenBinding): Stored<Instance> {

@@ -11,39 +11,51 @@ export function secretNameOf({ metadata, spec }: Stored<ServiceBinding>): string
   return spec.secretName ?? metadata.name;
 }
 
-/** What the Secret contains as text: the login, and how the instance is reached. */
-export function bindingEntries(
-  engine: string,
-  { user, password }: UserCredentials,
-  connection: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  return { ...connection, type: engine, provider: "setpoint", username: user, password };
+/** The Secret with the operator's own copy of the newest login. */
+export function keeperNameOf(binding: Stored<ServiceBinding>): string {
+  return `${secretNameOf(binding).slice(0, 240)}-login`;
 }
 
+function secretOf(
+  { metadata }: Stored<ServiceBinding>,
+  name: string,
+  type: string,
+  entries: Readonly<Record<string, string>>,
+): Secret {
+  return Secret({ name, labels: { [bindingLabel]: metadata.name.slice(0, 63) }, type, data: encoded(entries) });
+}
+
+/** The Secret that applications read. */
 export function bindingSecret(
   binding: Stored<ServiceBinding>,
   engine: string,
-  entries: Readonly<Record<string, string>>,
+  login: UserCredentials,
+  connection: Readonly<Record<string, string>>,
 ): Secret {
-  return Secret({
-    name: secretNameOf(binding),
-    labels: { [bindingLabel]: binding.metadata.name.slice(0, 63) },
-    type: `servicebinding.io/${engine}`,
-    data: encoded(entries),
-  });
+  const entries = { ...connection, type: engine, provider: "setpoint", username: login.user, password: login.password };
+  return secretOf(binding, secretNameOf(binding), `servicebinding.io/${engine}`, entries);
 }
 
-/** A merge patch that makes the data of a present Secret equal to the entries. */
-export function dataPatch(present: Secret, entries: Readonly<Record<string, string>>): object {
-  const removed = Object.keys(present.data ?? {}).filter((key) => entries[key] === undefined);
-  return { data: { ...Object.fromEntries(removed.map((key) => [key, null])), ...encoded(entries) } };
+/** The Secret with the operator's own copy of a login. */
+export function keeperSecret(binding: Stored<ServiceBinding>, { user, password }: UserCredentials): Secret {
+  return secretOf(binding, keeperNameOf(binding), "data.setpoint.dev/login", { username: user, password });
 }
 
-/** The keys whose values differ. */
-export function outdatedKeys(present: Secret, entries: Readonly<Record<string, string>>): readonly string[] {
-  const data = present.data ?? {};
-  const wanted = encoded(entries);
-  return [...new Set([...Object.keys(data), ...Object.keys(wanted)])].filter((key) => data[key] !== wanted[key]).sort();
+/** A merge patch that brings a present Secret to the wanted one. */
+export function secretPatch(present: Secret, { metadata, data = {} }: Secret): object {
+  const removed = Object.keys(present.data ?? {}).filter((key) => data[key] === undefined);
+  return {
+    metadata: { labels: metadata.labels },
+    data: { ...Object.fromEntries(removed.map((key) => [key, null])), ...data },
+  };
+}
+
+/** What of a Secret is not as wanted: keys of its data, or its label. */
+export function outdatedParts(present: Secret, wanted: Secret): readonly string[] {
+  const [data, wantedData] = [present.data ?? {}, wanted.data ?? {}];
+  const keys = [...new Set([...Object.keys(data), ...Object.keys(wantedData)])].sort();
+  const isLabelled = present.metadata.labels?.[bindingLabel] === wanted.metadata.labels?.[bindingLabel];
+  return [...(isLabelled ? [] : ["label"]), ...keys.filter((key) => data[key] !== wantedData[key])];
 }
 
 /** The login that a Secret contains; empty where it contains none. */

@@ -1,7 +1,7 @@
 /** The status and the conditions of a binding, as a snapshot and its step give them; pure. */
 import { timestampAt } from "@setpoint/host";
 import type { ConditionInit, StepFacts } from "setpoint";
-import type { ServiceBinding } from "../kinds/service-binding.ts";
+import type { Login, ServiceBinding } from "../kinds/service-binding.ts";
 import { type BindingStep, nextRotationMs } from "./plan-binding.ts";
 import { publishedLogin, type SeenBinding } from "./seen-binding.ts";
 
@@ -9,15 +9,26 @@ type Status = Omit<NonNullable<ServiceBinding["status"]>, "conditions">;
 
 /** Written before the step is performed: a login is recorded before its user is created. */
 export function bindingStatus(seen: SeenBinding, step: BindingStep, { now }: Pick<StepFacts, "now">): Status {
-  const { status, spec } = seen.binding;
-  if (step.kind !== "act" || step.action !== "issueLogin") return statusWith(seen, {});
-  const { user, generation } = step.args;
-  const others = seen.logins.filter((login) => login.user !== user);
-  return statusWith(seen, {
-    logins: [...others, { user, generation, state: "Pending", since: now, rights: spec.rights }],
-    generation: Math.max(status?.generation ?? 0, generation),
+  if (step.kind !== "act") return statusWith(seen, {});
+  if (step.action === "prepareLogin") return statusWith(seen, recorded(seen, step.args, now));
+  if (step.action === "issueLogin") return statusWith(seen, { logins: withRights(seen, step.args.user) });
+  return statusWith(seen, {});
+}
+
+function recorded({ binding, logins }: SeenBinding, login: Pick<Login, "user" | "generation">, now: string): object {
+  const { status, spec } = binding;
+  const others = logins.filter(({ user }) => user !== login.user);
+  return {
+    logins: [...others, { ...login, state: "Pending", since: now }],
+    generation: Math.max(status?.generation ?? 0, login.generation),
     rotationRequest: spec.rotation.request,
-  });
+  };
+}
+
+/** The logins, with the rights of the spec for one of them. */
+export function withRights({ logins, binding }: SeenBinding, user: string): readonly Login[] {
+  const { rights } = binding.spec;
+  return logins.map((login) => (login.user === user ? { ...login, rights } : login));
 }
 
 /** The status of a snapshot with some fields replaced. */
@@ -53,9 +64,9 @@ function readiness(seen: SeenBinding, step: BindingStep): Omit<ConditionInit, "t
   return { status: "False", reason, message: step.kind === "rest" ? "No login is published" : step.reason };
 }
 
-function notReadyReason({ instance, secret, refused }: SeenBinding): string {
+function notReadyReason({ instance, secret, keeper, refused }: SeenBinding): string {
   if (instance === undefined) return "InstanceMissing";
-  if (secret.kind === "taken") return "SecretNameTaken";
+  if (secret.kind === "taken" || keeper.kind === "taken") return "SecretNameTaken";
   if (!instance.state.serving) return "InstanceNotServing";
   return refused === undefined ? "LoginPending" : "LoginRefused";
 }

@@ -16,14 +16,15 @@ import {
 import { ServiceBinding } from "../kinds/service-binding.ts";
 import { bindingLabel, loginOf } from "./binding-secret.ts";
 import { modelOperator, ModelUsers, Shelf } from "./model-engine.fixture.ts";
+import { planBinding } from "./plan-binding.ts";
 
 const overlapMs = minutes(10);
 
 /** The operator with a model of users, both new. */
-export function subject(): Setting {
+export function subject(plan = planBinding): Setting {
   const model = new ModelUsers();
   return {
-    operators: [(process) => modelOperator(model, process)],
+    operators: [(process) => modelOperator(model, process, plan)],
     oracles: [everyUserIsKnown(model), publishedLoginsWork(model)],
   };
 }

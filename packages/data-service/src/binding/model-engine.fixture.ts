@@ -1,10 +1,11 @@
 /** An engine whose instances are objects without pods, and whose users are in memory: for tests of bindings. */
-import { defineKind, defineOperator, type ObjectOf, type Operator, type Stored } from "setpoint";
+import { defineKind, defineOperator, type ObjectOf, type Operator } from "setpoint";
 import type { OperatorProcess } from "setpoint/testing";
 import { z } from "zod";
 import type { Rights, UserCredentials } from "../engine/control.ts";
 import type { EngineWithUsers } from "./observe-binding.ts";
-import { serviceBindingRules, serviceBindings } from "./service-bindings.ts";
+import { planBinding } from "./plan-binding.ts";
+import { bindingController, serviceBindingRules } from "./service-bindings.ts";
 
 /** An instance of the model; its spec says in what state it is. */
 export const Shelf = defineKind({
@@ -91,16 +92,12 @@ function refuseUnknown(rights: Rights, { password }: UserCredentials): void {
   if (unknown !== undefined) throw new Error(`there is no right "${unknown}" (password: ${password})`);
 }
 
-export function modelOperator(model: ModelUsers, process: OperatorProcess): Operator {
+/** An operator that plans as it should, or as a test says. */
+export function modelOperator(model: ModelUsers, process: OperatorProcess, plan = planBinding): Operator {
   return defineOperator({
     name: "shelf",
     kinds: [Shelf],
-    controllers: [serviceBindings(modelEngine(model, process))],
+    controllers: [bindingController(modelEngine(model, process), plan)],
     permissions: serviceBindingRules,
   });
-}
-
-/** The instance that a user's name belongs to, for assertions. */
-export function shelfKey({ metadata: { uid } }: Stored<Shelf>): string {
-  return uid;
 }

@@ -3,17 +3,34 @@ import { messageOf, type KubeObject } from "@setpoint/apimachinery";
 import { timestampAt } from "@setpoint/host";
 import { Secret } from "setpoint/kinds";
 import type { KindRef, ReconcileContext, Stored } from "setpoint";
-import type { EngineControl, UserAdministration } from "../engine/control.ts";
+import type { EngineControl, UserAdministration, UserCredentials } from "../engine/control.ts";
 import { ServiceBinding } from "../kinds/service-binding.ts";
-import { bindingEntries, loginOf, outdatedKeys, secretNameOf } from "./binding-secret.ts";
+import { bindingSecret, keeperNameOf, keeperSecret, loginOf, outdatedParts, secretNameOf } from "./binding-secret.ts";
 import { instanceAccess, withoutSecrets } from "./instance-access.ts";
+import type { OverlapTimer } from "./overlap-timer.ts";
 import { planBinding } from "./plan-binding.ts";
-import { publishedLogin, type SeenBinding, type SeenInstance, type SeenSecret, settledLogins } from "./seen-binding.ts";
+import {
+  publishedCredentials,
+  publishedLogin,
+  type SeenBinding,
+  type SeenInstance,
+  type SeenSecret,
+  settledLogins,
+} from "./seen-binding.ts";
 
 /** An engine whose instances have users. */
 export interface EngineWithUsers<Instance extends KubeObject> extends EngineControl<Instance> {
   readonly users: UserAdministration<Instance>;
 }
+
+/** What an observation uses beyond the API server. */
+export interface BindingPorts<Instance extends KubeObject> {
+  readonly engine: EngineWithUsers<Instance>;
+  readonly overlaps: OverlapTimer;
+}
+
+/** Nobody has been asked yet. */
+const unproven = { refused: undefined, proven: false, outdated: [], keeperOutdated: [] } as const;
 
 /** How an observation reads objects. */
 type Read = <T extends KubeObject>(
@@ -29,36 +46,45 @@ type Read = <T extends KubeObject>(
 export async function observeBinding<Instance extends KubeObject>(
   cached: Stored<ServiceBinding>,
   context: ReconcileContext,
-  engine: EngineWithUsers<Instance>,
+  ports: BindingPorts<Instance>,
 ): Promise<SeenBinding> {
-  const seen = await observeWith(cached, async (...key) => context.get(...key), context, engine);
+  const seen = await observeWith(cached, async (...key) => context.get(...key), context, ports);
   if (planBinding(seen, context.clock.now()).kind !== "act") return seen;
   const { name, namespace } = cached.metadata;
   const now = await context.fresh(ServiceBinding, name, namespace);
   const binding = now?.metadata.uid === cached.metadata.uid ? now : cached;
-  return observeWith(binding, context.fresh, context, engine);
+  return observeWith(binding, context.fresh, context, ports);
 }
 
 async function observeWith<Instance extends KubeObject>(
   binding: Stored<ServiceBinding>,
   read: Read,
   context: ReconcileContext,
-  engine: EngineWithUsers<Instance>,
+  { engine, overlaps }: BindingPorts<Instance>,
 ): Promise<SeenBinding> {
   const { namespace } = binding.metadata;
   const object = await read(engine.kind, binding.spec.instance.name, namespace);
   const secret = seenSecret(binding, await read(Secret, secretNameOf(binding), namespace));
   const instance: SeenInstance | undefined = object === undefined ? undefined : { object, state: engine.state(object) };
-  const seen = { binding, engine: engine.name, secretName: secretNameOf(binding), secret, instance };
+  const keeper = seenSecret(binding, await read(Secret, keeperNameOf(binding), namespace));
+  const seen = { binding, engine: engine.name, secretName: secretNameOf(binding), secret, keeper, instance };
   const recorded = binding.status?.logins ?? [];
   const published = publishedLogin({ secret, logins: recorded });
   if (object === undefined || instance?.state.serving !== true || secret.kind !== "ours" || published === undefined)
-    return { ...seen, logins: recorded, refused: undefined, proven: false, outdatedKeys: [] };
-  const refused = await refusalOf(object, secret, context, engine);
+    return { ...seen, logins: recorded, remainingMs: {}, ...unproven };
+  const login = publishedCredentials(seen) ?? secret.login;
+  const refused = await refusalOf(object, login, context, engine);
   const proven = refused === undefined;
-  const keys = proven ? await outdated(object, secret, context, engine) : [];
+  const outdated = proven ? await outdatedIn(binding, object, secret.secret, login, context, engine) : [];
+  const keeperOutdated =
+    keeper.kind === "ours" ? outdatedParts(keeper.secret, keeperSecret(binding, login)) : ["username"];
   const logins = settledLogins(recorded, secret, proven, timestampAt(context.clock.now()));
-  return { ...seen, logins, refused, proven, outdatedKeys: keys };
+  const retiring = logins.filter(({ state }) => state === "Retiring");
+  const { overlap } = binding.spec.rotation;
+  const remainingMs = Object.fromEntries(
+    retiring.map((each) => [each.user, overlaps.remainingMs(each, overlap, context)]),
+  );
+  return { ...seen, logins, remainingMs, refused, proven, outdated, keeperOutdated };
 }
 
 function seenSecret(binding: Stored<ServiceBinding>, secret: Stored<Secret> | undefined): SeenSecret {
@@ -67,11 +93,9 @@ function seenSecret(binding: Stored<ServiceBinding>, secret: Stored<Secret> | un
   return isOurs ? { kind: "ours", secret, login: loginOf(secret) } : { kind: "taken" };
 }
 
-type OurSecret = Extract<SeenSecret, { kind: "ours" }>;
-
 async function refusalOf<Instance extends KubeObject>(
   object: Stored<Instance>,
-  { login }: OurSecret,
+  login: UserCredentials,
   context: ReconcileContext,
   { users }: EngineWithUsers<Instance>,
 ): Promise<string | undefined> {
@@ -85,13 +109,15 @@ async function refusalOf<Instance extends KubeObject>(
   }
 }
 
-async function outdated<Instance extends KubeObject>(
+async function outdatedIn<Instance extends KubeObject>(
+  binding: Stored<ServiceBinding>,
   object: Stored<Instance>,
-  { secret, login }: OurSecret,
+  secret: Secret,
+  login: UserCredentials,
   context: ReconcileContext,
   { users, name }: EngineWithUsers<Instance>,
 ): Promise<readonly string[]> {
   const access = instanceAccess(context, object.metadata.namespace);
   const connection = await withoutSecrets([login.password], () => users.connection(object, login, access));
-  return outdatedKeys(secret, bindingEntries(name, login, connection));
+  return outdatedParts(secret, bindingSecret(binding, name, login, connection));
 }

@@ -22,15 +22,40 @@ export interface SeenBinding {
   readonly secretName: string;
   /** Undefined when there is none. */
   readonly instance: SeenInstance | undefined;
+  /** What applications read. */
   readonly secret: SeenSecret;
+  /**
+   * The operator's own copy of the newest login, written before its user is created: every attempt sends the
+   * same password, so a late one changes nothing.
+   */
+  readonly keeper: SeenSecret;
   /** The recorded logins after what this observation shows: a proven one is active, its predecessors retire. */
   readonly logins: readonly Login[];
+  /** For how long each retiring login still has to work. */
+  readonly remainingMs: Readonly<Record<string, number>>;
   /** Why the login in the Secret does not work; undefined when the instance has accepted it, or has not been asked. */
   readonly refused: string | undefined;
   /** The instance has accepted the login in the Secret during this observation. */
   readonly proven: boolean;
-  /** The keys of the Secret that are not as the instance is reached now. */
-  readonly outdatedKeys: readonly string[];
+  /** What of the Secret is not as the instance is reached now. */
+  readonly outdated: readonly string[];
+  /** What of the operator's copy does not agree with the Secret. */
+  readonly keeperOutdated: readonly string[];
+}
+
+/** The name and password that applications use: the operator's copy decides, where both name the same user. */
+export function publishedCredentials({
+  secret,
+  keeper,
+}: Pick<SeenBinding, "secret" | "keeper">): UserCredentials | undefined {
+  if (secret.kind !== "ours") return undefined;
+  return keeper.kind === "ours" && keeper.login.user === secret.login.user ? keeper.login : secret.login;
+}
+
+/** The recorded login that the operator's copy contains. */
+export function keptLogin({ keeper, logins }: Pick<SeenBinding, "keeper" | "logins">): Login | undefined {
+  if (keeper.kind !== "ours") return undefined;
+  return logins.find(({ user, state }) => user === keeper.login.user && state !== "Retiring");
 }
 
 /** The login that the Secret contains. */

@@ -174,12 +174,26 @@ describe("a binding", () => {
     expect(stage.model.accepts(shelf, before)).toBe(true);
   });
 
-  test("whose Secret is deleted gets another login, and the lost one is dropped after the overlap", async () => {
+  test("whose Secret is deleted gets the same login again", async () => {
+    const stage = await setUp(10);
+    await using world = stage.world;
+    await bound(stage);
+    const before = loginOf(await secretOf(stage));
+    await world.delete(Secret, "reader");
+    await world.settled();
+    expect(loginOf(await secretOf(stage))).toEqual(before);
+    expect(await users(stage)).toEqual([before.user]);
+  });
+
+  test("whose Secrets are both deleted gets another login, and the lost one is dropped after the overlap", async () => {
     const stage = await setUp(10);
     await using world = stage.world;
     await bound(stage, { rotation: { overlap: "10m" } });
     const before = loginOf(await secretOf(stage));
+    world.stopOperator();
     await world.delete(Secret, "reader");
+    await world.delete(Secret, "reader-login");
+    await world.restartOperator();
     await world.settled();
     const after = loginOf(await secretOf(stage));
     expect(after.user).not.toBe(before.user);

@@ -9,6 +9,7 @@ import { bindingLabel } from "./binding-secret.ts";
 import { bindingConditions, bindingStatus } from "./binding-status.ts";
 import { instanceAccess } from "./instance-access.ts";
 import { type EngineWithUsers, observeBinding } from "./observe-binding.ts";
+import { OverlapTimer } from "./overlap-timer.ts";
 import { planBinding } from "./plan-binding.ts";
 
 type Controller = ReturnType<typeof controller>;
@@ -25,7 +26,16 @@ export const serviceBindingRules: readonly PolicyRule[] = [
  * to the operator's `permissions`.
  */
 export function serviceBindings<Instance extends KubeObject>(engine: EngineWithUsers<Instance>): Controller {
+  return bindingController(engine, planBinding);
+}
+
+/** The same with any plan, so that tests can show that a wrong one is found. */
+export function bindingController<Instance extends KubeObject>(
+  engine: EngineWithUsers<Instance>,
+  plan: typeof planBinding,
+): Controller {
   const { group, kind } = engine.kind;
+  const ports = { engine, overlaps: new OverlapTimer() };
   return controller(ServiceBinding, {
     name: `${engine.name}-bindings`,
     finalizer: `data.setpoint.dev/${engine.name}-user`,
@@ -42,9 +52,9 @@ export function serviceBindings<Instance extends KubeObject>(engine: EngineWithU
         { predicate: (old, next) => facts(engine, old) !== facts(engine, next) },
       ),
     ],
-    observe: (binding, context) => observeBinding(binding, context, engine),
-    plan: planBinding,
-    actions: bindingActions(engine),
+    observe: (binding, context) => observeBinding(binding, context, ports),
+    plan,
+    actions: bindingActions(ports),
     status: bindingStatus,
     conditions: bindingConditions,
     cleanup: (binding, context) => revoke(binding, context, engine),
@@ -63,6 +73,9 @@ function facts<Instance extends KubeObject>({ state }: EngineWithUsers<Instance>
   const { serving, restored, waitingFor } = state(object);
   return JSON.stringify([uid, deletionTimestamp, serving, restored, serving ? undefined : waitingFor]);
 }
+
+/** How late a request may still be executed whose answer was lost. */
+const lateMs = seconds(15);
 
 /**
  * Drops every user that the status names. The status comes from the server: a user that only a late view lacks
@@ -86,6 +99,9 @@ async function revoke<Instance extends KubeObject>(
       seconds(10),
       `waiting for ${spec.instance.kind} "${spec.instance.name}" to drop ${logins.length} users: ${waitingFor}`,
     );
+  const lateUntilMs = Date.parse(cached.metadata.deletionTimestamp ?? "") + lateMs - context.clock.now();
+  if (lateUntilMs > 0 && logins.some(({ state }) => state === "Pending"))
+    return context.requeueAfter(lateUntilMs, "the creation of a user may still be under way");
   const access = instanceAccess(context, namespace);
   for (const { user } of logins) await engine.users.dropUser(instance, user, undefined, access);
 }

@@ -167,7 +167,7 @@ function canariesOf(view: WorldView): readonly Canary[] {
       readonly data?: Readonly<Record<string, string>>;
       readonly metadata?: { readonly name?: string };
     };
-    const isBinding = type?.startsWith("servicebinding.io/") ?? false;
+    const isBinding = /^(servicebinding\.io|data\.setpoint\.dev)\//.test(type ?? "");
     return Object.entries(data).flatMap(([key, base64]) => {
       if (isBinding && publicKeys.has(key)) return [];
       const plain = Buffer.from(base64, "base64").toString();

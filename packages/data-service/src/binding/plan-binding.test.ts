@@ -1,6 +1,6 @@
 /** What a binding does in each situation. */
 import { Secret } from "setpoint/kinds";
-import type { Stored } from "setpoint";
+import type { KubeObject, Stored } from "setpoint";
 import { expect, test } from "vitest";
 import { type Login, ServiceBinding } from "../kinds/service-binding.ts";
 import { Shelf } from "./model-engine.fixture.ts";
@@ -10,8 +10,8 @@ import type { SeenBinding, SeenSecret } from "./seen-binding.ts";
 const nowMs = Date.parse("2026-01-01T12:00:00Z");
 const created = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
 
-function stored<T extends { readonly metadata: object }>(object: T, name: string): T & Stored<never> {
-  return { ...object, metadata: { ...object.metadata, name, ...created } } as T & Stored<never>;
+function stored<T extends KubeObject>(object: T, name: string): Stored<T> {
+  return { ...object, metadata: { ...object.metadata, name, ...created } };
 }
 
 function login(number: number, state: Login["state"], since = "2026-01-01T11:50:00Z"): Login {

@@ -68,9 +68,9 @@ function ownerKeys({ metadata }: Stored<Secret>): readonly { name: string; names
 }
 
 /** What of an instance a binding depends on. */
-function facts<Instance extends KubeObject>({ state }: EngineWithUsers<Instance>, object: Stored<Instance>): string {
+function facts<Instance extends KubeObject>(engine: EngineWithUsers<Instance>, object: Stored<Instance>): string {
   const { uid, deletionTimestamp } = object.metadata;
-  const { serving, restored, waitingFor } = state(object);
+  const { serving, restored, waitingFor } = engine.state(object);
   return JSON.stringify([uid, deletionTimestamp, serving, restored, serving ? undefined : waitingFor]);
 }
 

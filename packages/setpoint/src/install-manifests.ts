@@ -142,6 +142,8 @@ function deployment(own: OwnMeta, image: string): Deployment {
               env: [
                 { name: "POD_NAME", ...fromField("metadata.name") },
                 { name: "POD_IP", ...fromField("status.podIP") },
+                // An operator starts pods of its own image, such as those that move backups.
+                { name: "SETPOINT_OPERATOR_IMAGE", value: image },
               ],
               ports: [
                 { name: "status", containerPort: statusPort },

@@ -66,6 +66,12 @@ export type { Hop, Sighting } from "./onlooker.ts";
 // models of programs
 export type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } from "./program-model.ts";
 
+// transfers of backups
+export type { StoredSnapshot } from "./data-service/backup-vault.ts";
+export { BackupVault, TransferFailure } from "./data-service/backup-vault.ts";
+export type { SimulatedSnapshot, SnapshotOrigin } from "./data-service/transfer-model.ts";
+export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-model.ts";
+
 // etcd
 export type { MemberRecord } from "./etcd/etcd-data.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";

@@ -43,7 +43,9 @@ interface ContainerRun {
 export class PodRun {
   pod: Stored<Pod>;
   readonly #ports: PodRunPorts;
-  readonly #containers: ContainerRun[];
+  readonly #containers: readonly ContainerRun[];
+  /** They run one after another before the containers start. */
+  readonly #initContainers: readonly ContainerRun[];
   readonly #startedMs: number;
   #isEnding = false;
   #isEnded = false;
@@ -52,17 +54,20 @@ export class PodRun {
     this.pod = pod;
     this.#ports = ports;
     this.#startedMs = ports.host.clock.now();
-    this.#containers = (pod.spec?.containers ?? []).map((spec) => ({
-      spec,
-      image: spec.image ?? "",
-      program: undefined,
-      state: { kind: "waiting" },
-      isReady: false,
-      restarts: 0,
-      probe: undefined,
-      startedMs: 0,
-    }));
+    this.#containers = (pod.spec?.containers ?? []).map(containerRun);
+    this.#initContainers = (pod.spec?.initContainers ?? []).map(containerRun);
+    this.#startNext();
+  }
+
+  /** The next init container, or all containers when none is left. */
+  #startNext(): void {
+    const next = this.#initContainers.find(({ state }) => state.kind !== "terminated");
+    if (next !== undefined) return this.#startSoon(next);
     for (const container of this.#containers) this.#startSoon(container);
+  }
+
+  get #all(): readonly ContainerRun[] {
+    return [...this.#initContainers, ...this.#containers];
   }
 
   get facts(): PodFacts {
@@ -73,14 +78,8 @@ export class PodRun {
       nowMs: clock.now(),
       uid: this.pod.metadata.uid,
       restartPolicy: this.pod.spec?.restartPolicy ?? "Always",
-      containers: this.#containers.map(({ spec, image, state, isReady, restarts, startedMs }) => ({
-        name: spec.name,
-        image,
-        state,
-        isReady,
-        restarts,
-        startedMs,
-      })),
+      containers: this.#containers.map(factsOf),
+      initContainers: this.#initContainers.map(factsOf),
     };
   }
 
@@ -96,7 +95,7 @@ export class PodRun {
 
   /** As `kill -9` on every process. */
   kill(): void {
-    for (const { program } of this.#containers) program?.kill();
+    for (const { program } of this.#all) program?.kill();
   }
 
   /** The pod object is gone: every process that still runs dies. */
@@ -179,12 +178,14 @@ export class PodRun {
     container.state = { kind: "terminated", code, message, finishedMs: this.#ports.host.clock.now() };
     if (this.#isEnding) return this.#endIfOver();
     this.#ports.changed();
+    if (code === 0 && this.#initContainers.includes(container)) return this.#startNext();
     if (shouldRestart(this.pod, code))
       this.#restart(container, Math.min(restartMsFirst * 2 ** container.restarts, restartMsMax));
   }
 
   #wantedImage(container: ContainerRun): string {
-    return this.pod.spec?.containers.find((each) => each.name === container.spec.name)?.image ?? "";
+    const { containers = [], initContainers = [] } = this.pod.spec ?? {};
+    return [...initContainers, ...containers].find((each) => each.name === container.spec.name)?.image ?? "";
   }
 
   #restart(container: ContainerRun, delayMs: number): void {
@@ -212,15 +213,32 @@ export class PodRun {
   #end(graceSeconds: number): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    for (const { program } of this.#containers) if (program !== undefined) this.#stop(program, graceSeconds);
+    for (const { program } of this.#all) if (program !== undefined) this.#stop(program, graceSeconds);
     this.#endIfOver();
   }
 
   #endIfOver(): void {
-    if (this.#isEnded || this.#containers.some(({ program }) => program !== undefined)) return;
+    if (this.#isEnded || this.#all.some(({ program }) => program !== undefined)) return;
     this.#isEnded = true;
     this.#ports.ended();
   }
+}
+
+function containerRun(spec: Container): ContainerRun {
+  return {
+    spec,
+    image: spec.image ?? "",
+    program: undefined,
+    state: { kind: "waiting" },
+    isReady: false,
+    restarts: 0,
+    probe: undefined,
+    startedMs: 0,
+  };
+}
+
+function factsOf({ spec, image, state, isReady, restarts, startedMs }: ContainerRun): ContainerFacts {
+  return { name: spec.name, image, state, isReady, restarts, startedMs };
 }
 
 function shouldRestart(pod: Pod, code: number): boolean {

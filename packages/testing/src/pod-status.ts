@@ -21,12 +21,13 @@ export interface PodFacts {
   readonly nowMs: number;
   readonly restartPolicy: string;
   readonly containers: readonly ContainerFacts[];
+  readonly initContainers: readonly ContainerFacts[];
 }
 
 const nodeIp = "10.0.0.1";
 
 export function podStatus(facts: PodFacts, before: PodStatus | undefined): PodStatus {
-  const { podIp, startedMs, nowMs, containers } = facts;
+  const { podIp, startedMs, nowMs, containers, initContainers } = facts;
   const isReady = containers.every((each) => each.isReady);
   const condition = (type: string, isTrue: boolean): NonNullable<PodStatus["conditions"]>[number] => {
     const status = isTrue ? "True" : "False";
@@ -42,15 +43,24 @@ export function podStatus(facts: PodFacts, before: PodStatus | undefined): PodSt
     startTime: timestampAt(startedMs),
     conditions: [
       condition("PodScheduled", true),
-      condition("Initialized", true),
+      condition("Initialized", initContainers.every(hasSucceeded)),
       condition("ContainersReady", isReady),
       condition("Ready", isReady),
     ],
     containerStatuses: containers.map((container) => containerStatus(container, facts.uid)),
+    ...(initContainers.length === 0
+      ? {}
+      : { initContainerStatuses: initContainers.map((container) => containerStatus(container, facts.uid)) }),
   };
 }
 
-function phaseOf({ containers, restartPolicy }: PodFacts): NonNullable<PodStatus["phase"]> {
+function hasSucceeded({ state }: ContainerFacts): boolean {
+  return state.kind === "terminated" && state.code === 0;
+}
+
+function phaseOf({ containers, initContainers, restartPolicy }: PodFacts): NonNullable<PodStatus["phase"]> {
+  const isBroken = initContainers.some((each) => each.state.kind === "terminated" && !hasSucceeded(each));
+  if (isBroken && restartPolicy === "Never") return "Failed";
   const ends = containers.flatMap(({ state }) => (state.kind === "terminated" ? [state.code] : []));
   const isFinal = restartPolicy === "Never" || (restartPolicy === "OnFailure" && ends.every((code) => code === 0));
   if (isFinal && containers.length > 0 && ends.length === containers.length)

@@ -80,6 +80,7 @@ function withValues(deployment: KubeObject): KubeObject {
   const { template } = spec;
   const containers = template.spec.containers.map((container) => ({
     ...container,
+    env: container.env.map((each) => (each.value === container.image ? { ...each, value: "helm-value-image" } : each)),
     image: "helm-value-image",
     imagePullPolicy: "helm-value-pull-policy",
     resources: "helm-value-resources",
@@ -99,7 +100,9 @@ function withValues(deployment: KubeObject): KubeObject {
 interface DeploymentSpec {
   readonly template: {
     readonly metadata: object;
-    readonly spec: { readonly containers: readonly object[] };
+    readonly spec: {
+      readonly containers: readonly { readonly image: string; readonly env: readonly { readonly value?: string }[] }[];
+    };
   };
 }
 

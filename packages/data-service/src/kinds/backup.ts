@@ -15,7 +15,7 @@ const spec = z.object({
     .min(10)
     .max(86_400)
     .default(3_600)
-    .describe("How long the backup may take, with all attempts. Then it has failed."),
+    .describe("How long one transfer may run, and how long the backup may wait and be tried again. Then it has failed."),
   attempts: z.int().min(1).max(10).default(3).describe("How often a transfer that failed is tried."),
 });
 
@@ -26,6 +26,8 @@ const status = z.object({
   startedAt: z.string().optional(),
   finishedAt: z.string().optional(),
   attempt: z.int().optional(),
+  retryAt: z.string().optional().describe("When the next attempt begins, after one that failed."),
+  transferUID: z.string().optional().describe("The UID of the pod that transfers now."),
   object: z.string().optional().describe("The path of the backup inside the store."),
   instanceUID: z.string().optional().describe("The UID of the instance that the data are from."),
   engineVersion: z.string().optional(),
@@ -50,6 +52,7 @@ export const Backup = defineKind({
   categories: ["data"],
   spec,
   status,
+  selectableFields: ["spec.instance.apiGroup", "spec.instance.kind"],
   printerColumns: {
     Kind: "spec.instance.kind",
     Instance: "spec.instance.name",
@@ -61,6 +64,7 @@ export const Backup = defineKind({
     Age: age(),
   },
   rules: [
+    rule("size(self.metadata.name) <= 200", "the name may have at most 200 characters, because pods' names add to it"),
     rule(
       "self.spec.instance == oldSelf.spec.instance && self.spec.store == oldSelf.spec.store",
       "immutable: create another Backup instead",

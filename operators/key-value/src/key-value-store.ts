@@ -1,0 +1,25 @@
+/** The kind KeyValueStore: one pod that serves a file of keys. */
+import { age, conditions, defineKind, type ObjectOf } from "setpoint";
+import { z } from "zod";
+
+const status = z.object({
+  observedGeneration: z.int().optional(),
+  serving: z.boolean(),
+  claim: z.string().optional().describe("The claim with the data."),
+  previousClaim: z.string().optional().describe("The claim from before a restore in place."),
+  restored: z.string().optional().describe("The restore whose data it has."),
+  stoppedFor: z.string().optional().describe("The restore that it has stopped for."),
+  podIP: z.string().optional(),
+  conditions: conditions().optional(),
+});
+
+/** The kind KeyValueStore, `keyvalue.setpoint.dev/v1`. */
+export const KeyValueStore = defineKind({
+  group: "keyvalue.setpoint.dev",
+  version: "v1",
+  kind: "KeyValueStore",
+  spec: z.object({ storage: z.string().max(20).default("1Gi"), version: z.string().max(20).default("1.0.0") }),
+  status,
+  printerColumns: { Serving: "status.serving", Age: age() },
+});
+export type KeyValueStore = ObjectOf<typeof KeyValueStore>;

@@ -1,0 +1,50 @@
+/** The pod and the claims of a KeyValueStore; pure. */
+import type { Stored } from "setpoint";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { KeyValueStore } from "./key-value-store.ts";
+
+export const serverPort = 8_080;
+export const serverUser = 65_532;
+const dataPath = "/data";
+
+export function serverImage({ spec }: KeyValueStore): string {
+  return `key-value.invalid/server:${spec.version}`;
+}
+
+/** The claim for the data of a restore, or the first one. */
+export function keyValueClaim({ metadata, spec }: Stored<KeyValueStore>, restoreId?: string): PersistentVolumeClaim {
+  const { name, namespace = "" } = metadata;
+  return PersistentVolumeClaim({
+    name: restoreId === undefined ? `data-${name}` : `data-${name}-${restoreId}`,
+    namespace,
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: spec.storage } } },
+  });
+}
+
+export function serverPod(store: Stored<KeyValueStore>, claimName: string): Pod {
+  const { name, namespace = "" } = store.metadata;
+  return Pod({
+    name: `${name}-0`,
+    namespace,
+    spec: {
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: serverUser, fsGroup: serverUser },
+      volumes: [{ name: "data", persistentVolumeClaim: { claimName } }],
+      containers: [
+        {
+          name: "server",
+          image: serverImage(store),
+          command: ["key-value-server", "serve", dataPath],
+          ports: [{ containerPort: serverPort }],
+          volumeMounts: [{ name: "data", mountPath: dataPath }],
+          readinessProbe: { httpGet: { path: "/health", port: serverPort }, periodSeconds: 1 },
+        },
+      ],
+    },
+  });
+}
+
+/** The claim that a pod of the server has mounted. */
+export function claimOf(pod: Pod | undefined): string | undefined {
+  return pod?.spec?.volumes?.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])[0];
+}

@@ -1,0 +1,81 @@
+/** A model of the server in the pods of KeyValueStores. */
+import type { Launch, Program, ProgramModel, SimulatedSnapshot, SimulatedVolume } from "setpoint/testing";
+
+interface Data {
+  readonly version: string;
+  readonly revision: number;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+const file = "keys";
+const killedCode = 137;
+const snapshotFolder = "/run/setpoint/snapshot";
+
+/** Serves the keys of a volume, and turns snapshots into volumes. */
+export class KeyValueModel implements ProgramModel {
+  /** Volumes of running servers, by the address of the pod and by its name. */
+  readonly #serving = new Map<string, SimulatedVolume>();
+
+  runs(image: string): boolean {
+    return image.startsWith("key-value.invalid/server:");
+  }
+
+  start(launch: Launch): Program {
+    return launch.command[1] === "restore" ? this.#restore(launch) : this.#serve(launch);
+  }
+
+  put(store: string, key: string, value: string): void {
+    const volume = this.#volume(`${store}-0`);
+    const { revision, keys, version } = dataOf(volume);
+    write(volume, { version, revision: revision + 1, keys: { ...keys, [key]: value } });
+  }
+
+  keys(store: string): Readonly<Record<string, string>> {
+    return dataOf(this.#volume(`${store}-0`)).keys;
+  }
+
+  /** As an agent gets it. */
+  snapshot(source: unknown): SimulatedSnapshot {
+    const { url } = source as { readonly url: string };
+    const data = dataOf(this.#volume(new URL(url).hostname));
+    return { data: JSON.stringify(data), position: String(data.revision), engineVersion: data.version };
+  }
+
+  #volume(name: string): SimulatedVolume {
+    const volume = this.#serving.get(name);
+    if (volume === undefined) throw new Error(`no server answers at ${name}`);
+    return volume;
+  }
+
+  #serve(launch: Launch): Program {
+    const { podIp, podName, volumes } = launch;
+    const [volume] = volumes.values();
+    if (volume !== undefined) for (const name of [podIp, podName]) this.#serving.set(name, volume);
+    launch.ready(true);
+    const end = (code: number): void => {
+      for (const name of [podIp, podName]) if (this.#serving.get(name) === volume) this.#serving.delete(name);
+      launch.exited(code);
+    };
+    return { terminate: () => end(0), kill: () => end(killedCode) };
+  }
+
+  #restore({ volumes, command, exited }: Launch): Program {
+    const snapshot = volumes.get(snapshotFolder)?.files.get("snapshot");
+    const claim = volumes.get(command[3] ?? "");
+    if (typeof snapshot !== "string" || claim === undefined) exited(1, "no snapshot, or no claim to write it to");
+    else {
+      claim.files.set(file, snapshot);
+      exited(0);
+    }
+    return { terminate: () => {}, kill: () => {} };
+  }
+}
+
+function dataOf({ files }: SimulatedVolume): Data {
+  const text = files.get(file);
+  return typeof text === "string" ? (JSON.parse(text) as Data) : { version: "1.0.0", revision: 0, keys: {} };
+}
+
+function write({ files }: SimulatedVolume, data: Data): void {
+  files.set(file, JSON.stringify(data));
+}

@@ -1,0 +1,173 @@
+/** Decides the next step of a Backup and its status; pure. */
+import { act, rest, type Step, wait } from "setpoint";
+import type { StoredBackup } from "../agent/request.ts";
+import type { Backup } from "../kinds/backup.ts";
+import { type AttemptState, type AttemptStep, nextAttemptStep, retryLater, transferName } from "../transfer/attempt.ts";
+import { timestampAt } from "@setpoint/host";
+import { isFinished, otherWriter, type SeenBackup, taskOf } from "./seen-backup.ts";
+
+export interface BackupActions {
+  /** Creates the pod of a transfer. */
+  readonly startTransfer: { readonly pod: string; readonly task: "backup" | "verify"; readonly object: string };
+  /**
+   * Reports the end. Pods that have ended stay until the Backup is deleted: they hold the log, and a late answer to
+   * their creation creates no second one.
+   */
+  readonly finish: { readonly failure?: string | undefined };
+}
+
+export type BackupStep = Step<BackupActions>;
+export type BackupStatus = Omit<NonNullable<Backup["status"]>, "conditions">;
+
+/** What the status says, and what is done after it is written. */
+export interface BackupDecision {
+  readonly status: BackupStatus;
+  readonly step: BackupStep;
+}
+
+/** How often what blocks a Backup is checked, where no watch shows its change. */
+const blockedCheckMs = 10_000;
+
+export function decideBackup(seen: SeenBackup): BackupDecision {
+  const { backup, nowMs } = seen;
+  const status: BackupStatus = {
+    ...withoutConditions(backup.status ?? { phase: "Pending", startedAt: timestampAt(nowMs) }),
+    observedGeneration: backup.metadata.generation,
+  };
+  return isFinished(backup) ? { status, step: rest() } : transferring(seen, status);
+}
+
+function withoutConditions({ conditions: _, ...status }: NonNullable<Backup["status"]>): BackupStatus {
+  return status;
+}
+
+function finish(failure: string | undefined): BackupStep {
+  const reason = failure === undefined ? "the backup is verified" : `the backup has failed: ${failure}`;
+  return act<BackupActions, "finish">("finish", { failure }, reason);
+}
+
+function failed({ nowMs }: SeenBackup, status: BackupStatus, message: string): BackupDecision {
+  return {
+    status: { ...status, ...noAttempt, phase: "Failed", message, finishedAt: timestampAt(nowMs) },
+    step: finish(message),
+  };
+}
+
+const noAttempt = { retryAt: undefined, transferUID: undefined } satisfies AttemptState;
+
+function transferring(seen: SeenBackup, status: BackupStatus): BackupDecision {
+  const { backup, nowMs } = seen;
+  const { attempts } = backup.spec;
+  const next = nextAttemptStep(status, seen.transfer, { attempts, nowMs });
+  if (next.kind === "start" && next.attempt > 1 && isLate(seen, status)) return late(seen, status, status.message);
+  switch (next.kind) {
+    case "start":
+      return start(seen, status, next);
+    case "wait":
+      return waiting(status, next);
+    case "failed":
+      return afterFailure(seen, status, next.result);
+    case "done":
+      return taskOf(backup) === "backup"
+        ? stored(seen, status, next.result.backup)
+        : verified(seen, status, next.result.backup);
+  }
+}
+
+function start(seen: SeenBackup, status: BackupStatus, { attempt, state }: Extract<AttemptStep, { kind: "start" }>): BackupDecision {
+  const task = taskOf(seen.backup);
+  const pod = transferName(seen.backup.metadata.name, task, attempt);
+  const blocked = blockedBy(seen, task, pod);
+  if (blocked !== undefined && isLate(seen, status)) return late(seen, status, blocked);
+  if (blocked !== undefined) return { status: { ...status, message: blocked }, step: wait(blocked, blockedCheckMs) };
+  const phase = task === "backup" ? "Running" : "Verifying";
+  const object = status.object ?? objectOf(seen);
+  const message = `attempt ${attempt} of ${seen.backup.spec.attempts} begins`;
+  return {
+    status: { ...status, ...noAttempt, ...state, phase, message, object, instanceUID: status.instanceUID ?? seen.instance?.uid },
+    step: act<BackupActions, "startTransfer">("startTransfer", { pod, task, object }, `${task}: ${message}`),
+  };
+}
+
+/** The clock may have jumped, so the deadline ends what waits or is tried again, and nothing that runs. */
+function isLate({ backup, nowMs }: SeenBackup, { startedAt = "" }: BackupStatus): boolean {
+  return nowMs > Date.parse(startedAt) + backup.spec.deadlineSeconds * 1_000;
+}
+
+function late(seen: SeenBackup, status: BackupStatus, why = "nothing was tried"): BackupDecision {
+  return failed(seen, status, `not finished within ${seen.backup.spec.deadlineSeconds} s: ${why}`);
+}
+
+/** Why a transfer cannot begin now. */
+function blockedBy(seen: SeenBackup, task: "backup" | "verify", pod: string): string | undefined {
+  const { backup, store, image, instance, ahead } = seen;
+  const { spec, status } = backup;
+  if (image === undefined || image === "")
+    return "the operator does not know its own image, which transfer pods run: set the environment variable SETPOINT_OPERATOR_IMAGE of the operator";
+  if (store === undefined) return `BackupStore "${spec.store}" does not exist`;
+  const writer = otherWriter(seen, pod);
+  if (writer !== undefined) return `pod "${writer}" of an earlier attempt has not stopped`;
+  if (task === "verify") return undefined;
+  const what = `${spec.instance.kind} "${spec.instance.name}"`;
+  if (instance === undefined) return `${what} does not exist`;
+  if (status?.instanceUID !== undefined && status.instanceUID !== instance.uid)
+    return `${what} is another one than that of the first attempt: it was deleted and created again`;
+  if (!instance.state.serving)
+    return `${what} does not serve${instance.state.waitingFor === undefined ? "" : `: ${instance.state.waitingFor}`}`;
+  return ahead === undefined ? undefined : `Backup "${ahead}" of the same instance is older and not finished`;
+}
+
+/** Below the instance's UID, because a later instance of that name is another one. */
+function objectOf({ backup, instance }: SeenBackup): string {
+  const { uid, namespace = "" } = backup.metadata;
+  const { kind, name } = backup.spec.instance;
+  return `${kind.toLowerCase()}/${namespace}/${name}/${instance?.uid ?? ""}/${uid}`;
+}
+
+function waiting(status: BackupStatus, { state, reason, delayMs }: Extract<AttemptStep, { kind: "wait" }>): BackupDecision {
+  const message = reason === "" ? (status.message ?? "") : reason;
+  return { status: { ...status, ...noAttempt, ...state, message }, step: wait(message, delayMs) };
+}
+
+/** The data are stored; now they are read back. */
+function stored(seen: SeenBackup, status: BackupStatus, backup: StoredBackup | undefined): BackupDecision {
+  if (backup === undefined) return failed(seen, status, "the transfer reported success without what it stored");
+  const { engineVersion, position, takenAt, dataBytes, storedBytes, sha256, encryptionKey } = backup;
+  const facts = { engineVersion, position, takenAt, dataBytes, storedBytes, sha256, encryptionKey };
+  const message = "the stored data are read back next";
+  return {
+    status: { ...status, ...noAttempt, ...facts, phase: "Verifying", message },
+    step: wait(message, 0),
+  };
+}
+
+/** A manifest that does not belong to what was stored counts as damaged. */
+function verified(seen: SeenBackup, status: BackupStatus, found: StoredBackup | undefined): BackupDecision {
+  if (found !== undefined && (found.sha256 !== status.sha256 || found.position !== status.position))
+    return afterFailure(seen, status, {
+      outcome: "failed",
+      reason: "BackupDamaged",
+      message: "the store has other data than those that were written",
+      retry: false,
+    });
+  const now = timestampAt(seen.nowMs);
+  return {
+    status: { ...status, ...noAttempt, phase: "Succeeded", message: undefined, finishedAt: now, verifiedAt: now },
+    step: finish(undefined),
+  };
+}
+
+/** What was stored damaged is taken again while attempts are left. */
+function afterFailure(
+  seen: SeenBackup,
+  status: BackupStatus,
+  result: Parameters<typeof retryLater>[2],
+): BackupDecision {
+  const { attempts } = seen.backup.spec;
+  const { attempt = 1 } = status;
+  const text = `${result.reason}: ${result.message}`;
+  if (status.phase !== "Verifying" || attempt >= attempts) return failed(seen, status, text);
+  const next = retryLater(attempt, attempts, result, seen.nowMs);
+  if (next.kind !== "wait") return failed(seen, status, text);
+  return waiting({ ...status, phase: "Running" }, next);
+}

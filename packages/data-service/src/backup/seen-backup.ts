@@ -1,0 +1,86 @@
+import type { KubeObject, ReconcileContext, Stored } from "setpoint";
+import { Pod } from "setpoint/kinds";
+import type { EngineControl, InstanceState, SnapshotSource } from "../engine/control.ts";
+import { Backup } from "../kinds/backup.ts";
+import { BackupStore } from "../kinds/backup-store.ts";
+import { transferName } from "../transfer/attempt.ts";
+import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
+import { transferResult } from "../transfer/transfer-result.ts";
+
+/** Everything that decides about a Backup. */
+export interface SeenBackup {
+  readonly backup: Stored<Backup>;
+  readonly nowMs: number;
+  readonly store: BackupStore | undefined;
+  /** Undefined when it does not exist. */
+  readonly instance:
+    | { readonly uid: string; readonly state: InstanceState; readonly source: SnapshotSource }
+    | undefined;
+  /** The image of transfer pods; undefined when the operator does not know it. */
+  readonly image: string | undefined;
+  /** The transfer of the current attempt. */
+  readonly transfer: SeenTransfer;
+  /** Transfer pods of this Backup. */
+  readonly pods: readonly Stored<Pod>[];
+  /** An older Backup of the same instance that has not finished. */
+  readonly ahead: string | undefined;
+}
+
+export function isFinished({ status }: Backup): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+/** The task of the attempt that a Backup is at. */
+export function taskOf({ status }: Backup): "backup" | "verify" {
+  return status?.phase === "Verifying" ? "verify" : "backup";
+}
+
+/** Reads an unfinished Backup from the server: a decision on an old status could repeat a transfer. */
+export async function observeBackup<Instance extends KubeObject>(
+  cached: Stored<Backup>,
+  context: ReconcileContext,
+  engine: EngineControl<Instance>,
+  image: string | undefined,
+): Promise<SeenBackup> {
+  const { name, namespace = "" } = cached.metadata;
+  const fresh = isFinished(cached) ? cached : await context.fresh(Backup, name, namespace);
+  const backup = fresh?.metadata.uid === cached.metadata.uid ? fresh : cached;
+  const instance = context.get(engine.kind, backup.spec.instance.name, namespace);
+  return {
+    backup,
+    nowMs: context.clock.now(),
+    store: context.get(BackupStore, backup.spec.store, namespace),
+    instance:
+      instance === undefined
+        ? undefined
+        : { uid: instance.metadata.uid, state: engine.state(instance), source: engine.source(instance) },
+    image,
+    transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
+    pods: context.owned(Pod),
+    ahead: aheadOf(backup, context.list(Backup, { namespace })),
+  };
+}
+
+function currentTransfer(backup: Stored<Backup>, context: ReconcileContext): Promise<SeenTransfer> {
+  const { name, namespace = "" } = backup.metadata;
+  const { attempt, transferUID } = backup.status ?? {};
+  return observeTransfer(transferName(name, taskOf(backup), attempt), transferUID, namespace, context);
+}
+
+/** Backups of one instance take turns: the oldest first, and by name those of the same second. */
+function aheadOf(backup: Stored<Backup>, all: readonly Stored<Backup>[]): string | undefined {
+  const rank = ({ metadata }: Stored<Backup>): string => `${metadata.creationTimestamp} ${metadata.name}`;
+  return all.find(
+    (each) =>
+      each.spec.instance.name === backup.spec.instance.name &&
+      !isFinished(each) &&
+      each.metadata.deletionTimestamp === undefined &&
+      rank(each) < rank(backup),
+  )?.metadata.name;
+}
+
+/** A transfer pod that may still write, other than that of the current attempt. */
+export function otherWriter({ backup, pods }: SeenBackup, current: string): string | undefined {
+  const running = pods.find(({ metadata, ...pod }) => metadata.name !== current && transferResult({ ...pod, metadata }) === undefined);
+  return running === undefined || isFinished(backup) ? undefined : running.metadata.name;
+}

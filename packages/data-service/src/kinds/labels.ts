@@ -1,0 +1,11 @@
+/** Labels and annotations of the group `data.setpoint.dev`. */
+export const dataLabels = {
+  /** On a transfer pod: the task of its request. */
+  task: "data.setpoint.dev/task",
+  /** On a transfer pod: the kind of its owner in lower case. */
+  owner: "data.setpoint.dev/owner",
+  /** On what a BackupPlan or RestoreDrill creates: the name of that object. */
+  plan: "data.setpoint.dev/plan",
+  /** An annotation of an instance: the restore that it takes part in; see `RestoreMark`. */
+  restore: "data.setpoint.dev/restore",
+} as const;

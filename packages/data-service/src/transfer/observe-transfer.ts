@@ -1,0 +1,33 @@
+import type { ReconcileContext } from "setpoint";
+import { Pod } from "setpoint/kinds";
+import type { AgentResult } from "../agent/request.ts";
+import { lostTransfer, podReason, transferResult } from "./transfer-result.ts";
+
+/** A transfer as its pod shows it. `missing`: nobody has seen its pod yet. */
+export type SeenTransfer =
+  | { readonly state: "missing" }
+  | { readonly state: "running"; readonly uid: string; readonly reason: string }
+  | { readonly state: "ended"; readonly uid: string; readonly result: AgentResult };
+
+/**
+ * The transfer with this pod name. `recordedUID` is that of the pod that the status names: such a pod that is gone
+ * has failed, whereas one that was never recorded may not have been created. The cache may lag behind, so a pod that
+ * it does not show is asked for.
+ */
+export async function observeTransfer(
+  name: string,
+  recordedUID: string | undefined,
+  namespace: string,
+  { get, fresh }: Pick<ReconcileContext, "get" | "fresh">,
+): Promise<SeenTransfer> {
+  const pod = get(Pod, name, namespace) ?? (await fresh(Pod, name, namespace));
+  if (pod === undefined || (recordedUID !== undefined && pod.metadata.uid !== recordedUID))
+    return recordedUID === undefined
+      ? { state: "missing" }
+      : { state: "ended", uid: recordedUID, result: lostTransfer(name) };
+  const { uid, deletionTimestamp } = pod.metadata;
+  const result = transferResult(pod);
+  if (result !== undefined) return { state: "ended", uid, result };
+  if (deletionTimestamp !== undefined) return { state: "ended", uid, result: lostTransfer(name) };
+  return { state: "running", uid, reason: podReason(pod) };
+}

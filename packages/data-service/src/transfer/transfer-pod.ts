@@ -1,0 +1,118 @@
+/** The pod of one transfer; pure. */
+import { Pod } from "setpoint/kinds";
+import { agentPaths, type AgentRequest, requestVariable } from "../agent/request.ts";
+import { dataLabels } from "../kinds/labels.ts";
+import type { BackupStore } from "../kinds/backup-store.ts";
+import { type Mount, secretMount, storeMounts } from "./store-mounts.ts";
+
+/** The user of transfer pods: any but root, and the same always, because it owns the files in a store of kind `claim`. */
+const user = 65_532;
+/** Streams hold little in memory; the rest is Node itself. */
+const resources = { requests: { cpu: "50m", memory: "128Mi" }, limits: { cpu: "1", memory: "512Mi" } };
+/** Room for what libraries write to /tmp; a backup never passes through it. */
+const scratchSize = "64Mi";
+/** An agent that is told to stop leaves what it has half written to the next attempt. */
+const graceSeconds = 10;
+
+/** What one transfer needs. */
+export interface Transfer {
+  readonly name: string;
+  readonly namespace: string;
+  /** The kind of the object that the transfer is for, in lower case. */
+  readonly owner: string;
+  readonly request: AgentRequest;
+  readonly store: BackupStore;
+  /** The image of the operator. */
+  readonly image: string;
+  readonly deadlineSeconds: number;
+  /** The Secret that the engine's source names. */
+  readonly sourceSecret?: string | undefined;
+}
+
+type PodSpec = NonNullable<Pod["spec"]>;
+type Container = PodSpec["containers"][number];
+
+/**
+ * A pod that passes the PodSecurity level `restricted`. It has no service account token, so it cannot use the
+ * API, and it is never restarted: the operator decides about another attempt.
+ */
+export function transferPod(transfer: Transfer): Pod {
+  const { request, sourceSecret } = transfer;
+  const source = sourceSecret === undefined ? [] : [secretMount("source", sourceSecret, agentPaths.sourceSecret)];
+  const mounts = [...storeMounts(transfer.store, isWriting(request)), ...source, scratch()];
+  return podOf(transfer, mounts, { containers: [agentContainer(transfer, mounts)] });
+}
+
+/** The parts of a pod that all transfers share, with the user that the containers run as. */
+export function podOf(
+  { name, namespace, owner, request, deadlineSeconds }: Transfer,
+  mounts: readonly Mount[],
+  containers: Pick<PodSpec, "containers" | "initContainers">,
+  runAsUser: number = user,
+): Pod {
+  return Pod({
+    name,
+    namespace,
+    labels: { [dataLabels.task]: request.task, [dataLabels.owner]: owner },
+    spec: {
+      restartPolicy: "Never",
+      activeDeadlineSeconds: deadlineSeconds,
+      terminationGracePeriodSeconds: graceSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser,
+        runAsGroup: runAsUser,
+        fsGroup: runAsUser,
+        fsGroupChangePolicy: "OnRootMismatch",
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      volumes: mounts.map(({ volume }) => volume),
+      ...containers,
+    },
+  });
+}
+
+/** The container that runs the agent of the operator's image. */
+export function agentContainer({ image, request }: Transfer, mounts: readonly Mount[]): Container {
+  return {
+    name: "agent",
+    image,
+    args: ["agent"],
+    env: [{ name: requestVariable, value: JSON.stringify(request) }],
+    ...restricted(mounts),
+  };
+}
+
+/** What every container of a transfer has: no privileges, a read-only root, limits and its mounts. */
+export function restricted(mounts: readonly Mount[]): Omit<Container, "name" | "image"> {
+  return {
+    imagePullPolicy: "IfNotPresent",
+    resources,
+    terminationMessagePolicy: "File",
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts: mounts.map(({ volume, path, readOnly }) => ({
+      name: volume.name,
+      mountPath: path,
+      ...(readOnly ? { readOnly } : {}),
+    })),
+  };
+}
+
+/** An empty folder in memory for the files that libraries may write. */
+export function scratch(): Mount {
+  return {
+    volume: { name: "scratch", emptyDir: { medium: "Memory", sizeLimit: scratchSize } },
+    path: "/tmp",
+    readOnly: false,
+  };
+}
+
+function isWriting({ task }: AgentRequest): boolean {
+  return task === "backup" || task === "delete";
+}

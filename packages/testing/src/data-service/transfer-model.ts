@@ -1,0 +1,130 @@
+/** A model of the agent in transfer pods: it moves snapshots between models of engines and a store in memory. */
+import { type Host, timestampAt } from "@setpoint/host";
+import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import { BackupVault, sha256Of, TransferFailure } from "./backup-vault.ts";
+
+/** One consistent copy of the data of a simulated instance. */
+export interface SimulatedSnapshot {
+  readonly data: string;
+  readonly position: string;
+  readonly engineVersion: string;
+}
+
+/** How the model of an engine gives its data; throws when the instance does not answer. */
+export type SnapshotOrigin = (source: unknown) => SimulatedSnapshot;
+
+/** A request, as far as the model needs it; `@setpoint/data-service/agent` has the whole protocol. */
+interface Request {
+  readonly task: "backup" | "verify" | "fetch" | "delete";
+  readonly engine: string;
+  readonly object: string;
+  readonly source?: unknown;
+}
+
+/** The operator's image in simulated worlds. */
+export const simulatedOperatorImage = "operator.invalid/setpoint:simulated";
+
+const requestVariable = "SETPOINT_AGENT_REQUEST";
+const snapshotFolder = "/run/setpoint/snapshot";
+const transferMsMin = 200;
+const transferMsMax = 3_000;
+const killedCode = 137;
+
+/** Runs the pods of the operator's image whose argument is `agent`. */
+export class TransferModel implements ProgramModel {
+  readonly vault = new BackupVault();
+  readonly violations: string[] = [];
+  /** How many transfers of each task have begun. */
+  readonly started = new Map<string, number>();
+  /** Added to the duration of each transfer. */
+  slowMs = 0;
+  readonly #origins: Readonly<Record<string, SnapshotOrigin>>;
+  readonly #writing = new Map<string, string>();
+
+  /** `origins` by the names of engines. */
+  constructor(origins: Readonly<Record<string, SnapshotOrigin>>) {
+    this.#origins = origins;
+  }
+
+  runs(image: string): boolean {
+    return image === simulatedOperatorImage;
+  }
+
+  start(launch: Launch): Program {
+    const request = requestOf(launch);
+    this.started.set(request.task, (this.started.get(request.task) ?? 0) + 1);
+    const writes = request.task === "backup" || request.task === "delete";
+    if (writes) this.#begin(request, launch.podName);
+    let isOver = false;
+    const end = (code: number, message?: string): void => {
+      if (isOver) return;
+      isOver = true;
+      timer.cancel();
+      if (writes && this.#writing.get(request.object) === launch.podName) this.#writing.delete(request.object);
+      launch.exited(code, message);
+    };
+    const { clock, random } = launch.host;
+    const delayMs = transferMsMin + random.int(transferMsMax - transferMsMin) + this.slowMs;
+    const timer = clock.setTimer(() => end(...this.#outcome(request, launch)), delayMs);
+    const cancelled = JSON.stringify({
+      outcome: "failed",
+      reason: "Cancelled",
+      message: "the pod was stopped",
+      retry: true,
+    });
+    return { terminate: () => end(1, cancelled), kill: () => end(killedCode) };
+  }
+
+  /** No two transfers may write one object at a time. */
+  #begin({ object }: Request, pod: string): void {
+    const other = this.#writing.get(object);
+    if (other !== undefined) this.violations.push(`pods ${other} and ${pod} write ${object} at the same time`);
+    this.#writing.set(object, pod);
+  }
+
+  #outcome(request: Request, launch: Launch): [number, string] {
+    try {
+      const backup = this.#execute(request, launch);
+      return [0, JSON.stringify({ outcome: "done", ...(backup === undefined ? {} : { backup }) })];
+    } catch (error) {
+      const { reason, message, retry } =
+        error instanceof TransferFailure
+          ? error
+          : { reason: "SourceUnreachable", message: error instanceof Error ? error.message : String(error), retry: true };
+      return [1, JSON.stringify({ outcome: "failed", reason, message, retry })];
+    }
+  }
+
+  #execute(request: Request, launch: Launch): object | undefined {
+    this.vault.requireReachable();
+    switch (request.task) {
+      case "backup":
+        return this.#backUp(request, launch.host);
+      case "verify":
+        return this.vault.read(request.object).manifest;
+      case "fetch": {
+        const { data, manifest } = this.vault.read(request.object);
+        launch.volumes.get(snapshotFolder)?.files.set("snapshot", data);
+        return manifest;
+      }
+      case "delete":
+        return void this.vault.delete(request.object);
+    }
+  }
+
+  #backUp({ engine, object, source }: Request, { clock }: Host): object {
+    const origin = this.#origins[engine];
+    if (origin === undefined) throw new Error(`Cannot take a snapshot: the world has no model of engine "${engine}"`);
+    const { data, position, engineVersion } = origin(source);
+    const sha256 = sha256Of(data);
+    const bytes = { dataBytes: data.length, storedBytes: data.length, sha256, storedSha256: sha256 };
+    const manifest = { format: 1, engine, engineVersion, position, takenAt: timestampAt(clock.now()), ...bytes };
+    this.vault.put(object, { data, manifest });
+    return manifest;
+  }
+}
+
+function requestOf({ environment }: Launch): Request {
+  // The operator under test wrote it; a wrong one fails here.
+  return JSON.parse(environment[requestVariable] ?? "") as Request;
+}

@@ -146,7 +146,9 @@ describe("a backup", () => {
     const stage = await setUp(9);
     const { world } = stage;
     await using _ = world;
-    await world.apply(backup("first", { instance: { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" } }));
+    await world.apply(
+      backup("first", { instance: { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" } }),
+    );
     const before = await world.get(Backup, "first");
     await world.run(minutes(5));
     expect(await world.get(Backup, "first")).toEqual(before);

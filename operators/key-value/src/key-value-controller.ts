@@ -57,7 +57,10 @@ async function run(
   context: ReconcileContext,
 ): Promise<void> {
   const first = keyValueClaim(store);
-  if (claim === first.metadata.name && context.get(PersistentVolumeClaim, claim, store.metadata.namespace) === undefined)
+  if (
+    claim === first.metadata.name &&
+    context.get(PersistentVolumeClaim, claim, store.metadata.namespace) === undefined
+  )
     await context.create(first);
   if (pod === undefined) await context.create(serverPod(store, claim));
   else if (claimOf(pod) !== claim) await stop(pod, context);

@@ -63,15 +63,29 @@ async function startTransfer(
   const target = { engine, store: storeRequest(store), object };
   const transfer = {
     ...{ name: pod, namespace, owner: "backup", store, image, deadlineSeconds: backup.spec.deadlineSeconds },
-    request: takes ? { task, ...target, source: instance?.source.request } : { task, ...target },
+    request: takes
+      ? { task, ...target, source: instance?.source.request }
+      : { task, ...target, expected: expectedOf(backup) },
     sourceSecret: takes ? instance?.source.secretName : undefined,
   };
   await create(transferPod(transfer));
 }
 
+/** A store may have been exchanged for an older one, which is consistent in itself. */
+export function expectedOf({ status }: Backup): { sha256: string; encryptionKey?: string } | undefined {
+  const { sha256, encryptionKey } = status ?? {};
+  if (sha256 === undefined) return undefined;
+  return { sha256, ...(encryptionKey === undefined ? {} : { encryptionKey }) };
+}
+
 function succeeded({ phase, message = "" }: BackupStatus): ConditionInit {
   if (phase === "Succeeded")
-    return { type: "Succeeded", status: "True", reason: "Verified", message: "The stored data were read back and are complete" };
+    return {
+      type: "Succeeded",
+      status: "True",
+      reason: "Verified",
+      message: "The stored data were read back and are complete",
+    };
   if (phase === "Failed") return { type: "Succeeded", status: "False", reason: "Failed", message };
   return { type: "Succeeded", status: "Unknown", reason: phase, message };
 }

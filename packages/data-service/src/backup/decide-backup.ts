@@ -74,7 +74,11 @@ function transferring(seen: SeenBackup, status: BackupStatus): BackupDecision {
   }
 }
 
-function start(seen: SeenBackup, status: BackupStatus, { attempt, state }: Extract<AttemptStep, { kind: "start" }>): BackupDecision {
+function start(
+  seen: SeenBackup,
+  status: BackupStatus,
+  { attempt, state }: Extract<AttemptStep, { kind: "start" }>,
+): BackupDecision {
   const task = taskOf(seen.backup);
   const pod = transferName(seen.backup.metadata.name, task, attempt);
   const blocked = blockedBy(seen, task, pod);
@@ -84,7 +88,15 @@ function start(seen: SeenBackup, status: BackupStatus, { attempt, state }: Extra
   const object = status.object ?? objectOf(seen);
   const message = `attempt ${attempt} of ${seen.backup.spec.attempts} begins`;
   return {
-    status: { ...status, ...noAttempt, ...state, phase, message, object, instanceUID: status.instanceUID ?? seen.instance?.uid },
+    status: {
+      ...status,
+      ...noAttempt,
+      ...state,
+      phase,
+      message,
+      object,
+      instanceUID: status.instanceUID ?? seen.instance?.uid,
+    },
     step: act<BackupActions, "startTransfer">("startTransfer", { pod, task, object }, `${task}: ${message}`),
   };
 }
@@ -124,7 +136,10 @@ function objectOf({ backup, instance }: SeenBackup): string {
   return `${kind.toLowerCase()}/${namespace}/${name}/${instance?.uid ?? ""}/${uid}`;
 }
 
-function waiting(status: BackupStatus, { state, reason, delayMs }: Extract<AttemptStep, { kind: "wait" }>): BackupDecision {
+function waiting(
+  status: BackupStatus,
+  { state, reason, delayMs }: Extract<AttemptStep, { kind: "wait" }>,
+): BackupDecision {
   const message = reason === "" ? (status.message ?? "") : reason;
   return { status: { ...status, ...noAttempt, ...state, message }, step: wait(message, delayMs) };
 }

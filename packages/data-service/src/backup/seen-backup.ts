@@ -81,6 +81,8 @@ function aheadOf(backup: Stored<Backup>, all: readonly Stored<Backup>[]): string
 
 /** A transfer pod that may still write, other than that of the current attempt. */
 export function otherWriter({ backup, pods }: SeenBackup, current: string): string | undefined {
-  const running = pods.find(({ metadata, ...pod }) => metadata.name !== current && transferResult({ ...pod, metadata }) === undefined);
+  const running = pods.find(
+    ({ metadata, ...pod }) => metadata.name !== current && transferResult({ ...pod, metadata }) === undefined,
+  );
   return running === undefined || isFinished(backup) ? undefined : running.metadata.name;
 }

@@ -15,7 +15,9 @@ const spec = z.object({
     .min(10)
     .max(86_400)
     .default(3_600)
-    .describe("How long one transfer may run, and how long the backup may wait and be tried again. Then it has failed."),
+    .describe(
+      "How long one transfer may run, and how long the backup may wait and be tried again. Then it has failed.",
+    ),
   attempts: z.int().min(1).max(10).default(3).describe("How often a transfer that failed is tried."),
 });
 

@@ -11,7 +11,7 @@ const user = 65_532;
 const resources = { requests: { cpu: "50m", memory: "128Mi" }, limits: { cpu: "1", memory: "512Mi" } };
 /** Room for what libraries write to /tmp; a backup never passes through it. */
 const scratchSize = "64Mi";
-/** An agent that is told to stop leaves what it has half written to the next attempt. */
+/** An agent that receives SIGTERM leaves what it has half written to the next attempt. */
 const graceSeconds = 10;
 
 /** What one transfer needs. */

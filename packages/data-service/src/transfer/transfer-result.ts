@@ -57,7 +57,10 @@ function noResult(pod: Pod): Failed {
   )[0];
   if (reason === "DeadlineExceeded") return failed("DeadlineExceeded", `pod "${nameOf(pod)}" exceeded its deadline`);
   if (ended === undefined)
-    return failed("NoResult", `pod "${nameOf(pod)}" ended without a result${message === undefined ? "" : `: ${message}`}`);
+    return failed(
+      "NoResult",
+      `pod "${nameOf(pod)}" ended without a result${message === undefined ? "" : `: ${message}`}`,
+    );
   const words = ended.message === undefined || ended.message === "" ? (ended.reason ?? "") : ended.message;
   return failed(
     "NoResult",

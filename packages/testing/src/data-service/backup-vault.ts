@@ -35,6 +35,12 @@ export class BackupVault {
     return stored;
   }
 
+  /** The data if they are complete. */
+  whole(path: string): StoredSnapshot | undefined {
+    const stored = this.#objects.get(path);
+    return stored !== undefined && sha256Of(stored.data) === stored.manifest.sha256 ? stored : undefined;
+  }
+
   delete(path: string): void {
     this.#objects.delete(path);
   }

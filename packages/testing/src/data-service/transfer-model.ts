@@ -90,7 +90,11 @@ export class TransferModel implements ProgramModel {
       const { reason, message, retry } =
         error instanceof TransferFailure
           ? error
-          : { reason: "SourceUnreachable", message: error instanceof Error ? error.message : String(error), retry: true };
+          : {
+              reason: "SourceUnreachable",
+              message: error instanceof Error ? error.message : String(error),
+              retry: true,
+            };
       return [1, JSON.stringify({ outcome: "failed", reason, message, retry })];
     }
   }
@@ -112,7 +116,10 @@ export class TransferModel implements ProgramModel {
     }
   }
 
+  /** A complete object is that of an earlier attempt whose result was lost. */
   #backUp({ engine, object, source }: Request, { clock }: Host): object {
+    const present = this.vault.whole(object);
+    if (present !== undefined) return present.manifest;
     const origin = this.#origins[engine];
     if (origin === undefined) throw new Error(`Cannot take a snapshot: the world has no model of engine "${engine}"`);
     const { data, position, engineVersion } = origin(source);

@@ -32,10 +32,10 @@ const killedCode = 137;
 
 /** Runs the pods of the operator's image whose argument is `agent`. */
 export class TransferModel implements ProgramModel {
-  readonly vault = new BackupVault();
+  readonly vault: BackupVault = new BackupVault();
   readonly violations: string[] = [];
   /** How many transfers of each task have begun. */
-  readonly started = new Map<string, number>();
+  readonly started: Map<string, number> = new Map();
   /** Added to the duration of each transfer. */
   slowMs = 0;
   readonly #origins: Readonly<Record<string, SnapshotOrigin>>;

@@ -184,8 +184,9 @@ export class PodRun {
   }
 
   #wantedImage(container: ContainerRun): string {
-    const { containers = [], initContainers = [] } = this.pod.spec ?? {};
-    return [...initContainers, ...containers].find((each) => each.name === container.spec.name)?.image ?? "";
+    const { spec } = this.pod;
+    const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+    return all.find((each) => each.name === container.spec.name)?.image ?? "";
   }
 
   #restart(container: ContainerRun, delayMs: number): void {

@@ -59,13 +59,14 @@ export class KeyValueModel implements ProgramModel {
     return { terminate: () => end(0), kill: () => end(killedCode) };
   }
 
-  #restore({ volumes, command, exited }: Launch): Program {
+  #restore(launch: Launch): Program {
+    const { volumes, command } = launch;
     const snapshot = volumes.get(snapshotFolder)?.files.get("snapshot");
     const claim = volumes.get(command[3] ?? "");
-    if (typeof snapshot !== "string" || claim === undefined) exited(1, "no snapshot, or no claim to write it to");
+    if (typeof snapshot !== "string" || claim === undefined) launch.exited(1, "no snapshot, or no claim to write it to");
     else {
       claim.files.set(file, snapshot);
-      exited(0);
+      launch.exited(0);
     }
     return { terminate: () => {}, kill: () => {} };
   }

@@ -37,7 +37,8 @@ export function decideBackup(seen: SeenBackup): BackupDecision {
   return isFinished(backup) ? { status, step: rest() } : transferring(seen, status);
 }
 
-function withoutConditions({ conditions: _, ...status }: NonNullable<Backup["status"]>): BackupStatus {
+function withoutConditions(whole: NonNullable<Backup["status"]>): BackupStatus {
+  const { conditions: _conditions, ...status } = whole;
   return status;
 }
 

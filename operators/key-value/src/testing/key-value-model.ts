@@ -63,7 +63,8 @@ export class KeyValueModel implements ProgramModel {
     const { volumes, command } = launch;
     const snapshot = volumes.get(snapshotFolder)?.files.get("snapshot");
     const claim = volumes.get(command[3] ?? "");
-    if (typeof snapshot !== "string" || claim === undefined) launch.exited(1, "no snapshot, or no claim to write it to");
+    if (typeof snapshot !== "string" || claim === undefined)
+      launch.exited(1, "no snapshot, or no claim to write it to");
     else {
       claim.files.set(file, snapshot);
       launch.exited(0);

@@ -1,19 +1,14 @@
 /** Backups of an engine that brings nothing but its three short files. */
 import { Backup, BackupStore } from "@setpoint/data-service";
 import { minutes, seconds } from "setpoint";
-import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { Pod } from "setpoint/kinds";
 import { describe, expect, test } from "vitest";
 import { KeyValueStore } from "./key-value-store.ts";
-import { backup, setUp as setUpWith, type Stage } from "./testing/key-value-stage.ts";
+import { backup, setUp as setUpWith, type Stage, storeClaim } from "./testing/key-value-stage.ts";
 
 async function setUp(seed: number, image?: string): Promise<Stage> {
   const stage = image === undefined ? await setUpWith(seed) : await setUpWith(seed, image);
-  await stage.world.apply(
-    PersistentVolumeClaim({
-      name: "vault",
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-    }),
-  );
+  await stage.world.apply(storeClaim);
   stage.server.put("orders", "a", "1");
   return stage;
 }

@@ -1,7 +1,7 @@
 /** The half of the engine that the operator calls. */
 import type { EngineControl } from "@setpoint/data-service";
 import { KeyValueStore } from "./key-value-store.ts";
-import { keyValueClaim, serverImage, serverPort, serverUser } from "./resources.ts";
+import { preparedClaim, serverImage, serverPort, serverUser } from "./resources.ts";
 
 /** The engine "key-value". */
 export const keyValueEngine: EngineControl<KeyValueStore> = {
@@ -21,7 +21,7 @@ export const keyValueEngine: EngineControl<KeyValueStore> = {
     image: serverImage(store),
     command: ["key-value-server", "restore", snapshotFile, claimFolder],
     user: serverUser,
-    claim: keyValueClaim(store, restoreId),
+    claim: preparedClaim(store, restoreId),
   }),
   // The spec was checked by the server when the Restore was created, or is refused by it now.
   newInstance: (name, namespace, spec) => KeyValueStore({ name, namespace, spec }),

@@ -8,6 +8,6 @@ export function keyValueOperator(image: string | undefined): Operator {
   return defineOperator({
     name: "key-value",
     controllers: [keyValueStores, ...dataServiceControllers(keyValueEngine, { image })],
-    writes: dataServiceWrites,
+    writes: dataServiceWrites(keyValueEngine),
   });
 }

@@ -21,6 +21,21 @@ export function keyValueClaim({ metadata, spec }: Stored<KeyValueStore>, restore
   });
 }
 
+/** The same, owned by the store although another controller creates it. */
+export function preparedClaim(store: Stored<KeyValueStore>, restoreId: string): PersistentVolumeClaim {
+  const claim = keyValueClaim(store, restoreId);
+  const { apiVersion, kind, metadata } = store;
+  const owner = {
+    apiVersion,
+    kind,
+    name: metadata.name,
+    uid: metadata.uid,
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+  return { ...claim, metadata: { ...claim.metadata, ownerReferences: [owner] } };
+}
+
 export function serverPod(store: Stored<KeyValueStore>, claimName: string): Pod {
   const { name, namespace = "" } = store.metadata;
   return Pod({

@@ -1,20 +1,30 @@
 /** All controllers that an operator gets for its engine. */
 import type { controller, KindRef, KubeObject } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
-import { Pod } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { backupController } from "./backup/backup-controller.ts";
 import type { EngineControl } from "./engine/control.ts";
+import { Backup } from "./kinds/backup.ts";
+import { planController } from "./plan/plan-controller.ts";
+import { restoreController } from "./restore/restore-controller.ts";
 import type { ControllerOptions } from "./transfer/controller-options.ts";
 
-/** Backups of one engine, for `defineOperator`. */
+/** Backups, plans and restores of one engine, for `defineOperator`. */
 export function dataServiceControllers<Instance extends KubeObject>(
   engine: EngineControl<Instance>,
   options: ControllerOptions,
 ): readonly ReturnType<typeof controller>[] {
-  return [backupController(engine, options)];
+  return [backupController(engine, options), planController(engine), restoreController(engine, options)];
 }
 
 /** What these controllers do to the kinds that they own, for `writes` of `defineOperator`. */
-export const dataServiceWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef, readonly WriteVerb[]>([
-  [Pod, ["create", "delete"]],
-]);
+export function dataServiceWrites<Instance extends KubeObject>({
+  kind,
+}: EngineControl<Instance>): ReadonlyMap<KindRef, readonly WriteVerb[]> {
+  return new Map<KindRef, readonly WriteVerb[]>([
+    [Pod, ["create", "delete"]],
+    [PersistentVolumeClaim, ["create", "delete"]],
+    [Backup, ["create", "delete"]],
+    [kind, ["create", "patch", "delete"]],
+  ]);
+}

@@ -1,5 +1,7 @@
 /** What all operators of data services share; see the README of the package. */
 export { Backup } from "./kinds/backup.ts";
+export { BackupPlan } from "./kinds/backup-plan.ts";
+export { Restore } from "./kinds/restore.ts";
 export { BackupStore } from "./kinds/backup-store.ts";
 export { ServiceBinding } from "./kinds/service-binding.ts";
 export type { InstanceReference } from "./kinds/instance.ts";

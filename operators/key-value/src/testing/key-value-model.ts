@@ -52,7 +52,10 @@ export class KeyValueModel implements ProgramModel {
     const [volume] = volumes.values();
     if (volume !== undefined) for (const name of [podIp, podName]) this.#serving.set(name, volume);
     launch.ready(true);
+    let isOver = false;
     const end = (code: number): void => {
+      if (isOver) return;
+      isOver = true;
       for (const name of [podIp, podName]) if (this.#serving.get(name) === volume) this.#serving.delete(name);
       launch.exited(code);
     };

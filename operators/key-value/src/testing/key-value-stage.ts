@@ -1,5 +1,6 @@
 /** The operator on stage in the simulated world. Only tests import this. */
 import { Backup, BackupStore } from "@setpoint/data-service";
+import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type Setting, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { keyValueOperator } from "../key-value-operator.ts";
 import { KeyValueStore } from "../key-value-store.ts";
@@ -37,6 +38,11 @@ export function keyValueStore(name: string): KeyValueStore {
 }
 
 export const vault: BackupStore = BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } });
+
+export const storeClaim: PersistentVolumeClaim = PersistentVolumeClaim({
+  name: "vault",
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+});
 
 export const ordersReference = { apiGroup: "keyvalue.setpoint.dev", kind: "KeyValueStore", name: "orders" };
 

@@ -1,5 +1,5 @@
 /** What is explored of this operator. Only tests import this. */
-import { Backup } from "@setpoint/data-service";
+import { Backup, Restore } from "@setpoint/data-service";
 import {
   allOracles,
   type FaultKind,
@@ -10,18 +10,12 @@ import {
   type StoryInit,
   story,
 } from "setpoint/testing";
-import { PersistentVolumeClaim } from "setpoint/kinds";
-import { backup, keyValueSetting, keyValueStore, vault } from "./key-value-stage.ts";
+import { backup, keyValueSetting, keyValueStore, ordersReference, storeClaim, vault } from "./key-value-stage.ts";
 
 export const subject = (): Setting => {
   const { server: _server, transfers: _transfers, ...setting } = keyValueSetting();
   return setting;
 };
-
-const storeClaim = PersistentVolumeClaim({
-  name: "vault",
-  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-});
 
 export const worlds: readonly StoryInit[] = [
   story("a backup is taken", storeClaim, vault, keyValueStore("orders"), backup("first")),

@@ -9,3 +9,6 @@ export const dataLabels = {
   /** An annotation of an instance: the restore that it takes part in; see `RestoreMark`. */
   restore: "data.setpoint.dev/restore",
 } as const;
+
+/** An annotation of a Backup: the time of the schedule that it was made for. */
+export const scheduledAt = "data.setpoint.dev/scheduled-at";

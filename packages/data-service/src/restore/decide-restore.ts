@@ -1,0 +1,338 @@
+/**
+ * Decides the next step of a Restore and its status; pure. Nothing of the present instance is touched before the source
+ * is verified. After the stop of its members every failure leads back to the volumes from before.
+ */
+import { timestampAt } from "@setpoint/host";
+import { act, parseDuration, rest, type Step, wait } from "setpoint";
+import { isFinished } from "../backup/seen-backup.ts";
+import type { RestoreMark } from "../engine/restore-mark.ts";
+import type { Restore } from "../kinds/restore.ts";
+import { type AttemptStep, nextAttemptStep, transferName } from "../transfer/attempt.ts";
+import { isRestoreFinished, restoreIdOf, safetyBackupName, type SeenRestore, targetName } from "./seen-restore.ts";
+
+export interface RestoreActions {
+  readonly startVerify: { readonly pod: string };
+  readonly createSafetyBackup: { readonly name: string };
+  /** Creates the new instance, which waits for its data. */
+  readonly createInstance: { readonly name: string };
+  /** Tells the instance's operator what to do with its members. */
+  readonly mark: RestoreMark;
+  readonly createClaim: Record<never, never>;
+  readonly discardClaim: Record<never, never>;
+  readonly startPrepare: { readonly pod: string };
+  readonly report: { readonly failure?: string | undefined };
+}
+
+export type RestoreStep = Step<RestoreActions>;
+export type RestoreStatus = Omit<NonNullable<Restore["status"]>, "conditions">;
+
+export interface RestoreDecision {
+  readonly status: RestoreStatus;
+  readonly step: RestoreStep;
+}
+
+type Phase = RestoreStatus["phase"];
+
+/** How often something is checked whose changes a watch shows too. */
+const checkMs = 5_000;
+const noAttempt = { attempt: undefined, retryAt: undefined, transferUID: undefined };
+
+export function decideRestore(seen: SeenRestore): RestoreDecision {
+  const status = statusOf(seen);
+  if (isRestoreFinished(seen.restore)) return { status, step: afterEnd(seen, status) };
+  return phases[status.phase](seen, status);
+}
+
+function statusOf({ restore, nowMs }: SeenRestore): RestoreStatus {
+  const now = timestampAt(nowMs);
+  const first: NonNullable<Restore["status"]> = {
+    phase: "Pending",
+    id: restoreIdOf(restore),
+    startedAt: now,
+    stepStartedAt: now,
+  };
+  const { conditions: _conditions, ...status } = restore.status ?? first;
+  return { ...status, observedGeneration: restore.metadata.generation };
+}
+
+type Decide = (seen: SeenRestore, status: RestoreStatus) => RestoreDecision;
+
+const phases: Readonly<Record<Phase, Decide>> = {
+  Pending: pending,
+  Verifying: verifying,
+  SavingPresent: savingPresent,
+  Stopping: stopping,
+  Preparing: preparing,
+  Starting: starting,
+  RollingBack: rollingBack,
+  Succeeded: (_, status) => ({ status, step: rest() }),
+  Failed: (_, status) => ({ status, step: rest() }),
+};
+
+/** Finds the source; nothing has begun. */
+function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { restore, backup, ahead, target } = seen;
+  const { source, newInstance } = restore.spec;
+  if (source.backup !== undefined && backup === undefined)
+    return blocked(seen, status, `Backup "${source.backup}" does not exist`);
+  if (backup !== undefined && !isFinished(backup))
+    return blocked(seen, status, `Backup "${source.backup}" has not finished`);
+  if (backup?.status?.phase === "Failed")
+    return failed(seen, status, `Backup "${source.backup}" has failed, so there is nothing to restore`);
+  if (newInstance !== undefined && target !== undefined && target.mark?.id !== status.id)
+    return failed(
+      seen,
+      status,
+      `${restore.spec.instance.kind} "${newInstance.name}" exists already; name another instance`,
+    );
+  if (newInstance === undefined && target === undefined)
+    return blocked(seen, status, `${restore.spec.instance.kind} "${restore.spec.instance.name}" does not exist`);
+  if (ahead !== undefined)
+    return blocked(seen, status, `Restore "${ahead}" of the same instance is older and not finished`);
+  const { sha256, encryptionKey, position, takenAt, object } = backup?.status ?? {};
+  const found = {
+    store: source.stored?.store ?? backup?.spec.store,
+    object: source.stored?.object ?? object,
+    ...{ sha256, encryptionKey, position, takenAt },
+  };
+  return next(seen, { ...status, ...found }, "Verifying", "the source is verified before anything is changed");
+}
+
+function verifying(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  return transferring(seen, status, "verify", ({ backup }) => {
+    const facts = { sha256: backup?.sha256, position: backup?.position, takenAt: backup?.takenAt };
+    const known = { ...status, ...facts, encryptionKey: backup?.encryptionKey };
+    if (seen.restore.spec.newInstance !== undefined)
+      return next(seen, known, "Preparing", "the source is verified; the new instance gets its data");
+    return next(seen, known, "SavingPresent", "the source is verified; the present data are backed up");
+  });
+}
+
+/** A backup of the present data, if the instance can give them. Its volumes are kept in any case. */
+function savingPresent(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { restore, target, safetyBackup } = seen;
+  if (target === undefined)
+    return failed(seen, status, `${restore.spec.instance.kind} "${targetName(restore)}" is gone`);
+  const name = safetyBackupName(restore);
+  const instanceUID = target.uid;
+  const stop = (message: string, saved?: string): RestoreDecision =>
+    next(seen, { ...status, instanceUID, safetyBackup: saved }, "Stopping", message);
+  if (safetyBackup === undefined && !target.state.serving)
+    return stop("the instance does not serve, so its present data are kept as volumes only");
+  if (safetyBackup === undefined) {
+    const reason = `the present data are backed up as ${name}`;
+    return {
+      status: { ...status, instanceUID, message: reason },
+      step: act<RestoreActions, "createSafetyBackup">("createSafetyBackup", { name }, reason),
+    };
+  }
+  const { phase, message = "" } = safetyBackup.status ?? {};
+  if (phase === "Succeeded") return stop("the present data are backed up; the members are stopped", name);
+  if (phase === "Failed") return failed(seen, status, `the backup of the present data has failed: ${message}`);
+  return waiting({ ...status, instanceUID }, `Backup "${name}" of the present data: ${message}`);
+}
+
+function stopping(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { target } = seen;
+  const lost = lostTarget(seen, status);
+  if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
+  const marked = ensureMark(seen, status, "stop");
+  if (marked !== undefined) return marked;
+  if (target.state.stoppedFor === status.id)
+    return next(seen, status, "Preparing", "all members have stopped; a volume gets the restored data");
+  return late(seen, status) ?? waiting(status, "the members are stopping");
+}
+
+function preparing(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { restore, target, claim } = seen;
+  const { newInstance } = restore.spec;
+  if (target === undefined && newInstance !== undefined && status.instanceUID === undefined) {
+    const reason = `${restore.spec.instance.kind} "${newInstance.name}" is created and waits for its data`;
+    const step = act<RestoreActions, "createInstance">("createInstance", { name: newInstance.name }, reason);
+    return { status: { ...status, message: reason }, step };
+  }
+  const known = { ...status, instanceUID: status.instanceUID ?? target?.uid };
+  const lost = lostTarget(seen, known);
+  if (lost !== undefined) return failed(seen, status, lost);
+  if (newInstance !== undefined && target?.mark?.id !== status.id)
+    return failed(
+      seen,
+      status,
+      `${restore.spec.instance.kind} "${newInstance.name}" exists already; name another instance`,
+    );
+  // What a failed attempt has left on the claim is of no use, and the tool refuses it.
+  if (claim?.metadata.deletionTimestamp !== undefined)
+    return waiting(known, "the volume of a failed attempt is being deleted");
+  if (known.retryAt !== undefined && claim !== undefined)
+    return {
+      status: known,
+      step: act<RestoreActions, "discardClaim">("discardClaim", {}, "a failed attempt has left data"),
+    };
+  return transferring(seen, known, "prepare", () => next(seen, known, "Starting", "the volume has the restored data"));
+}
+
+function starting(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { target, restore, nowMs } = seen;
+  const lost = lostTarget(seen, status);
+  if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
+  const marked = ensureMark(seen, status, "start");
+  if (marked !== undefined) return marked;
+  const { serving, restored, waitingFor } = target.state;
+  if (!serving || restored !== status.id)
+    return late(seen, status) ?? waiting(status, `the instance starts with the restored data${because(waitingFor)}`);
+  const now = timestampAt(nowMs);
+  const keptMs = restore.spec.inPlace === undefined ? undefined : nowMs + parseDuration(restore.spec.keepPreviousFor);
+  const done: RestoreStatus = {
+    ...status,
+    phase: "Succeeded",
+    message: undefined,
+    finishedAt: now,
+    stepStartedAt: now,
+    recoverySeconds: Math.round((nowMs - Date.parse(status.startedAt ?? now)) / 1_000),
+    previousKeptUntil: keptMs === undefined ? undefined : timestampAt(keptMs),
+  };
+  return { status: done, step: report(undefined) };
+}
+
+/** The previous data come back; only then the Restore has failed. */
+function rollingBack(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
+  const { target, claim } = seen;
+  const lost = lostTarget(seen, status);
+  if (lost !== undefined || target === undefined) return failed(seen, status, lost ?? "");
+  const marked = ensureMark(seen, status, "back");
+  if (marked !== undefined) return marked;
+  const { serving, restored, stoppedFor, waitingFor } = target.state;
+  if (!serving || restored === status.id || stoppedFor === status.id)
+    return waiting(status, `${status.failure}; the instance goes back to its previous data${because(waitingFor)}`);
+  if (claim !== undefined && claim.metadata.deletionTimestamp === undefined)
+    return { status, step: act<RestoreActions, "discardClaim">("discardClaim", {}, "the restored data are given up") };
+  return end(seen, status, `${status.failure}; the instance runs on its previous data`);
+}
+
+/** The volumes from before are kept for a time. */
+function afterEnd(
+  { restore, target, nowMs }: SeenRestore,
+  { phase, id = "", previousKeptUntil }: RestoreStatus,
+): RestoreStep {
+  if (phase !== "Succeeded" || target?.mark?.id !== id || target.mark.state === "done") return rest();
+  const leftMs = previousKeptUntil === undefined ? 0 : Date.parse(previousKeptUntil) - nowMs;
+  if (leftMs > 0) return rest(leftMs);
+  const reason = restore.spec.inPlace === undefined ? "the instance is complete" : "the volumes from before expired";
+  return act<RestoreActions, "mark">("mark", { id, state: "done" }, reason);
+}
+
+/** Why the instance is not the one that the restore began with. */
+function lostTarget({ restore, target }: SeenRestore, { instanceUID }: RestoreStatus): string | undefined {
+  const what = `${restore.spec.instance.kind} "${targetName(restore)}"`;
+  if (target === undefined || target.object.metadata.deletionTimestamp !== undefined) return `${what} was deleted`;
+  return instanceUID === undefined || target.uid === instanceUID ? undefined : `${what} was deleted and created again`;
+}
+
+function ensureMark(
+  { target }: SeenRestore,
+  status: RestoreStatus,
+  state: RestoreMark["state"],
+): RestoreDecision | undefined {
+  const { id = "" } = status;
+  if (target?.mark?.id === id && target.mark.state === state) return undefined;
+  const texts = { waiting: "waits", stop: "stops its members", start: "starts on the restored data" } as const;
+  const reason = `the instance ${state in texts ? texts[state as keyof typeof texts] : "goes back to its previous data"}`;
+  return { status: { ...status, message: reason }, step: act<RestoreActions, "mark">("mark", { id, state }, reason) };
+}
+
+function transferring(
+  seen: SeenRestore,
+  status: RestoreStatus,
+  task: "verify" | "prepare",
+  done: (result: Extract<AttemptStep, { kind: "done" }>["result"]) => RestoreDecision,
+): RestoreDecision {
+  const { restore, nowMs } = seen;
+  const step = nextAttemptStep(status, seen.transfer, { attempts: restore.spec.attempts, nowMs });
+  switch (step.kind) {
+    case "done":
+      return done(step.result);
+    case "failed":
+      return failed(seen, status, `${step.result.reason}: ${step.result.message}`);
+    case "wait":
+      return {
+        status: { ...status, ...noAttempt, ...step.state, ...said(step.reason) },
+        step: wait(step.reason || (status.message ?? ""), step.delayMs),
+      };
+    case "start":
+      return startTransfer(seen, { ...status, ...noAttempt, ...step.state }, task, step.attempt);
+  }
+}
+
+function said(reason: string): { readonly message?: string } {
+  return reason === "" ? {} : { message: reason };
+}
+
+function startTransfer(
+  seen: SeenRestore,
+  status: RestoreStatus,
+  task: "verify" | "prepare",
+  attempt: number,
+): RestoreDecision {
+  const { restore, image, store, claim } = seen;
+  if (image === undefined || image === "")
+    return blocked(
+      seen,
+      status,
+      "the operator does not know its own image; set its environment variable SETPOINT_OPERATOR_IMAGE",
+    );
+  if (store === undefined) return blocked(seen, status, `BackupStore "${status.store ?? ""}" does not exist`);
+  if (task === "prepare" && claim === undefined)
+    return { status, step: act<RestoreActions, "createClaim">("createClaim", {}, "the restored data get a volume") };
+  const pod = transferName(restore.metadata.name, task, attempt);
+  const message = `${task}: attempt ${attempt} of ${restore.spec.attempts} begins`;
+  const step =
+    task === "verify"
+      ? act<RestoreActions, "startVerify">("startVerify", { pod }, message)
+      : act<RestoreActions, "startPrepare">("startPrepare", { pod }, message);
+  return { status: { ...status, message }, step };
+}
+
+function next({ nowMs }: SeenRestore, status: RestoreStatus, phase: Phase, message: string): RestoreDecision {
+  const stepStartedAt = timestampAt(nowMs);
+  return { status: { ...status, ...noAttempt, phase, message, stepStartedAt }, step: wait(message, 0) };
+}
+
+function waiting(status: RestoreStatus, message: string): RestoreDecision {
+  return { status: { ...status, message }, step: wait(message, checkMs) };
+}
+
+/** Something that must be there is not. It may come until the deadline. */
+function blocked(seen: SeenRestore, status: RestoreStatus, message: string): RestoreDecision {
+  return late(seen, { ...status, message }) ?? waiting(status, message);
+}
+
+function late(seen: SeenRestore, status: RestoreStatus): RestoreDecision | undefined {
+  const { deadlineSeconds } = seen.restore.spec;
+  if (seen.nowMs <= Date.parse(status.stepStartedAt ?? "") + deadlineSeconds * 1_000) return undefined;
+  return failed(seen, status, `${status.phase} took longer than ${deadlineSeconds} s: ${status.message ?? ""}`);
+}
+
+/** Once members were stopped in place, a failure leads back to the previous data first. */
+function failed(seen: SeenRestore, status: RestoreStatus, failure: string): RestoreDecision {
+  const isTouched = ["Stopping", "Preparing", "Starting"].includes(status.phase);
+  const canGoBack = seen.restore.spec.inPlace !== undefined && lostTarget(seen, status) === undefined;
+  if (isTouched && canGoBack) return next(seen, { ...status, failure }, "RollingBack", failure);
+  return end(seen, status, failure);
+}
+
+function end({ nowMs }: SeenRestore, status: RestoreStatus, failure: string): RestoreDecision {
+  const finishedAt = timestampAt(nowMs);
+  return {
+    status: { ...status, ...noAttempt, phase: "Failed", message: failure, finishedAt, stepStartedAt: finishedAt },
+    step: report(failure),
+  };
+}
+
+function report(failure: string | undefined): RestoreStep {
+  const reason = failure === undefined ? "the instance serves the restored data" : `the restore has failed: ${failure}`;
+  return act<RestoreActions, "report">("report", { failure }, reason);
+}
+
+function because(waitingFor: string | undefined): string {
+  return waitingFor === undefined ? "" : `: ${waitingFor}`;
+}

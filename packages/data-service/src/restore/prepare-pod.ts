@@ -1,0 +1,29 @@
+/** The pod that fills the claim of the first member; pure. */
+import type { Pod } from "setpoint/kinds";
+import { agentPaths } from "../agent/request.ts";
+import type { DataFolder } from "../engine/control.ts";
+import { claimMount, type Mount, storeMounts } from "../transfer/store-mounts.ts";
+import { agentContainer, podOf, restricted, scratch, type Transfer } from "../transfer/transfer-pod.ts";
+import { dataFolderPaths } from "./seen-restore.ts";
+
+/**
+ * First the agent writes the verified snapshot to a folder of the pod, then the engine's own tool turns it into the data
+ * folder. The tool gets neither the store nor its keys.
+ */
+export function preparePod(transfer: Transfer, { image, command, user }: DataFolder, claimName: string): Pod {
+  const snapshot: Mount = {
+    volume: { name: "snapshot", emptyDir: {} },
+    path: agentPaths.snapshotFolder,
+    readOnly: false,
+  };
+  const data = claimMount("data", claimName, dataFolderPaths.claimFolder, false);
+  const ofAgent = [...storeMounts(transfer.store, false), snapshot, scratch()];
+  const fetch = { ...agentContainer(transfer, ofAgent), name: "fetch" };
+  const tool = {
+    name: "prepare",
+    image,
+    command: [...command],
+    ...restricted([{ ...snapshot, readOnly: true }, data, scratch()]),
+  };
+  return podOf(transfer, [...ofAgent, data], { initContainers: [fetch], containers: [tool] }, user);
+}

@@ -1,0 +1,160 @@
+/** Reconciles Restores of one engine. */
+import type { ConditionInit, KindRef, KubeObject, ReconcileContext, Result, Stored } from "setpoint";
+import { controller, isAlreadyExists, keyOf, watching } from "setpoint";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { EngineControl } from "../engine/control.ts";
+import { restoreAnnotation } from "../engine/restore-mark.ts";
+import { Backup } from "../kinds/backup.ts";
+import { BackupStore } from "../kinds/backup-store.ts";
+import { Restore } from "../kinds/restore.ts";
+import { selectionOf } from "../kinds/selection.ts";
+import type { ControllerOptions } from "../transfer/controller-options.ts";
+import { storeRequest } from "../transfer/store-mounts.ts";
+import { transferPod } from "../transfer/transfer-pod.ts";
+import { abandonRestore } from "./abandon-restore.ts";
+import { decideRestore, type RestoreActions, type RestoreStatus } from "./decide-restore.ts";
+import { preparePod } from "./prepare-pod.ts";
+import { dataFolderPaths, observeRestore, restoreIdOf, type SeenRestore, targetName } from "./seen-restore.ts";
+
+/** The controller of Restores whose instances are of this engine; it ignores all others. */
+export function restoreController<Instance extends KubeObject>(
+  engine: EngineControl<Instance>,
+  { image }: ControllerOptions,
+): ReturnType<typeof controller> {
+  return controller<Restore, SeenRestore<Instance>, RestoreActions>(Restore, {
+    name: `${engine.name}-restore`,
+    select: { fieldSelector: selectionOf(engine.kind) },
+    owns: [Pod, Backup, PersistentVolumeClaim, engine.kind as KindRef],
+    watches: [
+      BackupStore,
+      watching(Backup, (backup, cache) =>
+        cache
+          .list(Restore, { namespace: backup.metadata.namespace ?? "" })
+          .filter(({ spec }) => spec.source.backup === backup.metadata.name)
+          .map(keyOf),
+      ),
+      watching<KubeObject>(engine.kind as KindRef, (instance, cache) =>
+        cache
+          .list(Restore, { namespace: instance.metadata.namespace ?? "" })
+          .filter((restore) => targetName(restore) === instance.metadata.name)
+          .map(keyOf),
+      ),
+    ],
+    observe: (restore, context) => observeRestore(restore, context, engine, image),
+    plan: (seen) => decideRestore(seen).step,
+    status: (seen) => decideRestore(seen).status,
+    conditions: (seen) => [succeeded(decideRestore(seen).status)],
+    actions: actionsOf(engine),
+    cleanup: (restore, context) => abandonRestore(restore, context, engine),
+  });
+}
+
+type Handlers<Instance extends KubeObject> = {
+  readonly [Name in keyof RestoreActions]: (
+    args: RestoreActions[Name],
+    context: ReconcileContext,
+    seen: SeenRestore<Instance>,
+  ) => Promise<Result | void>;
+};
+
+function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>): Handlers<Instance> {
+  return {
+    startVerify: ({ pod }, { create }, { restore, store, image = "" }) =>
+      store === undefined
+        ? Promise.resolve()
+        : done(
+            create(
+              transferPod({
+                ...transferOf(restore, pod, image),
+                store,
+                request: request("verify", engine.name, restore, store),
+              }),
+            ),
+          ),
+
+    createSafetyBackup: ({ name }, { create }, { restore, store }) => done(create(safetyBackup(name, restore, store))),
+
+    async createInstance({ name }, context, { restore, original }) {
+      const { namespace = "" } = restore.metadata;
+      const spec = { ...specOf(original), ...restore.spec.newInstance?.spec };
+      const instance = engine.newInstance(name, namespace, spec);
+      const annotations = {
+        ...instance.metadata.annotations,
+        ...restoreAnnotation({ id: restoreIdOf(restore), state: "waiting" }),
+      };
+      // The instance outlives its Restore.
+      const marked = { ...instance, metadata: { ...instance.metadata, annotations } };
+      await context.create(marked, { owner: false }).catch(unlessExists);
+    },
+
+    async mark(mark, { patch }, { target }) {
+      if (target !== undefined) await patch(target.object, { metadata: { annotations: restoreAnnotation(mark) } });
+    },
+
+    async createClaim(_, context, { restore, target }) {
+      if (target === undefined) return;
+      const { claim } = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
+      await context.create(claim, { owner: false }).catch(unlessExists);
+    },
+
+    async discardClaim(_, context, { claim }) {
+      if (claim !== undefined) await context.delete(claim);
+    },
+
+    async startPrepare({ pod }, { create }, { restore, store, image = "", target, claim }) {
+      if (store === undefined || target === undefined || claim === undefined) return;
+      const folder = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
+      const transfer = {
+        ...transferOf(restore, pod, image),
+        store,
+        request: request("fetch", engine.name, restore, store),
+      };
+      await create(preparePod(transfer, folder, claim.metadata.name));
+    },
+
+    async report({ failure }, { event }) {
+      if (failure !== undefined) event("Warning", "RestoreFailed", failure);
+    },
+  };
+}
+
+async function done(write: Promise<unknown>): Promise<void> {
+  await write;
+}
+
+function unlessExists(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error;
+}
+
+function transferOf({ metadata, spec }: Stored<Restore>, name: string, image: string) {
+  const { deadlineSeconds } = spec;
+  return { name, namespace: metadata.namespace ?? "", owner: "restore", image, deadlineSeconds };
+}
+
+function request<Task extends "verify" | "fetch">(task: Task, engine: string, { status }: Restore, store: BackupStore) {
+  const { sha256, encryptionKey, object = "" } = status ?? {};
+  const expected =
+    sha256 === undefined ? undefined : { sha256, ...(encryptionKey === undefined ? {} : { encryptionKey }) };
+  return { task, engine, store: storeRequest(store), object, expected };
+}
+
+function safetyBackup(name: string, { metadata, spec }: Stored<Restore>, store: BackupStore | undefined): Backup {
+  const { instance, deadlineSeconds, attempts } = spec;
+  return Backup({
+    name,
+    namespace: metadata.namespace ?? "",
+    spec: { instance, store: store?.metadata.name ?? "", deadlineSeconds, attempts },
+  });
+}
+
+/** What defaults filled in is taken over too. */
+function specOf(instance: KubeObject | undefined): object {
+  return (instance as { readonly spec?: object } | undefined)?.spec ?? {};
+}
+
+function succeeded({ phase, message = "" }: RestoreStatus): ConditionInit {
+  if (phase === "Succeeded")
+    return { type: "Succeeded", status: "True", reason: "Serving", message: "The instance serves the restored data" };
+  if (phase === "Failed") return { type: "Succeeded", status: "False", reason: "Failed", message };
+  return { type: "Succeeded", status: "Unknown", reason: phase, message };
+}

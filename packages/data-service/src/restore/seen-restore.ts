@@ -1,0 +1,134 @@
+import type { KubeObject, ReconcileContext, Stored } from "setpoint";
+import { PersistentVolumeClaim } from "setpoint/kinds";
+import type { EngineControl, InstanceState } from "../engine/control.ts";
+import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
+import { Backup } from "../kinds/backup.ts";
+import { BackupStore } from "../kinds/backup-store.ts";
+import { Restore } from "../kinds/restore.ts";
+import { transferName } from "../transfer/attempt.ts";
+import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
+
+/** The instance with the restored data, as its operator reports it. */
+export interface SeenInstance<Instance extends KubeObject = KubeObject> {
+  readonly object: Stored<Instance>;
+  readonly uid: string;
+  readonly state: InstanceState;
+  readonly mark: RestoreMark | undefined;
+}
+
+/** Everything that decides about a Restore. */
+export interface SeenRestore<Instance extends KubeObject = KubeObject> {
+  readonly restore: Stored<Restore>;
+  readonly nowMs: number;
+  readonly image: string | undefined;
+  /** The Backup of the source. */
+  readonly backup: Stored<Backup> | undefined;
+  readonly store: BackupStore | undefined;
+  /** The instance that the data are restored into. */
+  readonly target: SeenInstance<Instance> | undefined;
+  /** The instance that the data are of. */
+  readonly original: Stored<Instance> | undefined;
+  readonly safetyBackup: Stored<Backup> | undefined;
+  /** The transfer of the current attempt, in a phase that has one. */
+  readonly transfer: SeenTransfer;
+  /** The claim that the data are prepared on. */
+  readonly claim: Stored<PersistentVolumeClaim> | undefined;
+  /** Another Restore in place of the same instance that has not finished and is older. */
+  readonly ahead: string | undefined;
+}
+
+export function isRestoreFinished({ status }: Restore): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+/** The id of a restore follows from its UID, so that no other has it. */
+export function restoreIdOf({ metadata }: Stored<Restore>): string {
+  return metadata.uid.slice(0, 8);
+}
+
+export function targetName({ spec }: Restore): string {
+  return spec.newInstance?.name ?? spec.instance.name;
+}
+
+export function safetyBackupName({ metadata }: Stored<Restore>): string {
+  return `${metadata.name}-safety`;
+}
+
+/** The pod of the current phase; undefined in a phase without one. */
+export function transferPodOf({ metadata, status }: Stored<Restore>): string | undefined {
+  if (status?.phase === "Verifying") return transferName(metadata.name, "verify", status.attempt);
+  return status?.phase === "Preparing" ? transferName(metadata.name, "prepare", status.attempt) : undefined;
+}
+
+/** Where the prepared claim is mounted, and where the tool finds the snapshot. */
+export const dataFolderPaths = { snapshotFile: "/run/setpoint/snapshot/snapshot", claimFolder: "/run/setpoint/data" };
+
+/** Reads an unfinished Restore from the server: a decision on an old status could repeat a step. */
+export async function observeRestore<Instance extends KubeObject>(
+  cached: Stored<Restore>,
+  context: ReconcileContext,
+  engine: EngineControl<Instance>,
+  image: string | undefined,
+): Promise<SeenRestore<Instance>> {
+  const { name, namespace = "" } = cached.metadata;
+  const fresh = isRestoreFinished(cached) ? cached : await context.fresh(Restore, name, namespace);
+  const restore = fresh?.metadata.uid === cached.metadata.uid ? fresh : cached;
+  const { source, instance } = restore.spec;
+  const backup = source.backup === undefined ? undefined : context.get(Backup, source.backup, namespace);
+  const storeName = restore.status?.store ?? source.stored?.store ?? backup?.spec.store ?? "";
+  const target = await observeTarget(restore, context, engine);
+  const pod = transferPodOf(restore);
+  return {
+    restore,
+    nowMs: context.clock.now(),
+    image,
+    backup,
+    store: context.get(BackupStore, storeName, namespace),
+    target,
+    original: context.get(engine.kind, instance.name, namespace),
+    safetyBackup: context.get(Backup, safetyBackupName(restore), namespace),
+    transfer:
+      pod === undefined
+        ? { state: "missing" }
+        : await observeTransfer(pod, restore.status?.transferUID, namespace, context),
+    claim: claimOf(restore, target, context, engine),
+    ahead: aheadOf(restore, context.list(Restore, { namespace })),
+  };
+}
+
+/** In the steps that stop or start members, what the cache shows of them is too old to decide on. */
+async function observeTarget<Instance extends KubeObject>(
+  restore: Stored<Restore>,
+  context: ReconcileContext,
+  engine: EngineControl<Instance>,
+): Promise<SeenInstance<Instance> | undefined> {
+  const { namespace } = restore.metadata;
+  const name = targetName(restore);
+  const cached = context.get(engine.kind, name, namespace);
+  const object = isRestoreFinished(restore) ? cached : await context.fresh(engine.kind, name, namespace);
+  if (object === undefined) return undefined;
+  return { object, uid: object.metadata.uid, state: engine.state(object), mark: restoreMarkOf(object) };
+}
+
+function claimOf<Instance extends KubeObject>(
+  restore: Stored<Restore>,
+  target: SeenInstance<Instance> | undefined,
+  context: ReconcileContext,
+  engine: EngineControl<Instance>,
+): Stored<PersistentVolumeClaim> | undefined {
+  if (target === undefined || restore.status === undefined) return undefined;
+  const { claim } = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
+  return context.get(PersistentVolumeClaim, claim.metadata.name ?? "", restore.metadata.namespace);
+}
+
+/** Restores in place of one instance take turns. */
+function aheadOf(restore: Stored<Restore>, all: readonly Stored<Restore>[]): string | undefined {
+  const rank = ({ metadata }: Stored<Restore>): string => `${metadata.creationTimestamp} ${metadata.name}`;
+  return all.find(
+    (each) =>
+      targetName(each) === targetName(restore) &&
+      !isRestoreFinished(each) &&
+      each.metadata.uid !== restore.metadata.uid &&
+      rank(each) < rank(restore),
+  )?.metadata.name;
+}

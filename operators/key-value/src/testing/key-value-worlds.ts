@@ -17,9 +17,18 @@ export const subject = (): Setting => {
   return setting;
 };
 
+const begin = [storeClaim, vault, keyValueStore("orders"), backup("first")];
+const source = { instance: ordersReference, source: { backup: "first" } };
+
 export const worlds: readonly StoryInit[] = [
-  story("a backup is taken", storeClaim, vault, keyValueStore("orders"), backup("first")),
-  story("a backup is deleted", storeClaim, vault, keyValueStore("orders"), backup("first"), remove(Backup, "first")),
+  story("a backup is taken", ...begin),
+  story("a backup is deleted", ...begin, remove(Backup, "first")),
+  story("a backup is restored in place", ...begin, Restore({ name: "back", spec: { ...source, inPlace: {} } })),
+  story(
+    "a backup is restored into a new instance",
+    ...begin,
+    Restore({ name: "back", spec: { ...source, newInstance: { name: "copy" } } }),
+  ),
 ];
 
 /** Faults that destroy or change a pod. An attempt that they end leaves its pod, and the next one has another name. */

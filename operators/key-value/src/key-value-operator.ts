@@ -1,4 +1,4 @@
-import { dataServiceControllers, dataServiceWrites } from "@setpoint/data-service";
+import { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "@setpoint/data-service";
 import { defineOperator, type Operator } from "setpoint";
 import { keyValueStores } from "./key-value-controller.ts";
 import { keyValueEngine } from "./key-value-engine.ts";
@@ -8,6 +8,7 @@ export function keyValueOperator(image: string | undefined): Operator {
   return defineOperator({
     name: "key-value",
     controllers: [keyValueStores, ...dataServiceControllers(keyValueEngine, { image })],
-    writes: dataServiceWrites(keyValueEngine),
+    writes: dataServiceWrites,
+    permissions: dataServicePermissions(keyValueEngine),
   });
 }

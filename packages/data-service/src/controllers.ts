@@ -1,7 +1,7 @@
 /** All controllers that an operator gets for its engine. */
 import type { controller, KindRef, KubeObject } from "setpoint";
-import type { WriteVerb } from "setpoint/install";
-import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import type { PolicyRule, WriteVerb } from "setpoint/install";
+import { Pod } from "setpoint/kinds";
 import { backupController } from "./backup/backup-controller.ts";
 import type { EngineControl } from "./engine/control.ts";
 import { Backup } from "./kinds/backup.ts";
@@ -18,13 +18,17 @@ export function dataServiceControllers<Instance extends KubeObject>(
 }
 
 /** What these controllers do to the kinds that they own, for `writes` of `defineOperator`. */
-export function dataServiceWrites<Instance extends KubeObject>({
+export const dataServiceWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new Map<KindRef, readonly WriteVerb[]>([
+  [Pod, ["create", "delete"]],
+  [Backup, ["create", "delete"]],
+]);
+
+/** What they may do beyond that, for `permissions`: instances, claims and Backups have no controller of theirs as owner. */
+export function dataServicePermissions<Instance extends KubeObject>({
   kind,
-}: EngineControl<Instance>): ReadonlyMap<KindRef, readonly WriteVerb[]> {
-  return new Map<KindRef, readonly WriteVerb[]>([
-    [Pod, ["create", "delete"]],
-    [PersistentVolumeClaim, ["create", "delete"]],
-    [Backup, ["create", "delete"]],
-    [kind, ["create", "patch", "delete"]],
-  ]);
+}: EngineControl<Instance>): readonly PolicyRule[] {
+  return [
+    { apiGroups: [kind.group], resources: [kind.plural], verbs: ["create", "patch", "delete"] },
+    { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["create", "delete"] },
+  ];
 }

@@ -6,7 +6,7 @@ export { BackupStore } from "./kinds/backup-store.ts";
 export { ServiceBinding } from "./kinds/service-binding.ts";
 export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
-export { dataServiceControllers, dataServiceWrites } from "./controllers.ts";
+export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
 export type { ControllerOptions } from "./transfer/controller-options.ts";
 export { dataLabels } from "./kinds/labels.ts";
 export type { RestoreMark } from "./engine/restore-mark.ts";

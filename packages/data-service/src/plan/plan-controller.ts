@@ -18,9 +18,8 @@ export function planController<Instance extends KubeObject>(
   return controller<BackupPlan, SeenPlan, PlanActions>(BackupPlan, {
     name: `${engine.name}-backup-plan`,
     select: { fieldSelector: selectionOf(engine.kind) },
-    // They are not owned: deleting a plan must not delete what protects the instance.
-    owns: [Backup],
     watches: [
+      // They are not owned: deleting a plan must not delete what protects the instance.
       watching(Backup, ({ metadata }) => {
         const plan = metadata.labels?.[dataLabels.plan];
         return plan === undefined ? [] : [{ namespace: metadata.namespace ?? "", name: plan }];

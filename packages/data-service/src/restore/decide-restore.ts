@@ -35,6 +35,8 @@ type Phase = RestoreStatus["phase"];
 
 /** How often something is checked whose changes a watch shows too. */
 const checkMs = 5_000;
+/** A wall clock that jumped makes a step look late; this process must have seen the phase for this long itself. */
+const observedMsMin = 60_000;
 const noAttempt = { attempt: undefined, retryAt: undefined, transferUID: undefined };
 
 export function decideRestore(seen: SeenRestore): RestoreDecision {
@@ -307,9 +309,10 @@ function blocked(seen: SeenRestore, status: RestoreStatus, message: string): Res
 }
 
 function late(seen: SeenRestore, status: RestoreStatus): RestoreDecision | undefined {
-  const { deadlineSeconds } = seen.restore.spec;
-  if (seen.nowMs <= Date.parse(status.stepStartedAt ?? "") + deadlineSeconds * 1_000) return undefined;
-  return failed(seen, status, `${status.phase} took longer than ${deadlineSeconds} s: ${status.message ?? ""}`);
+  const deadlineMs = seen.restore.spec.deadlineSeconds * 1_000;
+  const isLate = seen.nowMs > Date.parse(status.stepStartedAt ?? "") + deadlineMs;
+  if (!isLate || seen.inPhaseMs < Math.min(deadlineMs, observedMsMin)) return undefined;
+  return failed(seen, status, `${status.phase} took longer than ${deadlineMs / 1_000} s: ${status.message ?? ""}`);
 }
 
 /** Once members were stopped in place, a failure leads back to the previous data first. */

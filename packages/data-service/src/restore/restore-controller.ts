@@ -13,6 +13,7 @@ import { storeRequest } from "../transfer/store-mounts.ts";
 import { transferPod } from "../transfer/transfer-pod.ts";
 import { abandonRestore } from "./abandon-restore.ts";
 import { decideRestore, type RestoreActions, type RestoreStatus } from "./decide-restore.ts";
+import { PhaseWatch } from "./phase-watch.ts";
 import { preparePod } from "./prepare-pod.ts";
 import { dataFolderPaths, observeRestore, restoreIdOf, type SeenRestore, targetName } from "./seen-restore.ts";
 
@@ -21,12 +22,14 @@ export function restoreController<Instance extends KubeObject>(
   engine: EngineControl<Instance>,
   { image }: ControllerOptions,
 ): ReturnType<typeof controller> {
+  const watch = new PhaseWatch();
   return controller<Restore, SeenRestore<Instance>, RestoreActions>(Restore, {
     name: `${engine.name}-restore`,
     select: { fieldSelector: selectionOf(engine.kind) },
-    owns: [Pod, Backup, PersistentVolumeClaim, engine.kind as KindRef],
+    owns: [Pod, Backup],
     watches: [
       BackupStore,
+      PersistentVolumeClaim,
       watching(Backup, (backup, cache) =>
         cache
           .list(Restore, { namespace: backup.metadata.namespace ?? "" })
@@ -40,12 +43,15 @@ export function restoreController<Instance extends KubeObject>(
           .map(keyOf),
       ),
     ],
-    observe: (restore, context) => observeRestore(restore, context, engine, image),
+    observe: (restore, context) => observeRestore(restore, context, engine, { image, watch }),
     plan: (seen) => decideRestore(seen).step,
     status: (seen) => decideRestore(seen).status,
     conditions: (seen) => [succeeded(decideRestore(seen).status)],
     actions: actionsOf(engine),
-    cleanup: (restore, context) => abandonRestore(restore, context, engine),
+    cleanup(restore, context) {
+      watch.forget(restore.metadata.uid);
+      return abandonRestore(restore, context, engine);
+    },
   });
 }
 

@@ -5,6 +5,7 @@ import { type RestoreMark, restoreMarkOf } from "../engine/restore-mark.ts";
 import { Backup } from "../kinds/backup.ts";
 import { BackupStore } from "../kinds/backup-store.ts";
 import { Restore } from "../kinds/restore.ts";
+import type { PhaseWatch } from "./phase-watch.ts";
 import { transferName } from "../transfer/attempt.ts";
 import { observeTransfer, type SeenTransfer } from "../transfer/observe-transfer.ts";
 
@@ -20,6 +21,8 @@ export interface SeenInstance<Instance extends KubeObject = KubeObject> {
 export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly restore: Stored<Restore>;
   readonly nowMs: number;
+  /** For how long this process has seen it in its phase. */
+  readonly inPhaseMs: number;
   readonly image: string | undefined;
   /** The Backup of the source. */
   readonly backup: Stored<Backup> | undefined;
@@ -68,7 +71,7 @@ export async function observeRestore<Instance extends KubeObject>(
   cached: Stored<Restore>,
   context: ReconcileContext,
   engine: EngineControl<Instance>,
-  image: string | undefined,
+  { image, watch }: { readonly image: string | undefined; readonly watch: PhaseWatch },
 ): Promise<SeenRestore<Instance>> {
   const { name, namespace = "" } = cached.metadata;
   const fresh = isRestoreFinished(cached) ? cached : await context.fresh(Restore, name, namespace);
@@ -81,6 +84,7 @@ export async function observeRestore<Instance extends KubeObject>(
   return {
     restore,
     nowMs: context.clock.now(),
+    inPhaseMs: inPhase(restore, watch, context),
     image,
     backup,
     store: context.get(BackupStore, storeName, namespace),
@@ -94,6 +98,13 @@ export async function observeRestore<Instance extends KubeObject>(
     claim: claimOf(restore, target, context, engine),
     ahead: aheadOf(restore, context.list(Restore, { namespace })),
   };
+}
+
+function inPhase(restore: Stored<Restore>, watch: PhaseWatch, { clock }: ReconcileContext): number {
+  const { uid } = restore.metadata;
+  if (!isRestoreFinished(restore)) return watch.note(uid, restore.status?.phase ?? "", clock);
+  watch.forget(uid);
+  return 0;
 }
 
 /** In the steps that stop or start members, what the cache shows of them is too old to decide on. */

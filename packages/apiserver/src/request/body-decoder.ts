@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { type ApiError, type ApiRequest, isApiError, messageOf } from "@setpoint/apimachinery";
 import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { checkJsonBounds, checkValueBounds } from "./body-bounds.ts";
+import { duplicateFields } from "./duplicate-fields.ts";
 import { type ParsedYaml, parseYaml } from "./parse-yaml.ts";
 
 /** Throws an Error that names the problem in the bytes. */
@@ -15,7 +16,7 @@ export interface DecodedBody {
   readonly mediaType: string;
   /** Undefined when the request has no body. */
   readonly value: unknown;
-  /** Keys that stood twice in the text: `duplicate field "spec.x"`. */
+  /** Keys that stood twice in the text, as upstream reports them: `duplicate field "spec.x"`. */
   readonly duplicates: readonly string[];
 }
 
@@ -41,7 +42,7 @@ export async function decodeBody(
   if (body.length === 0) return { mediaType, value: undefined, duplicates: none };
   const decoder = decoders.get(mediaType);
   if (decoder !== undefined) return { mediaType, value: decodedBy(decoder, body), duplicates: none };
-  if (mediaType.endsWith("json")) return { mediaType, value: parseJson(body), duplicates: none };
+  if (mediaType.endsWith("json")) return jsonBody(mediaType, body);
   if (mediaType.endsWith("yaml")) return yamlBody(mediaType, body, decodeYaml);
   const known = ["application/json", "application/yaml", ...decoders.keys()];
   throw unsupportedMediaType(known);
@@ -51,6 +52,11 @@ function mediaTypeOf(header: string | undefined): string {
   if (header === undefined || header === "") return "application/json";
   const end = header.indexOf(";");
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+function jsonBody(mediaType: string, body: Uint8Array): DecodedBody {
+  const value = parseJson(body);
+  return { mediaType, value, duplicates: duplicateFields(body, value) };
 }
 
 /** Whatever a decoder stumbles over is in the body. */
@@ -91,12 +97,13 @@ async function yamlBody(mediaType: string, body: Uint8Array, decodeYaml: DecodeY
 
 const openBrace = 0x7b;
 
-/** Most YAML that clients apply is JSON. */
+/** Most YAML that clients apply is JSON. The YAML parser reports repeated keys, with their lines. */
 function jsonIn(body: Uint8Array): { readonly value: unknown } | undefined {
   if (body[0] !== openBrace) return undefined;
   checkJsonBounds(body);
   try {
-    return { value: JSON.parse(textOf(body)) };
+    const value: unknown = JSON.parse(textOf(body));
+    return duplicateFields(body, value).length === 0 ? { value } : undefined;
   } catch {
     return undefined;
   }

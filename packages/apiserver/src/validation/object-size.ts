@@ -8,14 +8,16 @@ export const objectBytesMax: number = 1.5 * 1024 * 1024;
 const bytesOfValue = 4;
 
 /**
- * Refuses an object that is too large to be stored.
- *
- * Errors: `ApiError` 413 with the text of etcd. Caveat: characters are counted, and what JSON adds to them is
+ * Whether an object is too large to be stored. Caveat: characters are counted, and what JSON adds to them is
  * not.
  */
-export function checkObjectSize(object: object): void {
-  if (sizeOf(object) <= objectBytesMax) return;
-  throw new ApiError(failure(413, "RequestEntityTooLarge", "etcdserver: request is too large"));
+export function isTooLarge(object: object): boolean {
+  return sizeOf(object) > objectBytesMax;
+}
+
+/** Upstream passes on what etcd answers: a 500 without a reason. */
+export function tooLargeForStorage(): ApiError {
+  return new ApiError(failure(500, "", "etcdserver: request is too large"));
 }
 
 /** Runs on every write, so it makes nothing: no lists, no iterators. */

@@ -42,7 +42,8 @@ export function patchObject(
   const options = parseWriteOptions(query, headers?.["user-agent"] ?? "", "PatchOptions");
   checkPatchOptions(served, options, mediaType);
   if (mediaType === applyPatchType) return applyObject(context, served, options, body, duplicates);
-  const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, duplicates };
+  const problems = mediaType === jsonPatchType ? duplicates.map((each) => `json patch ${each}`) : duplicates;
+  const settings = { fieldValidation: options.fieldValidation, warnings: served.warnings, duplicates: problems };
   return writeObject(context, served, options, {
     name: served.attributes.name,
     needsResourceVersion: false,

@@ -4,14 +4,21 @@ import { createServer, type Server } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock, Logger } from "@setpoint/host";
-import { type WebSocket, WebSocketServer } from "ws";
+import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
 import { answer, refuse } from "./answers.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { serveContainerLogs } from "./container-logs.ts";
 import { execProtocols, runExecSession } from "./exec-session.ts";
-import { portForwardProtocols, portsMax, portsOf, runPortForwardSession } from "./port-forward-session.ts";
+import {
+  channelProtocol,
+  type ConnectToPort,
+  portsMax,
+  portsOf,
+  runPortForwardSession,
+} from "./port-forward-session.ts";
 import { isRefusal, type Refusal, type RequestAccess } from "./request-access.ts";
 import { readTarget, type RequestTarget } from "./request-target.ts";
+import { serveSpdyPortForward, spdyProtocol, tunnelProtocol } from "./spdy-port-forward.ts";
 import type { PodNetwork } from "../network/pod-network.ts";
 import type { PodWorker } from "../workers/pod-worker.ts";
 
@@ -183,14 +190,18 @@ export class KubeletServer implements AsyncDisposable {
   #portForward({ request, socket, head }: Upgrade, pod: PodWorker | undefined, query: URLSearchParams): void {
     const podIP = pod?.podIP;
     if (podIP === undefined) return refuse(socket, 404, "the pod has no address on this node");
-    const offered = request.headers["sec-websocket-protocol"]?.split(",").map((each) => each.trim()) ?? [];
-    if (!portForwardProtocols.some((protocol) => offered.includes(protocol)))
-      return refuse(socket, 400, portForwardNeeds);
-    const ports = portsOf(query);
+    const connect: ConnectToPort = (port) => this.#options.connect(podIP, port);
+    if (isSpdy(request)) return upgradeToSpdy({ request, socket, head }, connect);
+    const offered = listOf(request.headers["sec-websocket-protocol"]);
+    const protocol = portForwardProtocols.find((each) => offered.includes(each));
+    const isTunnel = protocol === tunnelProtocol;
+    if (protocol === undefined) return refuse(socket, 400, portForwardNeeds);
+    const ports = isTunnel ? [] : portsOf(query);
     if (ports === undefined) return refuse(socket, 400, `name 1 to ${portsMax} ports between 1 and 65535`);
     this.#portForwards.handleUpgrade(request, socket, head, (webSocket) => {
       endOnError(webSocket);
-      runPortForwardSession(webSocket, ports, (port) => this.#options.connect(podIP, port));
+      if (isTunnel) serveSpdyPortForward(createWebSocketStream(webSocket), connect);
+      else runPortForwardSession(webSocket, ports, connect);
     });
   }
 
@@ -214,13 +225,32 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-const portForwardNeeds = "port-forward needs a WebSocket (v4.channel.k8s.io); SPDY is not spoken here";
+const portForwardProtocols = [tunnelProtocol, channelProtocol] as const;
+const portForwardNeeds = `port-forward needs a WebSocket (${portForwardProtocols.join(" or ")}) or SPDY/3.1 (${spdyProtocol})`;
 const tooManyStreams = "Too many streams on this node: try again later";
 
 function webSocketServer(protocols: readonly string[]): WebSocketServer {
   const handleProtocols = (offered: ReadonlySet<string>): string | false =>
     protocols.find((protocol) => offered.has(protocol)) ?? false;
   return new WebSocketServer({ noServer: true, handleProtocols, maxPayload: frameBytesMax });
+}
+
+function listOf(header: string | string[] | undefined): readonly string[] {
+  return [header ?? []].flat().flatMap((each) => each.split(",").map((part) => part.trim()));
+}
+
+function isSpdy({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "spdy/3.1";
+}
+
+/** What clients fall back to that cannot open a WebSocket. */
+function upgradeToSpdy({ request, socket, head }: Upgrade, connect: ConnectToPort): void {
+  if (!listOf(request.headers["x-stream-protocol-version"]).includes(spdyProtocol))
+    return refuse(socket, 403, portForwardNeeds);
+  const answer = ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: SPDY/3.1"];
+  socket.write(`${[...answer, `X-Stream-Protocol-Version: ${spdyProtocol}`].join("\r\n")}\r\n\r\n`);
+  if (head.length > 0) socket.unshift(head);
+  serveSpdyPortForward(socket, connect);
 }
 
 /** A frame that breaks the protocol ends its session, not this process. */

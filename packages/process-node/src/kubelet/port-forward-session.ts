@@ -3,8 +3,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
-/** kubectl speaks SPDY here, which this node does not. */
-export const portForwardProtocols = ["v4.channel.k8s.io"] as const;
+export const channelProtocol = "v4.channel.k8s.io";
 
 /** As many ports as one session may name. */
 export const portsMax = 16;

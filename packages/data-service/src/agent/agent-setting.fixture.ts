@@ -69,7 +69,7 @@ export class AgentSetting implements Disposable {
   };
   activeKey: string | undefined;
   data = sampleData(200_000);
-  partBytes = 16 * 1024 * 1024;
+  partBytes = 8 * 1024 * 1024;
   place: AgentRequest["store"]["place"] = { type: "folder", folder: this.store };
   storage: (() => BackupStorage) | undefined;
   engines: Readonly<Record<string, EngineAgent>> = { sample: sampleEngine(() => this.data) };

@@ -9,7 +9,7 @@ function reasonOf({ result }: Ran): string {
 
 test.each([["plain"], ["encrypted"]])("a %s backup is verified, fetched and deleted", async (kind) => {
   using setting = new AgentSetting();
-  setting.data = sampleData(17 * 1024 * 1024);
+  setting.data = sampleData(9 * 1024 * 1024);
   if (kind === "encrypted") setting.encrypt("2026");
   const { exitCode, result } = await setting.run({ task: "backup", object });
   expect(result).toMatchObject({

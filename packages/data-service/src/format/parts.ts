@@ -1,10 +1,10 @@
-/** A stream in a store: parts of at most 16 MiB, `OBJECT/00000001` and so on. */
+/** A stream in a store: parts of at most 8 MiB, `OBJECT/00000001` and so on. */
 import { createHash } from "node:crypto";
 import type { BackupStorage } from "../storage/backup-storage.ts";
 import { damaged } from "./sealed-header.ts";
 
 /** Two of them are in memory during a backup: one is filled while the one before is on its way. */
-export const partBytesMax: number = 16 * 1024 * 1024;
+export const partBytesMax: number = 8 * 1024 * 1024;
 export const partsMax = 99_999_999;
 
 export function partPath(object: string, index: number): string {
@@ -34,6 +34,7 @@ export async function writeParts(
     for await (const part of partsOf(stream, partBytes)) {
       hash.update(part);
       bytes += part.length;
+      // From here on the memory of the part before may be filled again.
       await onItsWay;
       onItsWay = storage.write(partPath(object, parts++), part, signal);
       // A failure is thrown by the await above or below; until then it must not count as unhandled.
@@ -66,15 +67,18 @@ export async function* readParts(
   if (hash.digest("hex") !== stored.sha256) throw damaged(object, "the SHA-256 of the stored bytes is wrong");
 }
 
-/** Pieces of exactly `size` bytes, but for the last; one empty piece for an empty stream. */
+/**
+ * Pieces of exactly `size` bytes, but for the last; one empty piece for an empty stream. The memory of a piece is used again for the piece after the
+ * next one: garbage of this size would pile up faster than it is collected.
+ */
 async function* partsOf(stream: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
-  let part = Buffer.allocUnsafe(size);
+  let [part, spare] = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];
   let filled = 0;
   for await (const bytes of stream) {
     for (let at = 0; at < bytes.length;) {
       if (filled === size) {
         yield part;
-        part = Buffer.allocUnsafe(size);
+        [part, spare] = [spare, part];
         filled = 0;
       }
       const count = Math.min(size - filled, bytes.length - at);

@@ -81,20 +81,24 @@ interface Chunk {
 
 /** Chunks of exactly `size` bytes; the last one has between 0 and `size`, and 0 only when there are no data at all. */
 async function* chunksOf(data: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk> {
-  let waiting: Uint8Array[] = [];
-  let length = 0;
+  let waiting: Buffer = Buffer.alloc(0);
   for await (const bytes of data) {
-    waiting.push(bytes);
-    length += bytes.length;
-    if (length <= size) continue;
-    const joined = Buffer.concat(waiting);
     let at = 0;
-    // The last full chunk waits: whether it is the last of all is not known yet.
-    for (; joined.length - at > size; at += size) yield { bytes: joined.subarray(at, at + size), last: false };
-    waiting = [joined.subarray(at)];
-    length = joined.length - at;
+    // A full chunk waits until the next byte: whether it is the last of all is not known before.
+    while (waiting.length + bytes.length - at > size) {
+      const missing = size - waiting.length;
+      const rest = bytes.subarray(at, at + missing);
+      yield { bytes: waiting.length === 0 ? asBuffer(rest) : Buffer.concat([waiting, rest]), last: false };
+      waiting = Buffer.alloc(0);
+      at += missing;
+    }
+    waiting = Buffer.concat([waiting, bytes.subarray(at)]);
   }
-  yield { bytes: Buffer.concat(waiting), last: true };
+  yield { bytes: waiting, last: true };
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 interface Opened {
@@ -104,13 +108,13 @@ interface Opened {
 
 async function readHeader(stored: AsyncIterable<Uint8Array>, key: EncryptionKey, object: string): Promise<Opened> {
   const source = stored[Symbol.asyncIterator]();
-  let start = Buffer.alloc(0);
+  let start: Buffer = Buffer.alloc(0);
   for (;;) {
     const header = parseHeader(start, key, object);
     if (header !== undefined) return { header, rest: resumed(start.subarray(header.bytes.length), source) };
     const next = start.length > headerBytesMax ? undefined : await source.next();
     if (next === undefined || next.done === true) throw damaged(object, "its header is cut off");
-    start = Buffer.concat([start, next.value]);
+    start = start.length === 0 ? asBuffer(next.value) : Buffer.concat([start, next.value]);
   }
 }
 

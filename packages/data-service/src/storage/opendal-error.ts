@@ -14,11 +14,21 @@ const detailLengthMax = 160;
 export function translateOpendalError(error: unknown, action: string, place: string): TransferError {
   const text = error instanceof Error ? error.message : String(error);
   const { kind, detail } = parseOpendalError(text);
-  const reason = full.test(text) ? "StoreFull" : reasonOf(kind);
+  const reason = full.test(text)
+    ? "StoreFull"
+    : isClientError(text)
+      ? reasonOf(kind, "StoreRefused")
+      : reasonOf(kind, "StoreUnreachable");
   return new TransferError(reason, `Cannot ${action} in ${place}: ${detail}. ${advice(reason)}`);
 }
 
-function reasonOf(kind: string): TransferReason {
+/** A status that the same request gets again. */
+function isClientError(text: string): boolean {
+  const status = Number(/\bstatus: (\d{3})/.exec(text)?.[1] ?? 0);
+  return status >= 400 && status < 500 && ![408, 409, 423, 425, 429].includes(status);
+}
+
+function reasonOf(kind: string, otherwise: TransferReason): TransferReason {
   switch (kind) {
     case "NotFound":
       return "BackupMissing";
@@ -27,9 +37,10 @@ function reasonOf(kind: string): TransferReason {
     case "Unsupported":
     case "NotADirectory":
     case "IsADirectory":
+    case "IsSameFile":
       return "StoreRefused";
     default:
-      return "StoreUnreachable";
+      return otherwise;
   }
 }
 
@@ -48,11 +59,23 @@ function advice(reason: TransferReason): string {
 
 function parseOpendalError(text: string): ParsedError {
   const kind = /^(\w+) \(\w+\)/.exec(text)?.[1] ?? "Unexpected";
+  const answer = answerOf(text) ?? sourceOf(text);
+  return { kind, detail: answer === undefined ? kind : `${kind}, ${answer}` };
+}
+
+/** What an object store answered: its code and the HTTP status, and no word of its own. */
+function answerOf(text: string): string | undefined {
   const code = /\bcode: "([\w.]+)"/.exec(text)?.[1];
   const status = /\bstatus: (\d{3})/.exec(text)?.[1];
-  const source = text.slice(text.lastIndexOf("=> ") + 1).replace(/^> /, "");
+  const facts = [code, status === undefined ? undefined : `HTTP ${status}`].filter((fact) => fact !== undefined);
+  return facts.length === 0 ? undefined : `the store answered ${facts.join(", ")}`;
+}
+
+/** The last cause, such as that of the operating system. */
+function sourceOf(text: string): string | undefined {
+  const at = text.lastIndexOf("=> ");
+  if (at === -1) return undefined;
   // A URL may be signed; what follows the question mark stays out.
-  const plain = source.replaceAll(/\?\S*/g, "").replaceAll(/\s+/g, " ").slice(0, detailLengthMax);
-  const answer = code === undefined ? plain : `the store answered ${code}${status === undefined ? "" : ` (${status})`}`;
-  return { kind, detail: `${kind}, ${answer}` };
+  const plain = text.slice(at + 3).replaceAll(/\?\S*/g, "");
+  return plain.replaceAll(/\s+/g, " ").slice(0, detailLengthMax);
 }

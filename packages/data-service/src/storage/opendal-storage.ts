@@ -11,7 +11,7 @@ export interface StoragePatience {
   readonly retries: number;
   readonly retryDelayMsMin: number;
   readonly callMsMax: number;
-  /** For calls that move a part: 16 MiB at 2 Mbit/s take 64 s. */
+  /** For calls that move a part: 8 MiB at 1 Mbit/s take 64 s. */
   readonly transferMsMax: number;
 }
 

@@ -19,9 +19,14 @@ export interface Ended {
   readonly text: string;
 }
 
-export function runProgram(program: string, args: readonly string[], cwd: string): Promise<Ended> {
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd, env: environment({}), maxBuffer: 16 * 1024 * 1024 };
+    const options = { cwd, env: environment(env), maxBuffer: 16 * 1024 * 1024 };
     const child = execFile(program, [...args], options, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? 128, text: stdout + stderr }),
     );

@@ -7,6 +7,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
+import { Kubectl } from "./kubectl/kubectl.ts";
+import { missingForPods } from "./node/test-cluster.ts";
 import { environment, expectStartWorks, expectTestPasses, runProgram } from "./operator-project.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -93,31 +95,79 @@ async function expectProjectWorks(): Promise<void> {
 }
 
 outside.each(["^C in a terminal", "the end of npx alone"])("%s stops npx setpoint up and its cluster", async (how) => {
+  await using up = await startUp();
+  if (how === "^C in a terminal") process.kill(-up.pid, "SIGINT");
+  else process.kill(up.pid, "SIGTERM");
+  await up.closed;
+  expect(up.printed()).toMatch(/SIG(INT|TERM): stopping/);
+});
+
+const missing = missingForPods();
+if (missing !== "") console.warn(`skipped: the operator's image in a pod: ${missing}`);
+
+test.skipIf(without !== undefined || missing !== "")(
+  "the project's image, loaded, runs in setpoint up by the generated manifests and reconciles",
+  async () => {
+    const image = "registry.example.com/ice-cream:1";
+    const cache = { XDG_CACHE_HOME: join(folder, "cache") };
+    const archive = join(project, "ice-cream-operator.tar");
+    expect(await runProgram("npm", ["run", "-s", "build", "--", "--image", image], project)).toMatchObject({ code: 0 });
+    await using up = await startUp(cache);
+    using kubectl = new Kubectl(readFileSync(up.kubeconfig, "utf8"));
+    const loaded = await runProgram("npx", ["setpoint", "image", "load", archive], home, cache);
+    expect(loaded.text).toMatch(/^Loaded registry\.example\.com\/ice-cream:1, sha256:[0-9a-f]{64}$/m);
+    expect(up.printed()).toMatch(/^The nodes can run \d+ images; "setpoint image list" shows them$/m);
+    const { text } = await runProgram("npm", ["run", "-s", "manifests", "--", "--image", image], project);
+    await kubectl.ok(`apply --server-side -f ${kubectl.file("operator.yaml", text)}`);
+    await kubectl.ok("wait --for=condition=Available deployment --all -n ice-cream-system --timeout=25s");
+    const object = `{apiVersion: ice-cream.example.com/v1, kind: IceCream, metadata: {name: first}, spec: {greeting: hi}}`;
+    await kubectl.ok(`apply -f ${kubectl.file("first.yaml", object)}`);
+    await kubectl.ok("wait --for=create configmap/first-greeting --timeout=20s");
+    expect(await kubectl.ok("get configmap first-greeting -o jsonpath={.data.greeting}")).toBe("hi");
+    await kubectl.ok("delete namespace ice-cream-system --wait=false");
+  },
+);
+
+interface RunningUp extends AsyncDisposable {
+  readonly pid: number;
+  readonly kubeconfig: string;
+  /** Resolves when the last process has ended that holds its output. */
+  readonly closed: Promise<void>;
+  printed(): string;
+}
+
+async function startUp(env: NodeJS.ProcessEnv = {}): Promise<RunningUp> {
   const kubeconfig = join(folder, "up-kubeconfig");
   const args = ["setpoint", "up", "--in-memory", "--port", "0", "--kubeconfig", kubeconfig];
   // A group of its own, as a terminal gives it to a command.
-  const child = spawn("npx", args, { cwd: home, env: environment({}), detached: true });
+  const child = spawn("npx", args, { cwd: home, env: environment(env), detached: true });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   }
-  // The pipes close when the last process that holds them has ended.
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const pid = child.pid ?? 0;
+  const up: RunningUp = {
+    ...{ pid, kubeconfig, closed },
+    printed: () => printed,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 30_000).unref())]);
+      try {
+        process.kill(-pid, "SIGKILL");
+      } catch {
+        // All of them have ended.
+      }
+    },
+  };
   try {
     await vi.waitFor(() => expect(printed).toContain("Ready: https://"), { timeout: 60_000 });
-    if (how === "^C in a terminal") process.kill(-pid, "SIGINT");
-    else process.kill(pid, "SIGTERM");
-    await closed;
-    expect(printed).toMatch(/SIG(INT|TERM): stopping/);
-  } finally {
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // All of them have ended.
-    }
+  } catch (error) {
+    await up[Symbol.asyncDispose]();
+    throw error;
   }
-});
+  return up;
+}
 
 outside("an older Node gets one sentence", async () => {
   const older = join(folder, "older-node.mjs");

@@ -8,6 +8,7 @@ import { dashboard } from "./commands/dashboard.ts";
 import { dev } from "./commands/dev.ts";
 import { fault } from "./commands/fault.ts";
 import { generate } from "./commands/generate.ts";
+import { image } from "./commands/image.ts";
 import { manifests } from "./commands/manifests.ts";
 import { node } from "./commands/node.ts";
 import { plan } from "./commands/plan.ts";
@@ -27,6 +28,7 @@ export { endWithParent } from "./end-with-parent.ts";
 const commands: readonly Command[] = [
   up,
   store,
+  image,
   fault,
   run,
   dev,

@@ -4,7 +4,9 @@ import { SetpointError } from "@setpoint/apimachinery";
 /** The codes of the errors that a caller may handle. */
 export type NodeErrorCode =
   | "ERR_IMAGE_UNKNOWN"
+  | "ERR_IMAGE_ARCHIVE"
   | "ERR_IMAGE_BUILD"
+  | "ERR_IMAGE_CATALOGUE"
   | "ERR_IMAGE_VERSION"
   | "ERR_NO_DISK_SPACE"
   | "ERR_NO_NETWORK"

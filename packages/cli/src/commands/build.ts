@@ -22,7 +22,9 @@ export const build: Command = {
     const out = resolve(values.output ?? `${name}-operator.tar`);
     const digest = await buildOperatorImage({ file, reference, out });
     output.out(`Wrote ${out}: image ${reference}, ${digest}\n`);
-    output.err(`Next: docker load -i ${out}, or ctr images import ${out}, or skopeo copy oci-archive:${out} …\n`);
+    output.err(
+      `Next: setpoint image load ${out}, or docker load -i ${out}, or ctr images import ${out}, or skopeo copy oci-archive:${out} …\n`,
+    );
     return 0;
   },
 };

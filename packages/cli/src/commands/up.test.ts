@@ -37,3 +37,18 @@ test("a file of faults that cannot be read is named", () => {
     /^Cannot read the faults in .*faults\.yaml: Tabs are not allowed as indentation at line 2, column 1$/,
   );
 });
+
+test("an image catalogue is read from --images, else from images.yaml of the data directory", () => {
+  const text = "images: [{ name: tools, suite: trixie, packages: [busybox-static] }]\n";
+  const closure = { suite: "trixie", packages: ["busybox-static"] };
+  writeFileSync(join(folder, "images.yaml"), text);
+  const expected = { "docker.io/library/tools:latest": { closure } };
+  expect(parseUpOptions(["--data-dir", folder]).localImages).toEqual(expected);
+  expect(parseUpOptions(["--images", join(folder, "images.yaml")]).localImages).toEqual(expected);
+  expect(parseUpOptions(["--data-dir", join(folder, "other")]).localImages).toEqual({});
+  writeFileSync(join(folder, "wrong.yaml"), text.replace("trixie", "7"));
+  expect(() => parseUpOptions(["--images", join(folder, "wrong.yaml")])).toThrow(
+    "Cannot use the image catalogue: images[0].suite: expected a text, got 7",
+  );
+  expect(() => parseUpOptions(["--images", join(folder, "none.yaml")])).toThrow(/^Cannot read image catalogue ".*none/);
+});

@@ -3,10 +3,13 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { SetpointError, messageOf } from "@setpoint/apimachinery";
 import { type FaultPlan, parseFaultPlan } from "@setpoint/controlplane";
+import type { ImageSource } from "@setpoint/process-node";
 import { parse } from "yaml";
 import { startCluster } from "../cluster/cluster.ts";
 import { prepareFolder } from "../cluster/prepare-folder.ts";
 import { parseNumber, untilSignal, usageError, type Command } from "../command.ts";
+import { catalogueFile, readImageCatalogue } from "../image/catalogue-file.ts";
+import { knownImages } from "../image/known-images.ts";
 import { writeText } from "../write-text.ts";
 
 const nodesMax = 10;
@@ -19,6 +22,8 @@ export interface UpOptions {
   readonly nodes: number;
   readonly quiet: boolean;
   readonly faults: FaultPlan | undefined;
+  /** Added by the image catalogue of the user, by name. */
+  readonly localImages: Readonly<Record<string, ImageSource>>;
 }
 
 /** Flags of `setpoint up`; throws `ERR_USAGE`. */
@@ -38,6 +43,7 @@ export function parseUpOptions(args: readonly string[]): UpOptions {
     nodes: parseNumber("nodes", values.nodes, 1, nodesMax),
     quiet: values.quiet ?? false,
     faults: values.faults === undefined ? undefined : readFaults(values.faults),
+    localImages: readImageCatalogue(catalogueFile(values.images, directory)),
   };
 }
 
@@ -62,6 +68,7 @@ interface UpFlags {
   readonly nodes?: string;
   readonly quiet?: boolean;
   readonly faults?: string;
+  readonly images?: string;
 }
 
 function parseFlags(args: readonly string[]): UpFlags {
@@ -76,6 +83,7 @@ function parseFlags(args: readonly string[]): UpFlags {
       nodes: text,
       quiet: yes,
       faults: text,
+      images: text,
     };
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (cause) {
@@ -86,7 +94,8 @@ function parseFlags(args: readonly string[]): UpFlags {
 /** `setpoint up`: a cluster in the foreground. */
 export const up: Command = {
   name: "up",
-  usage: "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--faults FILE] [--quiet]",
+  usage:
+    "up [--data-dir DIR | --in-memory] [--port N] [--kubeconfig FILE] [--nodes N] [--faults FILE] [--images FILE] [--quiet]",
   summary: "Start a Kubernetes control plane and its nodes; serves until ^C.",
   async run(args) {
     const options = parseUpOptions(args);
@@ -99,6 +108,7 @@ export const up: Command = {
     process.stdout.write(
       `Ready: ${cluster.url}, kubeconfig ${options.kubeconfig}, ${options.nodes} node${options.nodes === 1 ? "" : "s"}\n`,
     );
+    say(`The nodes can run ${knownImages(options.localImages).length} images; "setpoint image list" shows them`);
     const signal = await stopped;
     say(`${signal}: stopping`);
     return 0;

@@ -1,28 +1,32 @@
 /** From the image name of a manifest to its source. */
 import { nodeError } from "../errors.ts";
 import type { CatalogueEntry } from "./debian-catalogue.ts";
+import { canonicalImageName } from "./image-reference.ts";
 import type { ImageSource } from "./image.ts";
 
 /** Finds the source of an image by its name. */
 export interface ImageCatalog {
-  /** Throws ERR_IMAGE_UNKNOWN with what is known. */
+  /** What a program or a catalogue file added. */
+  findLocal(image: string): ImageSource | undefined;
+  /** Throws ERR_IMAGE_UNKNOWN with the commands that load and list images. */
   find(image: string): ImageSource;
 }
 
-/** `localImages` are looked up first, by their exact name. */
+/** `localImages` are looked up first. */
 export function createImageCatalog(
   entries: readonly CatalogueEntry[],
   localImages: Readonly<Record<string, ImageSource>> = {},
 ): ImageCatalog {
+  const local = new Map(Object.entries(localImages).map(([name, source]) => [canonicalImageName(name), source]));
+  const findLocal = (image: string): ImageSource | undefined => local.get(canonicalImageName(image));
   return {
+    findLocal,
     find(image) {
-      const local = localImages[image] ?? localImages[`${image}:latest`];
-      if (local !== undefined) return local;
       const { repository, tag } = parseImageName(image);
       const entry = entries.find(({ repositories }) => repositories.includes(repository));
-      const source = entry?.tags[tag];
+      const source = findLocal(image) ?? entry?.tags[tag];
       if (source !== undefined) return source;
-      throw nodeError("ERR_IMAGE_UNKNOWN", unknownImage(image, entry, entries, localImages));
+      throw nodeError("ERR_IMAGE_UNKNOWN", unknownImage(image, entry));
     },
   };
 }
@@ -35,15 +39,8 @@ export function parseImageName(image: string): { readonly repository: string; re
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
-function unknownImage(
-  image: string,
-  entry: CatalogueEntry | undefined,
-  entries: readonly CatalogueEntry[],
-  localImages: Readonly<Record<string, ImageSource>>,
-): string {
-  if (entry !== undefined) {
-    return `Cannot pull image "${image}": the tag is not in this node's catalogue; known tags: ${Object.keys(entry.tags).join(", ")}`;
-  }
-  const known = [...entries.flatMap(({ repositories }) => repositories), ...Object.keys(localImages)];
-  return `Cannot pull image "${image}": the repository is not in this node's catalogue; known: ${known.join(", ")}`;
+function unknownImage(image: string, entry: CatalogueEntry | undefined): string {
+  const what = `Cannot pull image "${image}": this node has no image of that name`;
+  const tags = entry === undefined ? "" : `, but tags ${Object.keys(entry.tags).join(", ")}`;
+  return `${what}${tags}; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run`;
 }

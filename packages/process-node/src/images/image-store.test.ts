@@ -16,6 +16,7 @@ import { silentLogger } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { debianCatalogue } from "./debian-catalogue.ts";
 import { createImageCatalog } from "./image-catalog.ts";
+import { LoadedImages } from "./oci/loaded-images.ts";
 import { ImageStore, type ImageStoreOptions } from "./image-store.ts";
 
 function folder(): string {
@@ -66,7 +67,7 @@ function otherBuilder(directory: string): ChildProcess {
       await new Promise((resolve) => setTimeout(resolve, 700));
       writeFileSync(root + "/made", String(process.pid));
     };
-    const catalog = { find: () => (${JSON.stringify(plain)}) };
+    const catalog = { find: () => (${JSON.stringify(plain)}), findLocal: () => undefined };
     const store = new ImageStore({ clock: systemClock, log: silentLogger, directory: ${JSON.stringify(directory)}, catalog, extract });
     await store.ensure("hello:1");`;
   const args = ["--conditions=@setpoint/source", "--input-type=module", "-e", script];
@@ -149,8 +150,41 @@ test("a full disk is reported before anything is fetched", async () => {
   });
 });
 
-test("an unknown tag names the known ones, an unknown repository the known repositories", () => {
+test("an image that this node does not have names the commands that load and list images, and a tag that it has", () => {
   const images = store(folder());
-  expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow("known tags: v3.4.23, v3.5.16");
-  expect(() => images.has("nginx")).toThrow(/Cannot pull image "nginx": .* known: quay.io\/coreos\/etcd/);
+  expect(() => images.has("quay.io/coreos/etcd:v9")).toThrow(
+    "no image of that name, but tags v3.4.23, v3.5.16; load it",
+  );
+  expect(() => images.has("nginx")).toThrow(
+    'Cannot pull image "nginx": this node has no image of that name; load it with "setpoint image load FILE"; "setpoint image list" shows what this node can run',
+  );
+});
+
+test("a loaded image is found without a pull, before the catalogue, and after what a program named", async () => {
+  const directory = folder();
+  const images = store(directory);
+  const id = `sha256:${"a".repeat(64)}`;
+  const loaded = new LoadedImages(directory);
+  mkdirSync(join(directory, loaded.folderOf(id)));
+  for (const name of ["quay.io/coreos/etcd:v3.5.16", "docker.io/library/hello:1"])
+    loaded.save({ name, id, bytes: 1, config: { command: ["loaded"] } });
+  expect(images.has("quay.io/coreos/etcd:v3.5.16")).toBe(true);
+  const image = await images.ensure("quay.io/coreos/etcd:v3.5.16");
+  expect(image).toMatchObject({ id: `process://${id}`, config: { command: ["loaded"] } });
+  expect((await images.ensure("hello:1")).id).not.toBe(`process://${id}`);
+});
+
+test("a loaded image that lost its name is removed when nobody used it for days; one with a name stays", async () => {
+  const directory = folder();
+  const loaded = new LoadedImages(directory);
+  const ids = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`);
+  for (const id of ids) {
+    mkdirSync(join(directory, loaded.folderOf(id)));
+    utimesSync(join(directory, loaded.folderOf(id)), 1, 1);
+    loaded.save({ name: `docker.io/library/${id.at(-1)}:1`, id, bytes: 1, config: {} });
+  }
+  expect(loaded.remove("a:1")).toBe(true);
+  expect(loaded.remove("a:1")).toBe(false);
+  await store(directory).keepHouse();
+  expect(readdirSync(directory).sort()).toEqual(["loaded", loaded.folderOf(ids[1] ?? "")]);
 });

@@ -20,7 +20,8 @@ import { findDebianMirror } from "./apt-mirror.ts";
 import { withBuildLock } from "./build-lock.ts";
 import { addLinks, checkVersion, extractClosure } from "./debian-closure.ts";
 import type { ImageCatalog } from "./image-catalog.ts";
-import type { DebianClosure, ImageFile, ImageSource, LocalImage } from "./image.ts";
+import { type LoadedImage, LoadedImages, loadedPrefix } from "./oci/loaded-images.ts";
+import type { DebianClosure, ImageConfig, ImageFile, ImageSource, LocalImage } from "./image.ts";
 
 /** What happens while an image is fetched, for a person to see. */
 export interface ImageProgress {
@@ -58,6 +59,7 @@ const layoutVersion = 1;
 /** Images by name, as root file systems on disk. Each is built once, atomically, and shared read-only by all containers. */
 export class ImageStore {
   readonly #options: ImageStoreOptions;
+  readonly #loaded: LoadedImages;
   readonly #building = new Map<string, Promise<LocalImage>>();
   /** Roots that this process gave out: containers may run in them. */
   readonly #used = new Set<string>();
@@ -65,12 +67,13 @@ export class ImageStore {
 
   constructor(options: ImageStoreOptions) {
     this.#options = options;
+    this.#loaded = new LoadedImages(options.directory);
   }
 
   /** Whether the image is present, so that no pull is needed. */
   has(name: string): boolean {
-    const source = this.#options.catalog.find(name);
-    return existsSync(this.#rootOf(imageHash(source)));
+    const source = this.#find(name);
+    return "id" in source || existsSync(this.#rootOf(imageHash(source)));
   }
 
   /** The image, built when it is missing. Concurrent calls share one build. */
@@ -81,15 +84,18 @@ export class ImageStore {
   }
 
   /**
-   * Marks images in use, and removes images of local files that were unused for days: each build of a program adds one.
-   * Closures stay, because fetching them again needs the network.
+   * Marks images in use, and removes images that were unused for days: those of local files, of which each build of a program adds
+   * one, and loaded ones that have no name any more. Closures stay, because fetching them again needs the network.
    */
   async keepHouse(): Promise<void> {
     const { clock, directory, log } = this.#options;
     for (const hash of this.#used) touch(this.#rootOf(hash), this.#options.clock.now());
     if (clock.monotonic() - this.#sweptMs < sweepMs || !existsSync(directory)) return;
     this.#sweptMs = clock.monotonic();
-    for (const name of readdirSync(directory).filter((each) => each.startsWith(localPrefix))) {
+    const named = new Set(this.#loaded.list().map(({ id }) => this.#loaded.folderOf(id)));
+    const isRemovable = (each: string): boolean =>
+      each.startsWith(localPrefix) || (each.startsWith(loadedPrefix) && !named.has(each));
+    for (const name of readdirSync(directory).filter(isRemovable)) {
       const path = join(directory, name);
       if (this.#used.has(name) || clock.now() - statSync(path).mtimeMs < unusedMsMax) continue;
       await rm(path, { recursive: true, force: true });
@@ -98,7 +104,8 @@ export class ImageStore {
   }
 
   async #ensure(name: string, signal?: AbortSignal): Promise<LocalImage> {
-    const source = this.#options.catalog.find(name);
+    const source = this.#find(name);
+    if ("id" in source) return this.#use(name, this.#loaded.folderOf(source.id), source.id, source.config);
     const hash = imageHash(source);
     if (!existsSync(this.#rootOf(hash))) {
       const startedMs = this.#options.clock.monotonic();
@@ -106,16 +113,21 @@ export class ImageStore {
       const seconds = (this.#options.clock.monotonic() - startedMs) / 1_000;
       this.#options.onProgress?.({ kind: "image", image: name, step: "ready", seconds });
     }
+    return this.#use(name, hash, `sha256:${hash.replace(localPrefix, "")}`, source);
+  }
+
+  /** What a program of this process named comes first, then what was loaded, then the catalogue. */
+  #find(name: string): ImageSource | LoadedImage {
+    const { catalog } = this.#options;
+    return catalog.findLocal(name) ?? this.#loaded.find(name) ?? catalog.find(name);
+  }
+
+  #use(name: string, hash: string, id: string, config: ImageConfig): LocalImage {
     this.#used.add(hash);
     // Other users of the host must not run its setuid programs.
     chmodSync(this.#rootOf(hash), 0o700);
     touch(this.#rootOf(hash), this.#options.clock.now());
-    return {
-      id: `process://sha256:${hash.replace(localPrefix, "")}`,
-      name,
-      rootDirectory: this.#rootOf(hash),
-      config: source,
-    };
+    return { id: `process://${id}`, name, rootDirectory: this.#rootOf(hash), config };
   }
 
   async #build(name: string, source: ImageSource, hash: string, signal?: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 /** The users and groups that an image knows. Its files are read as a process inside would find them, never the host's. */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path/posix";
+import { nodeError } from "../errors.ts";
 import { resolveInRoot } from "./root-path.ts";
 
 export interface ImageUser {
@@ -15,6 +16,23 @@ const bytesMax = 1024 * 1024;
 export function imageUser(root: string, id: number): ImageUser | undefined {
   const found = entries(root, "/etc/passwd").find(([, , uid]) => Number(uid) === id);
   return found === undefined ? undefined : { name: found[0] ?? "", group: Number(found[3] ?? 0) };
+}
+
+/** `USER` or `USER:GROUP` of an image's configuration as ids. Throws ERR_CONTAINER_CONFIG for a name that the image does not know. */
+export function configuredUser(root: string, text: string): { readonly user: number; readonly group?: number } {
+  const [user = "", group = ""] = text.split(":");
+  const uid = idOf(root, "/etc/passwd", user);
+  return { user: uid, ...(group === "" ? {} : { group: idOf(root, "/etc/group", group) }) };
+}
+
+function idOf(root: string, file: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const id = entries(root, file).find(([name]) => name === text)?.[2];
+  if (id !== undefined && /^\d+$/.test(id)) return Number(id);
+  throw nodeError(
+    "ERR_CONTAINER_CONFIG",
+    `the image runs as "${text}", which its ${file} does not name; set runAsUser`,
+  );
 }
 
 /** The groups of the image's /etc/group that name the user as a member. */

@@ -18,6 +18,8 @@ export interface ImageConfig {
   readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly workingDirectory?: string;
+  /** `USER` or `USER:GROUP`, by name or number; default: root. */
+  readonly user?: string;
 }
 
 /** An image by name: a closure, what is laid over it, and how it starts. */

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { ImageConfig } from "../images/image.ts";
 import { defaultCapabilities } from "../sandbox/capabilities.ts";
 import { containerCapabilities, containerIdentity } from "./container-security.ts";
 import { refuseUnsupported } from "./refusals.ts";
@@ -14,13 +15,13 @@ function pod(spec: Partial<PodSpec>, container: Partial<Container> = {}): [Pod, 
   return [{ apiVersion: "v1", kind: "Pod", metadata: { name: "web" }, spec: { containers: [it], ...spec } }, it];
 }
 
-function image(): string {
+function image(config: ImageConfig = {}): { readonly rootDirectory: string; readonly config: ImageConfig } {
   const root = mkdtempSync(join(tmpdir(), "process-node-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, "etc"));
   writeFileSync(join(root, "etc/passwd"), "root:x:0:0::/root:/bin/sh\napp:x:1000:1500::/:/bin/sh\n");
   writeFileSync(join(root, "etc/group"), "app:x:1500:\nextra:x:1600:other,app\n");
-  return root;
+  return { rootDirectory: root, config };
 }
 
 test("the container's word is stronger than the pod's, and the image knows the rest", () => {
@@ -46,12 +47,31 @@ test("supplementalGroupsPolicy Strict leaves out what the image knows", () => {
   expect(containerIdentity(it, container, image()).security.supplementalGroups).toEqual([7]);
 });
 
+test("the user and the group that the image names count where the pod names none", () => {
+  const [it, container] = pod({});
+  expect(containerIdentity(it, container, image({ user: "65532:65533" }))).toMatchObject({
+    user: 65_532,
+    group: 65_533,
+  });
+  expect(containerIdentity(it, container, image({ user: "app:extra" }))).toMatchObject({ user: 1000, group: 1600 });
+  expect(containerIdentity(it, container, image({ user: "app" }))).toMatchObject({ user: 1000, group: 1500 });
+  expect(containerIdentity(it, container, image())).toMatchObject({ user: 0, group: 0 });
+  expect(() => containerIdentity(it, container, image({ user: "nobody" }))).toThrow('the image runs as "nobody"');
+});
+
+test("runAsNonRoot accepts the number of an image's user and refuses its name", () => {
+  const [it, container] = pod({ securityContext: { runAsNonRoot: true } });
+  expect(containerIdentity(it, container, image({ user: "65532" })).user).toBe(65_532);
+  expect(() => containerIdentity(it, container, image({ user: "app" }))).toThrow("image has non-numeric user (app)");
+  expect(() => containerIdentity(it, container, image({ user: "0" }))).toThrow("image will run as root");
+});
+
 test("users of an image are never read from the host", () => {
-  const root = image();
-  rmSync(join(root, "etc/passwd"));
-  symlinkSync("/etc/passwd", join(root, "etc/passwd"));
+  const built = image();
+  rmSync(join(built.rootDirectory, "etc/passwd"));
+  symlinkSync("/etc/passwd", join(built.rootDirectory, "etc/passwd"));
   const [it, container] = pod({ securityContext: { runAsUser: 1 } });
-  expect(containerIdentity(it, container, root).group).toBe(0);
+  expect(containerIdentity(it, container, built).group).toBe(0);
 });
 
 test("capabilities are dropped first, and what is added stays", () => {

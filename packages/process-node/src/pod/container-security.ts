@@ -2,7 +2,8 @@
 import type { Container, Pod } from "@setpoint/api";
 import type { ContainerSecurity } from "../sandbox/container-runtime.ts";
 import { nodeError } from "../errors.ts";
-import { imageGroups, imageUser } from "../images/image-users.ts";
+import type { LocalImage } from "../images/image.ts";
+import { configuredUser, imageGroups, imageUser } from "../images/image-users.ts";
 import { defaultCapabilities } from "../sandbox/capabilities.ts";
 import { podIdentity } from "../cluster/pod.ts";
 import { capabilityNames } from "./refusals.ts";
@@ -20,16 +21,23 @@ export function podUser({ spec }: Pod): { readonly user: number; readonly group:
 }
 
 /** Throws ERR_CONTAINER_CONFIG when the pod forbids the user that the container would have. */
-export function containerIdentity(pod: Pod, container: Container, imageRoot: string): ContainerIdentity {
+export function containerIdentity(
+  pod: Pod,
+  container: Container,
+  { rootDirectory: imageRoot, config }: Pick<LocalImage, "rootDirectory" | "config">,
+): ContainerIdentity {
   const own = container.securityContext ?? {};
   const pods = pod.spec.securityContext ?? {};
-  // Images of this node run as root unless the pod says otherwise.
-  const user = own.runAsUser ?? pods.runAsUser ?? 0;
-  if ((own.runAsNonRoot ?? pods.runAsNonRoot) === true && user === 0) throw runsAsRoot(pod, container);
+  const asked = own.runAsUser ?? pods.runAsUser;
+  const mustNotBeRoot = (own.runAsNonRoot ?? pods.runAsNonRoot) === true;
+  if (mustNotBeRoot && asked === undefined) refuseNamedUser(pod, container, config.user ?? "");
+  const configured = asked === undefined ? configuredUser(imageRoot, config.user ?? "0") : undefined;
+  const user = asked ?? configured?.user ?? 0;
+  if (mustNotBeRoot && user === 0) throw runsAsRoot(pod, container);
   const known = imageUser(imageRoot, user);
   return {
     user,
-    group: own.runAsGroup ?? pods.runAsGroup ?? known?.group ?? 0,
+    group: own.runAsGroup ?? pods.runAsGroup ?? configured?.group ?? known?.group ?? 0,
     security: {
       capabilities: containerCapabilities(own.capabilities ?? {}),
       noNewPrivileges: own.allowPrivilegeEscalation === false,
@@ -54,6 +62,15 @@ function supplementalGroups({ spec }: Pod, imageRoot: string, userName: string |
   const isMerged = supplementalGroupsPolicy !== "Strict" && userName !== undefined;
   const known = isMerged ? imageGroups(imageRoot, userName) : [];
   return [...new Set([...known, ...asked, ...(fsGroup === undefined ? [] : [fsGroup])])];
+}
+
+/** As upstream: the node does not look a name up to find out whether it is root. */
+function refuseNamedUser(pod: Pod, container: Container, configured: string): void {
+  const [name = ""] = configured.split(":");
+  if (/^\d*$/.test(name)) return;
+  const where = `(pod: "${podIdentity(pod).name}", container: ${container.name})`;
+  const message = `container has runAsNonRoot and image has non-numeric user (${name}), cannot verify user is non-root ${where}`;
+  throw nodeError("ERR_CONTAINER_CONFIG", message);
 }
 
 function runsAsRoot(pod: Pod, container: Container): Error {

@@ -34,7 +34,7 @@ export async function describeContainer(parts: PodParts, context: ContainerConte
     image: image.config.env ?? {},
   });
   const workingDirectory = container.workingDir ?? image.config.workingDirectory;
-  const { user, group, security } = containerIdentity(pod, container, image.rootDirectory);
+  const { user, group, security } = containerIdentity(pod, container, image);
   return {
     id: `${podIdentity(pod).uid}/${container.name}/${context.attempt}`,
     rootDirectory: image.rootDirectory,

@@ -1,6 +1,7 @@
 /** `setpoint image load`: archives that other tools write become images that pods run. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { imageCacheFolder } from "@setpoint/cli";
@@ -64,7 +65,7 @@ async function setpoint(...args: readonly string[]): Promise<string> {
 /** Returns the digest of the tar file. */
 function tar(root: string, file: string): string {
   expect(spawnSync("tar", ["-cf", file, "-C", root, "."]).status).toBe(0);
-  return `sha256:${spawnSync("sha256sum", [file], { encoding: "utf8" }).stdout.split(" ")[0]}`;
+  return `sha256:${createHash("sha256").update(readFileSync(file)).digest("hex")}`;
 }
 
 test.skipIf(missing !== "")(

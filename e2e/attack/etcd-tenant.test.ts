@@ -18,6 +18,7 @@ const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 const gateway: EtcdGateway = {
   ...{ members: away, status: away, position: away, addLearner: away },
   ...{ promote: away, remove: away, moveLeader: away },
+  ...{ compact: away, defragment: away, disarm: away },
 };
 
 let plane: ControlPlane;

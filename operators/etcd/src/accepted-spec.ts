@@ -4,6 +4,7 @@
  * agent that reacts to a label or an annotation, no reserved node.
  */
 import type { Service } from "setpoint/kinds";
+import { nextCronRun } from "setpoint/sources";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 import { defaultRepository } from "./etcd-cluster.ts";
@@ -49,6 +50,7 @@ export function acceptSpec(
     ...domainRefusals(annotationAt, pod.annotations, options),
     ...tolerationRefusals(pod.tolerations),
     ...affinityRefusals(pod.affinity),
+    ...scheduleRefusals(cluster),
   ];
   return refusals.length === 0 ? { cluster, refusals } : { cluster: without(cluster, refusals, options), refusals };
 }
@@ -66,10 +68,33 @@ function without(
     spec: {
       ...cluster.spec,
       imageRepository: repository ?? imageRepository,
+      maintenance: acceptedMaintenance(cluster, fields),
       ...(options === undefined ? {} : { options: keep(options, optionAt, fields) }),
       ...(pod === undefined ? {} : { pod: acceptedPod(pod, fields) }),
     },
   };
+}
+
+const scheduleField = "spec.maintenance.defragmentation.schedule";
+
+function scheduleRefusals({ spec }: EtcdCluster): readonly FieldRefusal[] {
+  const { schedule } = spec.maintenance.defragmentation;
+  if (schedule === undefined) return [];
+  try {
+    nextCronRun(schedule, 0);
+    return [];
+  } catch (error) {
+    return [{ field: scheduleField, why: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
+function acceptedMaintenance(
+  { spec: { maintenance } }: EtcdCluster,
+  fields: ReadonlySet<string>,
+): EtcdCluster["spec"]["maintenance"] {
+  if (!fields.has(scheduleField)) return maintenance;
+  const { schedule: _, ...rest } = maintenance.defragmentation;
+  return { ...maintenance, defragmentation: rest };
 }
 
 function acceptedPod(pod: PodSpec, fields: ReadonlySet<string>): PodSpec {

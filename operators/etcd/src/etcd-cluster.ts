@@ -3,6 +3,7 @@ import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
+import { defragmentationStatus, maintenanceSpec } from "./maintenance.ts";
 import { latestRevision, quorumRecoverySpec, quorumRecoveryStatus } from "./quorum-recovery.ts";
 
 const stringMap = z.record(z.string(), z.string());
@@ -70,6 +71,7 @@ const spec = z.object({
     .default("Delete")
     .describe("What becomes of the volumes when the EtcdCluster is deleted."),
   quorumRecovery: quorumRecoverySpec,
+  maintenance: maintenanceSpec,
   pod: pod.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
     description: `Options of etcd that tune a member, as name and value, without the leading dashes: ${allowedOptions.join(", ")}.`,
@@ -117,6 +119,8 @@ const status = z.object({
     .describe("Members that were lost and are no longer members, until their replacements vote."),
   latestRevision: latestRevision.optional(),
   quorumRecovery: quorumRecoveryStatus.optional(),
+  defragmentation: defragmentationStatus.optional(),
+  lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
   restarting: z.string().optional().describe("The member that restarts to get changes of pod and options."),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })

@@ -5,6 +5,7 @@ import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdSetting } from "./testing/etcd-setting.ts";
 
 const atCreation = "for members that start from then on; the README says so";
+const whenLoose = "it counts when its time has come, or when etcd's file has free pages";
 const whenLost = "it counts when a majority is lost";
 const preference = {
   weight: 1,
@@ -26,6 +27,8 @@ test("every field of the spec has an effect or a reason, is reached from anywher
     seed: 7,
     samples: {
       "spec.version": ["3.5.16"],
+      "spec.pod.resources.requests": [{ memory: "64Mi" }],
+      "spec.pod.resources.limits": [{ memory: "640Mi" }],
       "spec.pod.nodeSelector": [{ disk: "fast" }],
       "spec.pod.affinity": [{ nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preference] } }],
       "spec.pod.env": [[{ name: "GOGC", value: "50" }]],
@@ -33,6 +36,9 @@ test("every field of the spec has an effect or a reason, is reached from anywher
     ignored: {
       ...Object.fromEntries(fields.map((field) => [`spec.pod.${field}`, atCreation])),
       "spec.imageRepository": atCreation,
+      "spec.maintenance.defragmentation.schedule": whenLoose,
+      "spec.maintenance.defragmentation.whenFreePercent": whenLoose,
+      "spec.maintenance.defragmentation.minDbSizeMiB": whenLoose,
       "spec.quorumRecovery.policy": whenLost,
       "spec.quorumRecovery.fencingSeconds": whenLost,
     },

@@ -144,6 +144,22 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       if (volume !== undefined) await patch(volume, { spec: { resources: { requests: { storage } } } });
     },
 
+    async compact({ revision }, context, seen) {
+      await gateway.compact(endpointForChanges(seen), revision, context.signal);
+    },
+
+    // A member answers nobody while it is defragmented.
+    async defragment({ member }, context, seen) {
+      const risk = await riskBeside(seen, member, gateway, context);
+      if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
+      const endpoint = endpointOf(find(seen, member));
+      if (endpoint !== undefined) await gateway.defragment(endpoint, context.signal);
+    },
+
+    async disarm(_, context, seen) {
+      await gateway.disarm(endpointForChanges(seen), context.signal);
+    },
+
     async upgradeMember({ member, version }, context, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;

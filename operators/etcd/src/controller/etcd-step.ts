@@ -36,6 +36,11 @@ export interface Actions {
   readonly restartMember: { readonly member: string };
   /** Asks for a larger volume. */
   readonly growVolume: { readonly member: string; readonly storage: string };
+  /** Makes etcd forget its history up to a revision. */
+  readonly compact: { readonly revision: number };
+  readonly defragment: { readonly member: string };
+  /** Ends the alarm NOSPACE. */
+  readonly disarm: Record<never, never>;
   readonly upgradeMember: { readonly member: string; readonly version: string };
 }
 

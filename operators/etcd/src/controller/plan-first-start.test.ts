@@ -3,7 +3,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { claims } from "../testing/etcd-stage.ts";
 import { initialMembers } from "./initial-members.ts";
 import { plan } from "./plan.ts";
-import { a, b, c, cluster, seen, step, type MemberSketch } from "./situation.fixture.ts";
+import { a, b, c, cluster, seen, step, type MemberSketch, nowMs } from "./situation.fixture.ts";
 
 /** A cluster that has begun to start for the first time. */
 function starting(spec: Partial<EtcdCluster["spec"]> = {}): EtcdCluster {
@@ -14,7 +14,7 @@ test("the first start makes all members with one static list", () => {
   const fresh = cluster({}, { clusterID: undefined });
   const names = initialMembers({ cluster: fresh, members: [] });
   expect(names).toHaveLength(3);
-  const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }));
+  const decided = plan(seen([], { cluster: fresh, quorum: false, clusterIds: [] }), nowMs);
   expect(decided).toMatchObject({
     action: "startFounders",
     args: { members: names, initialCluster: names },

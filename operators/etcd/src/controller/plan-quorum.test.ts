@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { claims } from "../testing/etcd-stage.ts";
 import { approvalAnnotation } from "../quorum-recovery.ts";
 import { approvalOf } from "./quorum-loss.ts";
-import { a, b, c, cluster, type MemberSketch, member, seen, step } from "./situation.fixture.ts";
+import { a, b, c, cluster, type MemberSketch, member, seen, step, nowMs } from "./situation.fixture.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdConditions, etcdStatus } from "./status.ts";
 import { plan } from "./plan.ts";
@@ -99,13 +99,13 @@ test.each<[string, Seen, string]>([
 
 test("the choice of the survivor is recorded before anything is done", () => {
   const situated = situation(three, "afterTimeout");
-  const { quorumRecovery } = etcdStatus(situated, plan(situated), { now, since: now });
+  const { quorumRecovery } = etcdStatus(situated, plan(situated, nowMs), { now, since: now });
   expect(quorumRecovery).toMatchObject({ state: "Recovering", since, survivor: "a", revision: 9, fenced: ["b", "c"] });
 });
 
 test("the possible loss is computed from the highest revision that was seen", () => {
   const situated = { ...situation(three, "onApproval"), highestRevision: 12 };
-  const conditions = etcdConditions(situated, plan(situated), { now, since: now });
+  const conditions = etcdConditions(situated, plan(situated, nowMs), { now, since: now });
   const { message } = conditions.find(({ type }) => type === "QuorumLost") ?? {};
   expect(message).toContain("At least 3 revisions: revision 12 was seen before, a has 9");
   expect(message).toContain(`"${consent}"`);

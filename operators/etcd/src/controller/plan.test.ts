@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { claims } from "../testing/etcd-stage.ts";
 import { plan } from "./plan.ts";
 import type { SeenMember } from "./seen.ts";
-import { a, b, c, cluster, member, seen, step, type MemberSketch } from "./situation.fixture.ts";
+import { a, b, c, cluster, member, seen, step, type MemberSketch, nowMs } from "./situation.fixture.ts";
 
 const down = { quorum: false, clusterIds: [] } as const;
 const gone = (name: string, sketch: MemberSketch = {}): SeenMember =>
@@ -199,7 +199,7 @@ describe("plan", () => {
   });
 
   test("every step says why", () => {
-    const decided = plan(seen([a(), b(), c({ pod: "Failed" })]));
+    const decided = plan(seen([a(), b(), c({ pod: "Failed" })]), nowMs);
     expect(decided).toMatchObject({ reason: "the pod of c failed, quorum is safe: 2 of 3 answer" });
   });
 });

@@ -7,6 +7,7 @@ import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
+import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
@@ -27,7 +28,7 @@ import {
   waitsForVolume,
 } from "./seen.ts";
 
-export function plan(seen: Seen): EtcdStep {
+export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
   if (seen.serviceTaken !== undefined)
     return wait(
@@ -63,8 +64,10 @@ export function plan(seen: Seen): EtcdStep {
     planHealing(seen) ??
     planLearners(seen) ??
     planWaitForHealth(seen) ??
+    planSpace(seen, nowMs) ??
     planSize(seen) ??
     planChanges(seen) ??
+    planDefragmentation(seen, nowMs) ??
     planVolumes(seen) ??
     atRest(seen)
   );

@@ -4,7 +4,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { plan } from "./plan.ts";
 import type { Seen, SeenMember } from "./seen.ts";
 
-const nowMs = Date.parse("2026-01-01T00:10:00Z");
+export const nowMs = Date.parse("2026-01-01T00:10:00Z");
 const target = "3.4.23";
 
 /** It has started once, unless its status says otherwise. */
@@ -19,6 +19,7 @@ export function cluster(spec: Partial<EtcdCluster["spec"]> = {}, status?: object
       paused: false,
       imageRepository: "quay.io/coreos/etcd",
       deletionPolicy: "Delete",
+      maintenance: { defragmentation: { whenFreePercent: 50, minDbSizeMiB: 100 } },
       quorumRecovery: { policy: "onApproval", fencingSeconds: 120 },
       ...spec,
     },
@@ -39,6 +40,9 @@ export interface MemberSketch {
   readonly listed?: boolean;
   readonly started?: boolean;
   readonly raftIndex?: number;
+  readonly dbSizeMiB?: number;
+  readonly inUseMiB?: number;
+  readonly noSpace?: boolean;
   readonly volume?: boolean | "leaving";
   /** How its failed pod ended, a second after its start. */
   readonly exitCode?: number;
@@ -99,7 +103,9 @@ export function member(name: string, sketch: MemberSketch = {}): SeenMember {
             learner: sketch.learner ?? false,
             raftIndex: sketch.raftIndex ?? 100,
             revision: 1,
-            errors: [],
+            dbSize: (sketch.dbSizeMiB ?? 1) * 1_048_576,
+            dbSizeInUse: (sketch.inUseMiB ?? 1) * 1_048_576,
+            errors: sketch.noSpace === true ? ["memberID:1 alarm:NOSPACE "] : [],
           },
         }
       : {}),
@@ -132,7 +138,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
 
 /** The step in one line: `promote c`, `startFounders b c`, `wait`, `rest`. */
 export function step(situation: Seen): string {
-  const decided = plan(situation);
+  const decided = plan(situation, nowMs);
   if (decided.kind !== "act") return decided.kind;
   const args = decided.args as Readonly<Record<string, unknown>>;
   return [decided.action, args["member"] ?? args["from"] ?? args["members"]].flat().filter(Boolean).join(" ");

@@ -8,6 +8,7 @@ import { clientServiceName } from "../resources/services.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
+import { defragmentationRun, lastScheduled } from "./plan-maintenance.ts";
 import { quorumCondition, quorumRecord } from "./quorum-record.ts";
 import { isFounded, isHealthy, isLeader, isServing, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -19,6 +20,8 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const versions = seen.members.map((member) => member.status?.version).filter((version) => version !== undefined);
   const lost = lostMembers(seen);
   const restarting = restartingMember(seen, step);
+  const run = defragmentationRun(seen, step, facts.now);
+  const scheduled = lastScheduled(seen, run);
   const currentVersion = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
@@ -34,6 +37,8 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
     ...(lost.length === 0 ? {} : { lostMembers: lost }),
+    ...(run === undefined ? {} : { defragmentation: run }),
+    ...(scheduled === undefined ? {} : { lastScheduledDefragmentation: scheduled }),
     ...(restarting === undefined ? {} : { restarting }),
     latestRevision: latestRevision(seen, step, facts),
     quorumRecovery: quorumRecord(seen, step, facts.now),

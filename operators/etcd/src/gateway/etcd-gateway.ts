@@ -9,6 +9,12 @@ export interface EtcdGateway {
   status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
   /** How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`. */
   position(metricsEndpoint: string, signal: AbortSignal): Promise<MemberPosition>;
+  /** Forgets the history up to a revision, and frees its pages; nothing happens when that is done already. */
+  compact(endpoint: string, revision: number, signal: AbortSignal): Promise<void>;
+  /** Gives free pages back to the file system; the member answers nothing else meanwhile. */
+  defragment(endpoint: string, signal: AbortSignal): Promise<void>;
+  /** Ends the alarm NOSPACE of all members. */
+  disarm(endpoint: string, signal: AbortSignal): Promise<void>;
   addLearner(endpoint: string, peerUrl: string, signal: AbortSignal): Promise<void>;
   promote(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
   remove(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
@@ -41,6 +47,9 @@ export interface MemberStatus {
   readonly learner: boolean;
   readonly raftIndex: number;
   readonly revision: number;
+  /** The bytes of its file, and how many of them hold data. */
+  readonly dbSize: number;
+  readonly dbSizeInUse: number;
   /** Alarms such as NOSPACE. */
   readonly errors: readonly string[];
 }

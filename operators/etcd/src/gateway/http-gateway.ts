@@ -13,6 +13,8 @@ import {
 
 /** A healthy member answers in milliseconds; one that needs longer is of no use to a decision. */
 const deadlineMs = 2_000;
+/** Compaction and defragmentation take about ten seconds a gibibyte. */
+const longMs = 300_000;
 /** Status, membership and metrics are small; a larger answer is not etcd's. */
 const answerBytesMax = 1 << 20;
 
@@ -22,7 +24,8 @@ export function httpGateway(): EtcdGateway {
     async members(endpoint, signal) {
       // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The list call's own
       // flag for that is unknown to 3.4.
-      const health = await call(endpoint, "/health", undefined, signal);
+      // Without space for more, etcd still agrees on everything but writes.
+      const health = await call(endpoint, "/health?exclude=NOSPACE", undefined, signal);
       if (String(health["health"]) !== "true") throw new EtcdError(`${endpoint} cannot reach a quorum`);
       return parseMembers(await call(endpoint, "/v3/cluster/member/list", {}, signal));
     },
@@ -31,6 +34,22 @@ export function httpGateway(): EtcdGateway {
     },
     async position(metricsEndpoint, signal) {
       return parsePosition(await read(metricsEndpoint, "/metrics", signal));
+    },
+    async compact(endpoint, revision, signal) {
+      const body = { revision: String(revision), physical: true };
+      await call(endpoint, "/v3/kv/compaction", body, signal, longMs).catch((error: unknown) => {
+        if (!(error instanceof EtcdError) || !error.message.includes("has been compacted")) throw error;
+      });
+    },
+    async defragment(endpoint, signal) {
+      await call(endpoint, "/v3/maintenance/defragment", {}, signal, longMs);
+    },
+    async disarm(endpoint, signal) {
+      const { alarms = [] } = await call(endpoint, "/v3/maintenance/alarm", { action: "GET" }, signal);
+      // etcd takes no alarm back without the member that raised it.
+      for (const { alarm, memberID } of alarms as readonly Json[])
+        if (alarm === "NOSPACE")
+          await call(endpoint, "/v3/maintenance/alarm", { action: "DEACTIVATE", memberID, alarm }, signal);
     },
     async addLearner(endpoint, peerUrl, signal) {
       await call(endpoint, "/v3/cluster/member/add", { peerURLs: [peerUrl], isLearner: true }, signal);
@@ -81,6 +100,8 @@ function parseStatus(answer: Json): MemberStatus {
     learner: answer["isLearner"] === true,
     raftIndex: Number(answer["raftIndex"] ?? 0),
     revision: Number(header["revision"] ?? 0),
+    dbSize: Number(answer["dbSize"] ?? 0),
+    dbSizeInUse: Number(answer["dbSizeInUse"] ?? 0),
     errors: (answer["errors"] ?? []) as readonly string[],
   };
 }
@@ -98,8 +119,15 @@ function parsePosition(metrics: string): MemberPosition {
   return { raftIndex: Math.max(applied, value("etcd_server_proposals_committed_total") ?? 0), revision };
 }
 
-async function call(endpoint: string, path: string, body: unknown, signal: AbortSignal): Promise<Json> {
-  const { text, code } = await exchange(endpoint, path, body, signal);
+async function call(
+  endpoint: string,
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+  withinMs: number = deadlineMs,
+): Promise<Json> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+  const { text, code } = await exchange(endpoint, path, body, deadline);
   const answer = parseJson(text);
   if (answer === undefined) throw new EtcdError(`${endpoint}${path} answered ${code} with no JSON`);
   if (code === 200) return answer;
@@ -107,7 +135,8 @@ async function call(endpoint: string, path: string, body: unknown, signal: Abort
 }
 
 async function read(endpoint: string, path: string, signal: AbortSignal): Promise<string> {
-  const { text, code } = await exchange(endpoint, path, undefined, signal);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+  const { text, code } = await exchange(endpoint, path, undefined, deadline);
   if (code !== 200) throw new EtcdError(`${endpoint}${path} answered ${code}`);
   return text;
 }
@@ -126,12 +155,11 @@ interface Answer {
 }
 
 function exchange(endpoint: string, path: string, body: unknown, signal: AbortSignal): Promise<Answer> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const payload = body === undefined ? "" : JSON.stringify(body);
   const method = body === undefined ? "GET" : "POST";
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
-    const sent = request(`${endpoint}${path}`, { method, headers, signal: deadline }, (response) => {
+    const sent = request(`${endpoint}${path}`, { method, headers, signal }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

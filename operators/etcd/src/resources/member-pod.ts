@@ -80,7 +80,8 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
           ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
           volumeMounts: [{ name: "data", mountPath: dataPath }],
           readinessProbe: {
-            httpGet: { path: "/health", port: clientPort },
+            // Without space for more writes a member still serves reads.
+            httpGet: { path: "/health?exclude=NOSPACE", port: clientPort },
             periodSeconds: 1,
             timeoutSeconds: 2,
             failureThreshold: 3,
@@ -117,6 +118,13 @@ function dataVolume(cluster: EtcdCluster, member: string): object {
   return { name: "data", persistentVolumeClaim: { claimName: volumeName(member) } };
 }
 
+/** Without it etcd keeps all history, and its file grows until it accepts no more writes. */
+const compactionDefaults: Readonly<Record<string, string>> = {
+  "auto-compaction-mode": "periodic",
+  "auto-compaction-retention": "1h",
+};
+const compacted: readonly string[] = Object.keys(compactionDefaults);
+
 function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonly string[] {
   const { name = "", namespace = "", uid = "" } = cluster.metadata;
   const { member, initialCluster, state } = options;
@@ -132,7 +140,9 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
     "initial-cluster-state": state,
     "initial-cluster-token": uid,
   };
-  return Object.entries({ ...cluster.spec.options, ...own }).map(([option, value]) => `--${option}=${value}`);
+  const { options: chosen = {} } = cluster.spec;
+  const history = compacted.some((option) => chosen[option] !== undefined) ? {} : compactionDefaults;
+  return Object.entries({ ...history, ...chosen, ...own }).map(([option, value]) => `--${option}=${value}`);
 }
 
 /** Where a member serves its metrics. */

@@ -9,6 +9,14 @@ export interface CronOptions {
   readonly timeZone?: string;
 }
 
+/**
+ * What `nextRun` calls. The public method also reads the real time, which this result does not depend on and
+ * which a simulated world refuses.
+ */
+interface PureCron {
+  _nextTarget(after: Date, now: Date): Date | null;
+}
+
 /** Any moment will do: a cron line has no year, so one that never fires after this moment never fires. */
 const anyMomentMs = Date.UTC(2026, 0, 1);
 
@@ -33,8 +41,9 @@ export class CronSchedule {
 
   /** The first time of the line after `afterMs`, in milliseconds since the epoch. */
   nextAfter(afterMs: number): number {
-    const next = this.#cron.nextRun(new Date(afterMs));
-    if (next !== null && next !== undefined) return next.getTime();
+    const after = new Date(afterMs);
+    const next = (this.#cron as unknown as PureCron)._nextTarget(after, after);
+    if (next !== null) return next.getTime();
     throw invalid(this.expression, "it never fires: no date has such a day, month and day of the week");
   }
 }

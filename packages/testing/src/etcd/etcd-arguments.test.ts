@@ -20,6 +20,7 @@ test("parseEtcdArguments() reads options with values, which may hold the sign th
       ["b", "http://b:2380"],
     ]),
     isNew: true,
+    quotaBytes: 2_147_483_648,
     isForced: false,
   });
 });

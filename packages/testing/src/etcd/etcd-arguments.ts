@@ -8,9 +8,13 @@ export interface EtcdArguments {
   /** Name to peer URL. */
   readonly initialCluster: ReadonlyMap<string, string>;
   readonly isNew: boolean;
+  /** The size of the file from which on it accepts no writes. */
+  readonly quotaBytes: number;
   /** It makes itself the only member of its cluster. */
   readonly isForced: boolean;
 }
+
+const quotaBytesDefault = 2_147_483_648;
 
 export function parseEtcdArguments(command: readonly string[]): EtcdArguments {
   const options = new Map<string, string>();
@@ -25,6 +29,7 @@ export function parseEtcdArguments(command: readonly string[]): EtcdArguments {
     peerUrl: options.get("initial-advertise-peer-urls") ?? "http://localhost:2380",
     token: options.get("initial-cluster-token") ?? "etcd-cluster",
     initialCluster: parseInitialCluster(options.get("initial-cluster") ?? ""),
+    quotaBytes: Number(options.get("quota-backend-bytes") ?? quotaBytesDefault),
     isForced: command.includes("--force-new-cluster"),
     isNew: (options.get("initial-cluster-state") ?? "new") === "new",
   };

@@ -16,6 +16,9 @@ export type Change =
   | { readonly kind: "promote"; readonly id: string }
   | { readonly kind: "remove"; readonly id: string }
   | { readonly kind: "publish"; readonly id: string; readonly name: string }
+  | { readonly kind: "compact" }
+  | { readonly kind: "alarm"; readonly id: string }
+  | { readonly kind: "disarm" }
   | { readonly kind: "raise"; readonly clusterMinor: number };
 
 export class EtcdData {
@@ -29,6 +32,11 @@ export class EtcdData {
   keys: Map<string, string> = new Map();
   members: Map<string, MemberRecord> = new Map();
   removed: Set<string> = new Set();
+  /** Members whose file has reached its quota; the cluster accepts no writes. */
+  alarms: Set<string> = new Set();
+  /** What all revisions take that are kept, and the file that holds them, which only a defragmentation makes smaller. */
+  historyBytes = 0;
+  fileBytes = 0;
 
   constructor(clusterId: string, memberId: string) {
     this.clusterId = clusterId;
@@ -63,6 +71,17 @@ export class EtcdData {
       case "put":
         this.revision++;
         this.keys.set(change.key, change.value);
+        this.historyBytes += change.key.length + change.value.length;
+        this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
+        return;
+      case "compact":
+        this.historyBytes = this.#liveBytes();
+        return;
+      case "alarm":
+        this.alarms.add(change.id);
+        return;
+      case "disarm":
+        this.alarms.clear();
         return;
       case "add":
         this.members.set(change.member.id, change.member);
@@ -95,6 +114,19 @@ export class EtcdData {
     this.keys = new Map(leader.keys);
     this.members = new Map(leader.members);
     this.removed = new Set(leader.removed);
+    this.alarms = new Set(leader.alarms);
+    this.historyBytes = leader.historyBytes;
+    this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
+  }
+
+  defragment(): void {
+    this.fileBytes = this.historyBytes;
+  }
+
+  #liveBytes(): number {
+    let bytes = 0;
+    for (const [key, value] of this.keys) bytes += key.length + value.length;
+    return bytes;
   }
 
   #update(id: string, change: Partial<MemberRecord>): void {

@@ -81,6 +81,10 @@ export class EtcdMember implements Program, Peer {
     return !this.#isEnded || this.#volume.files.get(this.#arguments.dataDirectory) === this.#data;
   }
 
+  get quotaBytes(): number {
+    return this.#arguments.quotaBytes;
+  }
+
   get isServing(): boolean {
     return this.#isServing;
   }

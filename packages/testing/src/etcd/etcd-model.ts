@@ -12,6 +12,7 @@ const learnersMax = 1;
 /** The share of the leader's log that a learner must have to be promoted. */
 const inSyncRatio = 0.9;
 const latencyMsMax = 4;
+const noSpace = "etcdserver: mvcc: database space exceeded";
 /** The actor that stops a member has read the state of the others at most this long before. */
 const momentMs = 50;
 
@@ -29,13 +30,17 @@ export interface SimulatedMemberStatus {
   readonly learner: boolean;
   readonly raftIndex: number;
   readonly revision: number;
-  /** Alarms; a simulated member raises none. */
+  readonly dbSize: number;
+  readonly dbSizeInUse: number;
+  /** Alarms: NOSPACE of members whose file has reached its quota. */
   readonly errors: readonly string[];
 }
 
 /** Simulates etcd in pods, with membership, quorum and data, and records each violation of safety. */
 export class EtcdModel implements ProgramModel {
   readonly violations: string[] = [];
+  /** Members that were defragmented, in order. */
+  readonly defragmented: string[] = [];
   #host: Host | undefined;
   readonly #groups = new Map<string, QuorumGroup>();
   /** Running processes by pod address, from their first moment on. */
@@ -134,7 +139,9 @@ export class EtcdModel implements ProgramModel {
       learner: data.members.get(data.memberId)?.isLearner ?? false,
       raftIndex: data.index,
       revision: data.revision,
-      errors: [],
+      dbSize: data.fileBytes,
+      dbSizeInUse: data.historyBytes,
+      errors: [...data.alarms].map((id) => `memberID:${id} alarm:NOSPACE `),
     };
   }
 
@@ -205,15 +212,42 @@ export class EtcdModel implements ProgramModel {
   async put(endpoint: string, key: string, value: string): Promise<void> {
     await this.#travel();
     const member = this.#at(endpoint);
-    leading(member).group.propose({ kind: "put", key, value });
+    const { data, group } = leading(member);
+    if (data.alarms.size > 0) throw refusal(noSpace);
+    group.propose({ kind: "put", key, value });
+    // As etcd does: the write that fills the quota is the last one.
+    for (const each of this.#membersOf(group))
+      if (each.data.fileBytes > each.quotaBytes) group.propose({ kind: "alarm", id: each.data.memberId });
     await this.#travel();
     if (!member.isServing) throw new Error(`the connection to ${endpoint} broke`);
+  }
+
+  async compact(endpoint: string): Promise<void> {
+    await this.#travel();
+    leading(this.#at(endpoint)).group.propose({ kind: "compact" });
+  }
+
+  /** Works on the member that is asked, and on no other. */
+  async defragment(endpoint: string): Promise<void> {
+    await this.#travel();
+    const { data, name } = this.#at(endpoint);
+    data.defragment();
+    this.defragmented.push(name);
+  }
+
+  async disarm(endpoint: string): Promise<void> {
+    await this.#travel();
+    leading(this.#at(endpoint)).group.propose({ kind: "disarm" });
   }
 
   /** What a linearizable read of all keys shows. */
   async keys(endpoint: string): Promise<ReadonlyMap<string, string>> {
     await this.#travel();
     return new Map(leading(this.#at(endpoint)).data.keys);
+  }
+
+  #membersOf(group: QuorumGroup): readonly EtcdMember[] {
+    return [...this.#processes.values()].filter((member) => member.group === group);
   }
 
   #mayRemove(asked: EtcdMember, data: EtcdData, group: QuorumGroup, id: string): void {

@@ -1,0 +1,76 @@
+/** Day 2 on real etcd: settings reach running members, and a cluster without space accepts writes again. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
+import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
+import { checkHashes } from "../examples/etcd/tour/steps.ts";
+import { Playground } from "./etcd/playground.ts";
+
+const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
+const repairMsMax = 60_000;
+
+let playground: Playground;
+beforeAll(async () => {
+  playground = await Playground.open();
+});
+afterAll(() => playground?.[Symbol.asyncDispose]());
+
+async function flags(cluster: ClusterUnderTour): Promise<readonly string[]> {
+  return (await cluster.pods()).flatMap(({ spec }) => spec?.containers[0]?.args ?? []);
+}
+
+test("options and storage reach running members on their volumes, one at a time", async () => {
+  await playground.tell("settings", { size: 3, version: "3.5.16", volumeClaimTemplate }, async (cluster) => {
+    const before = (await cluster.members()).map(({ name }) => name).sort();
+    const larger = { ...volumeClaimTemplate, resources: { requests: { storage: "600Mi" } } };
+    await cluster.patch({ options: { "snapshot-count": "5000" }, volumeClaimTemplate: larger });
+    const isThere = async (): Promise<boolean> =>
+      (await flags(cluster)).filter((flag) => flag === "--snapshot-count=5000").length === 3;
+    await cluster.until("the option at all members", isThere, repairMsMax);
+    await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
+    expect((await cluster.members()).map(({ name }) => name).sort()).toEqual(before);
+    await checkHashes(cluster, 3);
+  });
+});
+
+test.each(["3.4.23", "3.5.16"])(
+  "etcd %s without space is compacted, defragmented and disarmed, in this order",
+  async (version) => {
+    const options = { "quota-backend-bytes": String(8 * 1_048_576), "auto-compaction-retention": "0" };
+    const spec = { size: 3, version, volumeClaimTemplate, options } as const;
+    await playground.tell(`space-${version.replaceAll(".", "-")}`, spec, async (cluster) => {
+      const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
+      try {
+        const isFull = await fill(etcd);
+        expect(isFull).toContain("database space exceeded");
+        const fromMs = performance.now();
+        await cluster.until(
+          "space for writes",
+          () =>
+            etcd.put("after", "space").then(
+              () => true,
+              () => false,
+            ),
+          repairMsMax,
+        );
+        console.log(`etcd ${version}: writes again ${Math.round(performance.now() - fromMs)} ms after NOSPACE`);
+        const { status } = await cluster.get();
+        expect(status?.defragmentation).toMatchObject({ reason: "NoSpace" });
+        expect(status?.defragmentation?.members).toHaveLength(3);
+      } finally {
+        etcd.close();
+      }
+    });
+  },
+);
+
+/** Overwrites a key until etcd refuses; returns its words. */
+async function fill(etcd: ReturnType<typeof etcdClient>): Promise<string> {
+  for (let round = 0; round < 100; round++) {
+    try {
+      await etcd.put("large", "v".repeat(500_000));
+    } catch (error) {
+      return String(error);
+    }
+  }
+  return "it never refused";
+}

@@ -1,0 +1,95 @@
+/** The space that etcd's data take, in the simulated world. */
+import { conditionOf, simulate, EtcdModel } from "setpoint/testing";
+import { minutes, seconds } from "setpoint";
+import { expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdOperator } from "./etcd-operator.ts";
+import { bootstrap, claims, cluster, expectHealthy, memberNames, scenario, type Stage } from "./testing/etcd-stage.ts";
+import { simulatedGateway } from "./testing/simulated-gateway.ts";
+
+const mebibyte = 1_048_576;
+const quota = { ...claims, options: { "quota-backend-bytes": String(4 * mebibyte) } };
+
+/** Writes one key again and again: its history grows, its data do not. */
+async function overwrite({ world, etcd }: Stage, times: number, bytes = mebibyte): Promise<number> {
+  const endpoint = `http://${etcd.members("orders")[0]?.launch.podIp ?? ""}:2379`;
+  let done = 0;
+  for (; done < times; done++) {
+    const isWritten = await world.wait(
+      etcd.put(endpoint, "key", "v".repeat(bytes)).then(
+        () => true,
+        () => false,
+      ),
+    );
+    if (!isWritten) break;
+  }
+  return done;
+}
+
+test(
+  "a cluster without space is compacted, defragmented with the leader last, and accepts writes again",
+  scenario(401, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, quota);
+    expect(await overwrite(stage, 9)).toBe(4);
+    const leader = etcd.leader("orders");
+    await world.until("the alarm is reported", async () => {
+      const condition = conditionOf(await world.get(EtcdCluster, "orders"), "Degraded");
+      return condition?.message?.includes("NOSPACE") === true;
+    });
+    await world.settled();
+    expect(etcd.defragmented.toSorted()).toEqual(memberNames(stage));
+    expect(etcd.defragmented.at(-1)).toBe(leader);
+    expect(await overwrite(stage, 1)).toBe(1);
+    await expectHealthy(stage);
+    await world.expectQuiet();
+  }),
+);
+
+test(
+  "a cluster whose data fill its quota asks for fewer keys or a larger quota, and the alarm stays",
+  scenario(402, async (stage) => {
+    const { world } = stage;
+    await bootstrap(stage, quota);
+    await overwrite(stage, 1, 5 * mebibyte);
+    await world.run(minutes(5));
+    const { status } = await world.get(EtcdCluster, "orders");
+    expect(status?.waitingFor?.what).toContain("delete keys, or raise spec.options.quota-backend-bytes");
+    // Once an hour it is tried again.
+    await world.expectQuiet({ hours: 0.5 });
+  }),
+);
+
+test(
+  "members are defragmented by schedule and by size",
+  scenario(403, async (stage) => {
+    const { world, etcd } = stage;
+    const defragmentation = { schedule: "@hourly", whenFreePercent: 50, minDbSizeMiB: 3 };
+    await bootstrap(stage, { ...claims, maintenance: { defragmentation } });
+    await world.until("the run of the hour", () => etcd.defragmented.length === 3, { within: minutes(61) });
+    expect(etcd.defragmented.toSorted()).toEqual(memberNames(stage));
+    await overwrite(stage, 6);
+    await world.wait(etcd.compact(`http://${etcd.members("orders")[0]?.launch.podIp ?? ""}:2379`));
+    await world.run(minutes(1));
+    expect(etcd.defragmented).toHaveLength(6);
+    expect((await world.get(EtcdCluster, "orders")).status?.defragmentation).toMatchObject({ reason: "FreeSpace" });
+    await expectHealthy(stage);
+  }),
+);
+
+test("a schedule that is no cron line is refused by name, and the cluster runs", async () => {
+  const etcd = new EtcdModel();
+  await using world = await simulate({
+    seed: 404,
+    models: [etcd],
+    operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
+  });
+  await world.apply(cluster("orders"));
+  await world.settled();
+  const defragmentation = { schedule: "every day" };
+  await world.patch(EtcdCluster, "orders", { spec: { maintenance: { defragmentation } } });
+  await world.run(seconds(30));
+  const accepted = conditionOf(await world.get(EtcdCluster, "orders"), "Accepted");
+  expect(accepted).toMatchObject({ status: "False" });
+  expect(accepted?.message).toContain("spec.maintenance.defragmentation.schedule");
+});

@@ -53,6 +53,7 @@ export type { FieldChange, FieldHandler } from "./controller/field-handlers.ts";
 export { onChange } from "./controller/field-handlers.ts";
 export type { TimerOptions } from "./handlers/timer.ts";
 export { timer } from "./handlers/timer.ts";
+export type { ObjectMetrics } from "./controller/object-metrics.ts";
 export type { WriteLimits } from "./controller/write-limits.ts";
 
 // inside a reconcile

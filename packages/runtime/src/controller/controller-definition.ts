@@ -2,6 +2,7 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { ReconcileContext } from "./reconcile-context.ts";
+import type { ObjectMetrics } from "./object-metrics.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/rate-limiter.ts";
@@ -56,6 +57,8 @@ export interface ControllerDefinition {
   /** Functions that run beside each object. */
   readonly daemons?: Readonly<Record<string, Daemon>>;
   readonly limits?: WriteLimits;
+  /** Gauges of each object. */
+  readonly objectMetrics?: ObjectMetrics;
   /** The function of a controller of the pure form, for a host other than the manager. */
   readonly pure?: PureForm;
   /** Whether a change of the reconciled object enqueues its key. */

@@ -3,6 +3,7 @@ import type { KindRef, Stored } from "@setpoint/client";
 import type { AnyConditionProtocol } from "./condition-protocol.ts";
 import type { ConditionInit, ReconcileContext, StatusInit } from "./reconcile-context.ts";
 import type { FieldHandler } from "./field-handlers.ts";
+import type { ObjectMetrics } from "./object-metrics.ts";
 import type { WriteLimits } from "./write-limits.ts";
 import type { Priority } from "../queue/priority.ts";
 import type { RateLimit } from "../queue/rate-limiter.ts";
@@ -69,6 +70,8 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly daemons?: Readonly<Record<string, Daemon<T>>>;
   /** How much the controller may change or delete in a period before it has to wait; default: no limits. */
   readonly limits?: WriteLimits;
+  /** Gauges of each object, and its conditions as `setpoint_object_condition`, in the operator's metrics; default: none. */
+  readonly objectMetrics?: ObjectMetrics<T>;
   /**
    * Whether a change of the reconciled object enqueues its key: `changed("spec.size")`, `anyOf(…)`, or any
    * function. Default: all changes but those of the status. The start of a deletion and the framework's

@@ -107,12 +107,14 @@ function pacing<T extends KubeObject>(options: ControllerOptions<T>): Partial<Co
   const daemons = options.daemons as ControllerDefinition["daemons"];
   const fairness = options.fairness as ControllerDefinition["fairness"];
   const priority = options.priority as ControllerDefinition["priority"];
+  const objectMetrics = options.objectMetrics as ControllerDefinition["objectMetrics"];
   return {
     ...(sources === undefined ? {} : { sources }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxReconcileIntervalMs === undefined ? {} : { maxReconcileIntervalMs }),
     ...(limits === undefined ? {} : { limits }),
+    ...(objectMetrics === undefined ? {} : { objectMetrics }),
     ...(daemons === undefined ? {} : { daemons }),
     ...(fairness === undefined ? {} : { fairness }),
     ...(priority === undefined ? {} : { priority }),

@@ -25,6 +25,7 @@ import type { Cause, ChangeKind } from "../run/run-record.ts";
 import type { RunSupervisor } from "../run/run-supervisor.ts";
 import { Workers } from "../run/workers.ts";
 import { SourceRunner, type SourceState } from "../sources/source-runner.ts";
+import { publishObjectGauges } from "./object-gauges.ts";
 
 /** Keys of a standby whose causes are kept until they run. */
 const standbyKeysMax = 10_000;
@@ -58,6 +59,7 @@ export class ControllerRunner {
   readonly #sources: readonly SourceRunner[];
   readonly #workers: Workers;
   readonly #stopCounting: () => void;
+  readonly #stopGauges: () => void;
   /** Aborts with the runs, or when there will be no more. */
   readonly #closing = new AbortController();
   #activeSinceMs: number | undefined;
@@ -98,6 +100,7 @@ export class ControllerRunner {
     const shared = { host, log, controller: name, kind, cache: this.cache, wake };
     this.#sources = sources.map((source) => new SourceRunner(source, shared));
     this.#stopCounting = host.metrics.onExpose(() => this.#countPaused());
+    this.#stopGauges = this.#publishGauges();
     handlers.register();
     signal.addEventListener("abort", () => this.#closing.abort(signal.reason), { once: true });
   }
@@ -153,6 +156,7 @@ export class ControllerRunner {
     this.#reconciler.protections.close();
     this.#countPaused();
     this.#stopCounting();
+    this.#stopGauges();
     await Promise.all([
       this.#workers.allEnded(),
       ...this.#sources.map((source) => source.stop()),
@@ -204,6 +208,18 @@ export class ControllerRunner {
   #noteNewPause(old: Stored<KubeObject>, next: Stored<KubeObject>): void {
     if (this.#workers.isActive && isPaused(next) && !isPaused(old))
       this.#states.of(storeKey(next.metadata)).isPauseNew = true;
+  }
+
+  /** A standby publishes nothing: the leader does. */
+  #publishGauges(): () => void {
+    const { name, objectMetrics, kind } = this.definition;
+    if (objectMetrics === undefined) return () => {};
+    const { host } = this.#reconciler;
+    const informers = (): readonly Informer[] => (this.#workers.isActive ? this.cache.of(kind).informers : []);
+    return publishObjectGauges({
+      ...{ host, controller: name, kind: kind.kind, metrics: objectMetrics },
+      objects: () => informers().flatMap(({ store }) => [...store.values()]),
+    });
   }
 
   #countPaused(): void {

@@ -8,6 +8,7 @@ import { plan } from "./controller/plan.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdMetrics } from "./etcd-metrics.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
@@ -35,6 +36,7 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     actions: etcdActions(gateway),
     status: etcdStatus,
     conditions: etcdConditions,
+    objectMetrics: etcdMetrics,
   });
   return defineOperator({ name: "etcd", controllers: [etcdClusters], writes, policies: [retainedVolumes] });
 }

@@ -9,6 +9,7 @@ import { Restore } from "../kinds/restore.ts";
 import { selectionOf } from "../kinds/selection.ts";
 import { isFinished } from "../backup/seen-backup.ts";
 import { decidePlan, type PlanActions, type PlanStatus, type SeenPlan } from "./decide-plan.ts";
+import { backupPlanMetrics } from "./plan-metrics.ts";
 import { isGood } from "./retention.ts";
 
 /** The controller of BackupPlans whose instances are of this engine; it ignores all others. */
@@ -30,6 +31,7 @@ export function planController<Instance extends KubeObject>(
     plan: (seen) => decidePlan(seen).step,
     status: (seen) => decidePlan(seen).status,
     conditions: (seen) => [recoverable(decidePlan(seen).status)],
+    objectMetrics: backupPlanMetrics,
     actions: { createBackup, deleteBackups },
   });
 }

@@ -13,4 +13,4 @@ export type { Daemon, DaemonContext, FieldChange, FieldHandler, TimerOptions } f
 export { onChange, timer } from "@setpoint/runtime";
 
 // limits of a controller
-export type { Priority, RateLimit, WriteLimits } from "@setpoint/runtime";
+export type { ObjectMetrics, Priority, RateLimit, WriteLimits } from "@setpoint/runtime";

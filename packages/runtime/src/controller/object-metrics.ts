@@ -1,7 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** Gauges of each object of a controller. They are read from the cache when somebody scrapes, and gone with the object. */
+/** Gauges of each object of a controller. They are read from the cache at each scrape, and gone with the object. */
 export interface ObjectMetrics<T extends KubeObject = KubeObject> {
   /**
    * What each gauge measures, by its full name. `HELP` of the exposed metrics. Names follow Prometheus' rules, with a unit at the end:

@@ -21,7 +21,7 @@ export interface ObjectGaugesOptions {
 /** The returned function ends the publication and drops what was published. */
 export function publishObjectGauges(options: ObjectGaugesOptions): () => void {
   const { host, controller, kind, objects } = options;
-  // Everything is published anew, so that no series of an object or a condition that is gone stays.
+  // Everything is dropped first, so that no series of an object or a condition that is gone stays.
   const forget = (): void => host.metrics.forget({ controller, kind });
   const stop = host.metrics.onExpose(() => {
     forget();

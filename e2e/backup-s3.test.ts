@@ -16,7 +16,7 @@ import {
 } from "@setpoint/data-service/agent";
 import { systemLogger } from "@setpoint/host/system";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { installS3Server, type S3Server, startS3Server } from "./s3/s3-server.ts";
+import { installS3Server, type S3Server, startS3Server } from "./stores/s3-server.ts";
 
 const installed = installS3Server();
 if ("missing" in installed) console.log(`Skipped: ${installed.missing}`);

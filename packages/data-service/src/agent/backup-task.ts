@@ -11,8 +11,8 @@ import { deleteBackup } from "./delete-task.ts";
 import { readBack } from "./read-back.ts";
 import { freshRandomBytes, readManifest, type Transfer } from "./transfer.ts";
 
-/** Within the grace period of a pod, which is 30 s. */
-const cleanUpMsMax = 20_000;
+/** Within the grace period of transfer pods, which is 10 s. */
+const cleanUpMsMax = 8_000;
 
 /**
  * Guarantees: when it resolves, the backup has been read back and can be restored. When it rejects, nothing of it is left, or the error's message says

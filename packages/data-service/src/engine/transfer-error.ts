@@ -32,9 +32,12 @@ export const transferReasons = {
 
 export type TransferReason = keyof typeof transferReasons;
 
+const transferErrorBrand = "setpoint.dev/TransferError";
+
 /** A transfer that ended without success. Its message contains no secrets. */
 export class TransferError extends Error {
   override readonly name = "TransferError";
+  readonly brand: string = transferErrorBrand;
   readonly reason: TransferReason;
 
   constructor(reason: TransferReason, message: string, options?: ErrorOptions) {
@@ -50,7 +53,9 @@ export class TransferError extends Error {
 
 /** Whether a value is a TransferError, with this reason if one is given. */
 export function isTransferError(error: unknown, reason?: TransferReason): error is TransferError {
-  return error instanceof TransferError && (reason === undefined || error.reason === reason);
+  if (typeof error !== "object" || error === null) return false;
+  if ((error as { brand?: unknown }).brand !== transferErrorBrand) return false;
+  return reason === undefined || (error as TransferError).reason === reason;
 }
 
 /** The error of a transfer whose signal was aborted. */

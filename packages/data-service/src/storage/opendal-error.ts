@@ -8,22 +8,21 @@ interface ParsedError {
 
 /** ENOSPC, EDQUOT, and what object stores answer. */
 const full = /os error (28|122)\b|InsufficientStorage|QuotaExceeded|StorageFull|\b507\b/;
+/** EPERM, EACCES, ENOTDIR, EISDIR, EROFS: a claim or folder that is not set up for this. */
+const forbidden = /os error (1|13|20|21|30)\b/;
 const detailLengthMax = 160;
 
 /** The error of a call that failed. The message has no context of opendal's: that may hold headers and answers of the store. */
 export function translateOpendalError(error: unknown, action: string, place: string): TransferError {
   const text = error instanceof Error ? error.message : String(error);
   const { kind, detail } = parseOpendalError(text);
-  const reason = full.test(text)
-    ? "StoreFull"
-    : isClientError(text)
-      ? reasonOf(kind, "StoreRefused")
-      : reasonOf(kind, "StoreUnreachable");
+  const reason = full.test(text) ? "StoreFull" : reasonOf(kind, isLasting(text) ? "StoreRefused" : "StoreUnreachable");
   return new TransferError(reason, `Cannot ${action} in ${place}: ${detail}. ${advice(reason)}`);
 }
 
-/** A status that the same request gets again. */
-function isClientError(text: string): boolean {
+/** The same call gets the same answer again. */
+function isLasting(text: string): boolean {
+  if (forbidden.test(text)) return true;
   const status = Number(/\bstatus: (\d{3})/.exec(text)?.[1] ?? 0);
   return status >= 400 && status < 500 && ![408, 409, 423, 425, 429].includes(status);
 }

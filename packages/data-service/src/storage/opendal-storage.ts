@@ -25,14 +25,26 @@ export function openStorage(
   credentialsFolder: string,
   patience: StoragePatience = patient,
 ): BackupStorage {
+  checkPrefix(prefix);
   const name = placeName(place);
   const [scheme, options] = optionsOf(place, prefix, credentialsFolder);
   try {
     const bare = new Operator(scheme, options);
-    return opendalStorage(bare.layer(timeoutLayer(patience)).layer(retryLayer(patience)), name);
+    const operator = bare.layer(timeoutLayer(patience)).layer(retryLayer(patience));
+    // opendal would make the prefix's folder at once, which a claim that is mounted for reading does not allow.
+    return opendalStorage(operator, name, place.type === "folder" ? prefix : "");
   } catch (error) {
     throw asRefusal(translateOpendalError(error, "open the store", name));
   }
+}
+
+/** The kind BackupStore allows dots in a prefix; as a whole segment they would lead out of the store. */
+function checkPrefix(prefix: string): void {
+  if (!prefix.split("/").some((segment) => /^\.+$/.test(segment))) return;
+  throw new TransferError(
+    "StoreRefused",
+    `Cannot use the prefix "${prefix}" of the store: a segment consists of dots. Change it in the BackupStore.`,
+  );
 }
 
 type Options = Record<string, string>;
@@ -41,7 +53,7 @@ function optionsOf(place: StorePlace, prefix: string, credentialsFolder: string)
   const credential = (key: string): string => secretText(credentialsFolder, key);
   switch (place.type) {
     case "folder":
-      return ["fs", { root: prefix === "" ? place.folder : `${place.folder}/${prefix}` }];
+      return ["fs", { root: place.folder }];
     case "s3":
       return ["s3", s3Options(place, prefix, credential)];
     case "gcs":
@@ -109,7 +121,8 @@ function retryLayer({ retries, retryDelayMsMin }: StoragePatience): ReturnType<R
   return layer.build();
 }
 
-function opendalStorage(operator: Operator, place: string): BackupStorage {
+function opendalStorage(operator: Operator, place: string, prefix: string): BackupStorage {
+  const base = prefix === "" ? "" : `${prefix.replace(/\/$/, "")}/`;
   const underWay = new Set<Promise<unknown>>();
   const call = <Result>(action: string, signal: AbortSignal, start: () => Promise<Result>): Promise<Result> => {
     const tracked = (): Promise<Result> => {
@@ -131,7 +144,7 @@ function opendalStorage(operator: Operator, place: string): BackupStorage {
       checkPath(path);
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       try {
-        await call(`write "${path}"`, signal, () => operator.write(path, buffer));
+        await call(`write "${path}"`, signal, () => operator.write(base + path, buffer));
       } catch (error) {
         throw asRefusal(error);
       }
@@ -144,25 +157,25 @@ function opendalStorage(operator: Operator, place: string): BackupStorage {
           "BackupDamaged",
           `"${path}" in ${place} has ${bytes} bytes, expected at most ${bytesMax}.`,
         );
-      return call(`read "${path}"`, signal, () => operator.read(path));
+      return call(`read "${path}"`, signal, () => operator.read(base + path));
     },
     stat: (path, signal) =>
       call(`stat "${path}"`, signal, async () => {
         checkPath(path);
-        return sizeOf(operator, path);
+        return sizeOf(operator, base + path);
       }),
     list: (folder, signal) =>
       call(`list "${folder}"`, signal, async () => {
         checkPath(folder);
-        const entries = await operator.list(`${folder}/`, { recursive: true });
+        const entries = await operator.list(`${base}${folder}/`, { recursive: true });
         return entries
-          .map((entry) => entry.path())
+          .map((entry) => entry.path().slice(base.length))
           .filter((path) => !path.endsWith("/"))
           .toSorted();
       }),
     async delete(path, signal) {
       checkPath(path.replace(/\/$/, ""));
-      await call(`delete "${path}"`, signal, () => operator.delete(path));
+      await call(`delete "${path}"`, signal, () => operator.delete(base + path));
     },
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);

@@ -83,7 +83,7 @@ export async function startS3Server(path: string): Promise<S3Server> {
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -92,7 +92,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function listening(port: number, child: ChildProcess): Promise<void> {
+export async function listening(port: number, child: ChildProcess): Promise<void> {
   for (const until = Date.now() + startMsMax; ;) {
     const socket = connect(port, "127.0.0.1");
     const isOpen = await once(socket, "connect").then(
@@ -102,7 +102,7 @@ async function listening(port: number, child: ChildProcess): Promise<void> {
     socket.destroy();
     if (isOpen) return;
     if (child.exitCode !== null || Date.now() > until)
-      throw new Error(`The S3 server did not start (exit code ${child.exitCode})`);
+      throw new Error(`The server did not start (exit code ${child.exitCode})`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -50,7 +50,9 @@ test("the format does not change: a backup of today is read by later versions", 
   const fixed = (count: number): Buffer => Buffer.alloc(count, ++counter);
   const stored = await joined(seal(inPieces(Buffer.alloc(100_000, 9), 7_000), key, "orders", fixed));
   expect(stored.subarray(0, 12).toString("hex")).toBe("53455450424b000100010000");
-  expect(createHash("sha256").update(stored).digest("hex")).toMatchInlineSnapshot(`"d0d29ff582be7a2e6bedc9c33ee48c200324b7db6ae6d5dc65e6ffad4679cfed"`);
+  expect(createHash("sha256").update(stored).digest("hex")).toMatchInlineSnapshot(
+    `"d0d29ff582be7a2e6bedc9c33ee48c200324b7db6ae6d5dc65e6ffad4679cfed"`,
+  );
 });
 
 test("two backups of the same data share no bytes but those of the header", async () => {

@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
   {
     title: "What is held back?",
     panels: [
-      panel("Protections", "Loops that were slowed down, fights over fields, budgets that were spent.", "ops", [
+      panel("Protections", "Reconcile loops, conflicting field managers, budgets that are spent.", "ops", [
         [rate("setpoint_protections_total", "controller, reason"), "{{controller}} {{reason}}"],
         [rate("setpoint_write_budget_refusals_total", "controller"), "{{controller}} refused"],
       ]),

@@ -113,8 +113,8 @@ export interface ReconcileContext<Status extends object = object> {
   readonly fieldManager: string;
   /**
    * For everything else that the API offers: subresources, other kinds. Its writes check the lease too. Reads
-   * see its writes to cached objects, and the next run waits for them. The protection against hot loops
-   * counts its writes; the controller's `limits` and the protection against field fights do not.
+   * see its writes to cached objects, and the next run waits for them. The protection against reconcile loops
+   * counts its writes; the controller's `limits` and the protection against conflicting field managers do not.
    */
   readonly client: Client;
   /** The name of the object's cluster when the manager works in several. */

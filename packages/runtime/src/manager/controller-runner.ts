@@ -16,7 +16,7 @@ import type { Priority } from "../queue/priority.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import { createControllerMetrics } from "../run/controller-metrics.ts";
 import { EventHandlers } from "../run/event-handlers.ts";
-import { KeyOrder, parseKey } from "../run/key-order.ts";
+import { PriorityAndFairness, parseKey } from "../run/priority-and-fairness.ts";
 import { KeyStates } from "../run/key-state.ts";
 import { reportLeftSelection } from "../run/left-selection.ts";
 import { reconcileKey } from "../run/reconcile-key.ts";
@@ -54,7 +54,7 @@ export class ControllerRunner {
   readonly queue: WorkQueue;
   readonly #reconciler: Reconciler;
   readonly #states = new KeyStates();
-  readonly #order: KeyOrder;
+  readonly #priorityAndFairness: PriorityAndFairness;
   readonly #daemons: DaemonRunner | undefined;
   readonly #sources: readonly SourceRunner[];
   readonly #workers: Workers;
@@ -71,8 +71,8 @@ export class ControllerRunner {
     const find = (key: string): Stored<KubeObject> | undefined => this.object(key);
     this.definition = definition;
     this.cache = new ControllerCache(definition, factory, namespaces);
-    this.#order = new KeyOrder({ definition, log, find });
-    this.queue = createQueue(definition, host, this.#order);
+    this.#priorityAndFairness = new PriorityAndFairness({ definition, log, find });
+    this.queue = createQueue(definition, host, this.#priorityAndFairness);
     const handlers = new EventHandlers({
       ...{ definition, cache: this.cache, log },
       enqueue: (key, change, informer, object) => this.#enqueueChange(key, change, informer, object),
@@ -182,7 +182,7 @@ export class ControllerRunner {
     try {
       isOwn = supervisor.mayRun(key);
     } catch (error) {
-      log.error("Cannot tell which process a key belongs to", { object: key, error });
+      log.error("Cannot find the shard of a key", { object: key, error });
     }
     if (isOwn) this.enqueue(key, priority);
     return isOwn;
@@ -196,7 +196,7 @@ export class ControllerRunner {
     state?.causes.add(change, informer.kind, object, this.#reconciler.host.clock.now());
     if (this.queue.isRunning(key)) state?.wokenBy.push(object);
     else this.#inputChanged(key);
-    this.queue.add(key, this.#order.priorityOf(key));
+    this.queue.add(key, this.#priorityAndFairness.priorityOf(key));
   }
 
   /** Something that this controller has not done itself has changed, so its next run is not for nothing. */
@@ -230,14 +230,18 @@ export class ControllerRunner {
   }
 }
 
-function createQueue({ name, rateLimit, fairness }: ControllerDefinition, host: Host, order: KeyOrder): WorkQueue {
+function createQueue(
+  { name, rateLimit, fairness }: ControllerDefinition,
+  host: Host,
+  priorityAndFairness: PriorityAndFairness,
+): WorkQueue {
   return new WorkQueue({
     clock: host.clock,
     random: host.random,
     metrics: host.metrics,
     name,
     ...(rateLimit === undefined ? {} : { rateLimit }),
-    ...(fairness === undefined ? {} : { flowOf: (key) => order.flowOf(key) }),
+    ...(fairness === undefined ? {} : { flowOf: (key) => priorityAndFairness.flowOf(key) }),
   });
 }
 

@@ -8,20 +8,25 @@ import type { ConditionInit } from "../controller/reconcile-context.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 import { conditionsOf } from "../status/conditions.ts";
 import type { WriteGuard } from "../writes/write-guard.ts";
-import { FieldFights, isFightOver, otherManagerOf, type Fight } from "./field-fights.ts";
-import { afterIdleRun, isSlow, loopWaitMs, type HotLoop } from "./hot-loops.ts";
+import {
+  FieldManagerConflicts,
+  isConflictOver,
+  otherManagerOf,
+  type FieldManagerConflict,
+} from "./field-manager-conflicts.ts";
+import { afterIdleRun, isSlow, loopWaitMs, type ReconcileLoop } from "./reconcile-loops.ts";
 import { WriteBudget } from "./write-budget.ts";
 
 const idleRunsPerMinuteDefault = 120;
-/** The condition of an object whose reconcile is slowed down. Its reason is `HotLoop` or `FieldFight`. */
+/** The condition of an object whose reconcile is slowed down. Its reason is `ReconcileLoop` or `FieldManagerConflict`. */
 const conditionType = "Slowed";
-const hotLoopMessage =
+const reconcileLoopMessage =
   "The reconcile runs again and again although nothing but its own writes has changed; it is slowed down until another change arrives";
 
 /** What slows a key down. */
 export interface ProtectedKey {
-  loop: HotLoop | undefined;
-  fight: Fight | undefined;
+  loop: ReconcileLoop | undefined;
+  fieldConflict: FieldManagerConflict | undefined;
 }
 
 export interface ProtectionsOptions {
@@ -39,7 +44,7 @@ export interface ProtectionsOptions {
 export class Protections {
   readonly #options: ProtectionsOptions;
   readonly #idleRunsPerMinute: number;
-  readonly #fights = new FieldFights();
+  readonly #conflicts = new FieldManagerConflicts();
   readonly #budget: WriteBudget;
   readonly #stopCounting: () => void;
 
@@ -57,17 +62,18 @@ export class Protections {
     return {
       check: (write) => this.#budget.check(write),
       written: (write) => {
-        state.fight = this.#fights.afterWrite(write, state.fight, this.#nowMs);
+        state.fieldConflict = this.#conflicts.afterWrite(write, state.fieldConflict, this.#nowMs);
       },
     };
   }
 
-  /** The delay until the key may run, in milliseconds. Ends a fight that is over. */
+  /** The delay until the key may run, in milliseconds. Ends a conflict that is over. */
   waitMs(state: ProtectedKey, object: KubeObject): number {
     const nowMs = this.#nowMs;
-    if (state.fight !== undefined && isFightOver(state.fight, object, nowMs)) state.fight = undefined;
-    const fightMs = Math.max(0, (state.fight?.notBeforeMs ?? 0) - nowMs);
-    return Math.max(loopWaitMs(state.loop, nowMs), fightMs);
+    if (state.fieldConflict !== undefined && isConflictOver(state.fieldConflict, object, nowMs))
+      state.fieldConflict = undefined;
+    const conflictMs = Math.max(0, (state.fieldConflict?.notBeforeMs ?? 0) - nowMs);
+    return Math.max(loopWaitMs(state.loop, nowMs), conflictMs);
   }
 
   close(): void {
@@ -79,11 +85,11 @@ export class Protections {
    * Before a run of a fighting key: reads the other manager from the server while the other's value is there.
    */
   async beforeRun(state: ProtectedKey, object: Stored<KubeObject>): Promise<void> {
-    const { fight } = state;
-    if (fight === undefined || fight.isReported) return;
-    const reported = { ...fight, manager: await this.#askManager(fight), isReported: true };
-    state.fight = reported;
-    this.#report(object, "FieldFight", fightMessage(reported));
+    const { fieldConflict: conflict } = state;
+    if (conflict === undefined || conflict.isReported) return;
+    const reported = { ...conflict, manager: await this.#askManager(conflict), isReported: true };
+    state.fieldConflict = reported;
+    this.#report(object, "FieldManagerConflict", conflictMessage(reported));
   }
 
   /**
@@ -91,28 +97,34 @@ export class Protections {
    * soon. Returns the delay in milliseconds after which the key should run once more to clear its condition.
    */
   afterRun(state: ProtectedKey, object: Stored<KubeObject>, isEcho: boolean, isSoon: boolean): number | undefined {
-    if (state.fight !== undefined) return Math.max(0, state.fight.untilMs - this.#nowMs);
+    if (state.fieldConflict !== undefined) return Math.max(0, state.fieldConflict.untilMs - this.#nowMs);
     const wasSlow = isSlow(state.loop);
     if (!isEcho || !isSoon) {
       state.loop = undefined;
       return wasSlow ? 0 : undefined;
     }
     state.loop = afterIdleRun(state.loop, this.#idleRunsPerMinute, this.#nowMs);
-    if (!wasSlow && isSlow(state.loop)) this.#report(object, "HotLoop", hotLoopMessage);
+    if (!wasSlow && isSlow(state.loop)) this.#report(object, "ReconcileLoop", reconcileLoopMessage);
     return undefined;
   }
 
   /** Why the key is slowed down; undefined when it is not. */
-  messageOf({ fight, loop }: ProtectedKey): string | undefined {
-    if (fight !== undefined) return fightMessage(fight);
-    return isSlow(loop) ? hotLoopMessage : undefined;
+  messageOf({ fieldConflict: conflict, loop }: ProtectedKey): string | undefined {
+    if (conflict !== undefined) return conflictMessage(conflict);
+    return isSlow(loop) ? reconcileLoopMessage : undefined;
   }
 
   /** What the object's condition has to report; undefined when it does already, or there is nothing to report. */
-  conditionOf({ fight, loop }: ProtectedKey, object: Stored<KubeObject>): ConditionInit | undefined {
-    if (fight?.isReported === true)
-      return { type: conditionType, status: "True", reason: "FieldFight", message: fightMessage(fight) };
-    if (isSlow(loop)) return { type: conditionType, status: "True", reason: "HotLoop", message: hotLoopMessage };
+  conditionOf({ fieldConflict: conflict, loop }: ProtectedKey, object: Stored<KubeObject>): ConditionInit | undefined {
+    if (conflict?.isReported === true)
+      return {
+        type: conditionType,
+        status: "True",
+        reason: "FieldManagerConflict",
+        message: conflictMessage(conflict),
+      };
+    if (isSlow(loop))
+      return { type: conditionType, status: "True", reason: "ReconcileLoop", message: reconcileLoopMessage };
     const isReported = conditionsOf((object as { readonly status?: object }).status).some(
       ({ type, status }) => type === conditionType && status === "True",
     );
@@ -124,7 +136,7 @@ export class Protections {
     return this.#options.host.clock.monotonic();
   }
 
-  async #askManager({ kind, child }: Fight): Promise<string | undefined> {
+  async #askManager({ kind, child }: FieldManagerConflict): Promise<string | undefined> {
     try {
       const present = await this.#options.client.get<KubeObject>(kind, child);
       return otherManagerOf(present, this.#options.definition.fieldManager);
@@ -134,7 +146,7 @@ export class Protections {
     }
   }
 
-  #report(object: Stored<KubeObject>, reason: "HotLoop" | "FieldFight", message: string): void {
+  #report(object: Stored<KubeObject>, reason: "ReconcileLoop" | "FieldManagerConflict", message: string): void {
     const { definition, events, host, log } = this.#options;
     log.warn("Slowed down a key", { object: storeKey(object.metadata), reason, message });
     events.record(object, definition.name, { type: "Warning", reason, message });
@@ -146,14 +158,14 @@ export class Protections {
   #count(): void {
     const { definition, host, keys } = this.#options;
     let count = 0;
-    for (const { loop, fight } of keys()) if (fight !== undefined || isSlow(loop)) count++;
+    for (const { loop, fieldConflict: conflict } of keys()) if (conflict !== undefined || isSlow(loop)) count++;
     host.metrics
       .gauge("setpoint_slowed_keys", "Keys that a protection slows down.")
       .set(count, { controller: definition.name });
   }
 }
 
-function fightMessage({ kind, child, manager }: Fight): string {
+function conflictMessage({ kind, child, manager }: FieldManagerConflict): string {
   const other = manager === undefined ? "another manager" : `"${manager}"`;
   return `Conflicting field managers: ${other} changes again and again what this controller applies to ${kind.kind} "${child.name}"; remove the fields from one of them`;
 }

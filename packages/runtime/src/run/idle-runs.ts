@@ -2,7 +2,7 @@ import type { OwnWrites } from "../writes/own-writes.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { RunVerdict } from "./run-supervisor.ts";
 
-/** A run that asks to be repeated so soon is counted by the protection against hot loops. */
+/** A run that asks to be repeated so soon is counted by the protection against reconcile loops. */
 const soonMsMax = 60_000;
 
 /** Tells echoes of a run's own writes from changes, so that a key that runs again and again for nothing is slowed down. */

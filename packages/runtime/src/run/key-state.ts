@@ -1,7 +1,7 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { PlannedStep, StepMemory } from "../controller/step-memory.ts";
-import type { Fight } from "../protection/field-fights.ts";
-import type { HotLoop } from "../protection/hot-loops.ts";
+import type { FieldManagerConflict } from "../protection/field-manager-conflicts.ts";
+import type { ReconcileLoop } from "../protection/reconcile-loops.ts";
 import type { ProtectedKey } from "../protection/protections.ts";
 import type { ReportedProblem } from "../status/reported-problem.ts";
 import { WriteMemory } from "../writes/write-memory.ts";
@@ -34,9 +34,9 @@ export class KeyState implements ProtectedKey, StepMemory {
   /** What was reported of a deletion that does not end. */
   reportedDeletion: ReportedProblem | undefined;
   /** Runs without a reason, and what was done about them. */
-  loop: HotLoop | undefined;
+  loop: ReconcileLoop | undefined;
   /** Another field manager that undoes the writes of this key. */
-  fight: Fight | undefined;
+  fieldConflict: FieldManagerConflict | undefined;
 
   constructor(key: string, causes: CauseList = new CauseList()) {
     this.key = key;
@@ -51,7 +51,7 @@ export class KeyState implements ProtectedKey, StepMemory {
       this.writes.isEmpty &&
       !this.isPaused &&
       !this.isPauseNew &&
-      [this.step, this.lateFailure, this.reportedFailure, this.reportedDeletion, this.loop, this.fight].every(
+      [this.step, this.lateFailure, this.reportedFailure, this.reportedDeletion, this.loop, this.fieldConflict].every(
         (each) => each === undefined,
       )
     );

@@ -80,7 +80,7 @@ async function run(keyRun: KeyRun, on: Reconciler): Promise<RunVerdict | undefin
   const { definition, host, supervisor, protections, metrics, daemons } = on;
   const { key } = state;
   const isDeleting = object.metadata.deletionTimestamp !== undefined;
-  if (state.fight !== undefined) await protections.beforeRun(state, object);
+  if (state.fieldConflict !== undefined) await protections.beforeRun(state, object);
   if (isDeleting && daemons !== undefined) await daemons.stop(key);
   // Meanwhile it may have become another process's, which was promised that nothing of it runs here.
   if (!supervisor.mayRun(key)) return forget(key, on);

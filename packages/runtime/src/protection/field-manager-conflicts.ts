@@ -4,10 +4,10 @@ import { storeKey } from "../cache/store.ts";
 import { appliedAnnotation } from "../objects/applied-mark.ts";
 import type { PlannedWrite } from "../writes/write-guard.ts";
 
-/** So often the same content is applied to the same child within the window before it is called a fight. */
+/** So often the same content is applied to the same child within the window before it is counted as a conflict. */
 const repeatsMax = 5;
 const windowMs = 600_000;
-/** The pace of a key that fights: the other manager sees its value for a while, and the server has less to do. */
+/** The pace of a key in such a conflict: the other manager sees its value for a while, and the server has less to do. */
 const slowMs = 30_000;
 /** Children of which is remembered what was applied to them last; the oldest is forgotten first. */
 const childrenMax = 4_096;
@@ -20,7 +20,7 @@ interface Repeats {
 }
 
 /** A child whose fields another manager sets to other values again and again. */
-export interface Fight {
+export interface FieldManagerConflict {
   readonly kind: KindRef;
   readonly child: { readonly name: string; readonly namespace?: string };
   readonly generation: number | undefined;
@@ -32,14 +32,18 @@ export interface Fight {
 }
 
 /** Notices that a controller and another manager set the same fields in turn: each sees the other's value and sets its own. */
-export class FieldFights {
+export class FieldManagerConflicts {
   readonly #repeats = new Map<string, Repeats>();
 
   /**
    * Counts an apply that the cache showed to be needed, and that the server has done: one that it refuses takes nothing from anybody.
-   * Returns the fight that the key is in after it.
+   * Returns the conflict that the key is in after it.
    */
-  afterWrite(write: PlannedWrite, before: Fight | undefined, nowMs: number): Fight | undefined {
+  afterWrite(
+    write: PlannedWrite,
+    before: FieldManagerConflict | undefined,
+    nowMs: number,
+  ): FieldManagerConflict | undefined {
     const { verb, kind, object, isNew, parent } = write;
     if (verb !== "apply" || isNew) return before;
     const mark = object.metadata.annotations?.[appliedAnnotation] ?? "";
@@ -70,9 +74,9 @@ export class FieldFights {
   }
 }
 
-/** Whether a fight has ended: its time is over, or the object's spec has changed. */
-export function isFightOver(fight: Fight, object: KubeObject, nowMs: number): boolean {
-  return nowMs >= fight.untilMs || fight.generation !== object.metadata.generation;
+/** Whether a conflict has ended: its time is over, or the object's spec has changed. */
+export function isConflictOver(conflict: FieldManagerConflict, object: KubeObject, nowMs: number): boolean {
+  return nowMs >= conflict.untilMs || conflict.generation !== object.metadata.generation;
 }
 
 /** The other manager that wrote last, as the server's managedFields have it; undefined when there is none. */

@@ -23,11 +23,13 @@ test("a reconcile that repeats itself without a reason is slowed down, and says 
   await world.run(300_000);
   expect(inTheFirstMinute).toBeLessThan(140);
   expect(runs - inTheFirstMinute).toBeLessThan(10);
-  expect(await notesOf(world, "HotLoop")).toEqual([expect.stringContaining("nothing but its own writes has changed")]);
-  expect(said(await world.candy(), "Slowed")).toContain("True HotLoop");
+  expect(await notesOf(world, "ReconcileLoop")).toEqual([
+    expect.stringContaining("nothing but its own writes has changed"),
+  ]);
+  expect(said(await world.candy(), "Slowed")).toContain("True ReconcileLoop");
   const why = await world.wait(manager.why({ kind: "Candy", ...key }));
   expect(why).toMatchObject({ state: "delayed", held: expect.stringContaining("nothing but its own writes") });
-  expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="HotLoop"} 1');
+  expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="ReconcileLoop"} 1');
   expect(manager.metrics()).toContain('setpoint_slowed_keys{controller="candy"} 1');
 });
 
@@ -45,7 +47,7 @@ async function fiveMinutesOf(run: (turn: number, context: ReconcileContext) => P
   });
   world.start([definition]);
   await world.run(300_000);
-  return { runs, notes: await notesOf(world, "HotLoop") };
+  return { runs, notes: await notesOf(world, "ReconcileLoop") };
 }
 
 test("a status that is never the same is a hot loop too", async () => {
@@ -107,5 +109,5 @@ test("many runs for many changes are no hot loop", async () => {
   }
   await world.settle(manager);
   expect(runs).toBeGreaterThanOrEqual(500);
-  expect(await notesOf(world, "HotLoop")).toEqual([]);
+  expect(await notesOf(world, "ReconcileLoop")).toEqual([]);
 });

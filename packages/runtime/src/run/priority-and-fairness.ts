@@ -1,4 +1,4 @@
-/** How urgent the keys of a controller are, and which of them share a turn: what the author says, or what is usual. */
+/** The priority of each key of a controller and the flow that it belongs to: what the author declares, else the defaults. */
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
@@ -6,19 +6,19 @@ import { guarded } from "../cache/guarded.ts";
 import { priorities, type Priority } from "../queue/priority.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 
-export interface KeyOrderOptions {
+export interface PriorityAndFairnessOptions {
   readonly definition: ControllerDefinition;
   readonly log: Logger;
   find(this: void, key: string): Stored<KubeObject> | undefined;
 }
 
 /** Guarantees: neither question throws, whatever the author's functions do; informers ask them for every change. */
-export class KeyOrder {
-  readonly #find: KeyOrderOptions["find"];
+export class PriorityAndFairness {
+  readonly #find: PriorityAndFairnessOptions["find"];
   readonly #priority: ((object: Stored<KubeObject>) => Priority) | undefined;
   readonly #fairness: (object: Stored<KubeObject>) => string;
 
-  constructor({ definition, log, find }: KeyOrderOptions) {
+  constructor({ definition, log, find }: PriorityAndFairnessOptions) {
     const { priority, fairness = namespaceOf, kind } = definition;
     const told = log.with({ resource: kind.plural });
     this.#find = find;
@@ -52,7 +52,7 @@ function usualPriority(): Priority {
 
 function requireKnown(priority: Priority): Priority {
   if (priorities.includes(priority)) return priority;
-  throw new TypeError(`the priority is ${String(priority)}, wanted ${priorities.join(", ")}`);
+  throw new TypeError(`the priority is ${String(priority)}, expected ${priorities.join(", ")}`);
 }
 
 function namespaceOf({ metadata }: Stored<KubeObject>): string {

@@ -34,7 +34,7 @@ async function quarrel(world: ControllerWorld, manager: Manager, forMs: number):
   return rounds;
 }
 
-test("a fight over a field is noticed, slowed down, and told with the name of the other", async () => {
+test("a conflict over a field is noticed, slowed down, and reported with the name of the other manager", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
@@ -42,18 +42,18 @@ test("a fight over a field is noticed, slowed down, and told with the name of th
   const rounds = await quarrel(world, manager, 120_000);
   expect(rounds).toBeGreaterThanOrEqual(5);
   expect(rounds).toBeLessThan(12);
-  expect(await notesOf(world, "FieldFight")).toEqual([
+  expect(await notesOf(world, "FieldManagerConflict")).toEqual([
     'Conflicting field managers: "salt-lover" changes again and again what this controller applies to ConfigMap "mint"; remove the fields from one of them',
   ]);
-  expect(said(await world.candy(), "Slowed")).toContain("True FieldFight");
-  expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="FieldFight"} 1');
+  expect(said(await world.candy(), "Slowed")).toContain("True FieldManagerConflict");
+  expect(manager.metrics()).toContain('setpoint_protections_total{controller="candy",reason="FieldManagerConflict"} 1');
 
   await world.run(900_000);
   expect(said(await world.candy(), "Slowed")).toContain("False AsUsual");
   expect((await world.client.get(Wrapper, { name: "mint", namespace: "default" })).data).toEqual({ flavor: "mint" });
 });
 
-test("a fight is noticed also when what is applied is a changed copy of what was read", async () => {
+test("a conflict is noticed also when what is applied is a changed copy of what was read", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const copying = controller(Candy, {
@@ -66,10 +66,12 @@ test("a fight is noticed also when what is applied is a changed copy of what was
   const manager = world.start([copying]);
   await world.settle(manager);
   await quarrel(world, manager, 120_000);
-  expect(await notesOf(world, "FieldFight")).toEqual([expect.stringContaining('"salt-lover" changes again and again')]);
+  expect(await notesOf(world, "FieldManagerConflict")).toEqual([
+    expect.stringContaining('"salt-lover" changes again and again'),
+  ]);
 });
 
-test("a change of the spec is not made to wait for a fight", async () => {
+test("a change of the spec is not made to wait for a conflict", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
@@ -80,7 +82,7 @@ test("a change of the spec is not made to wait for a fight", async () => {
   expect((await world.client.get(Wrapper, { name: "lime", namespace: "default" })).data).toEqual({ flavor: "lime" });
 });
 
-test("another client that reverts a child now and then is no fight", async () => {
+test("another client that reverts a child now and then is no conflict", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
@@ -89,10 +91,10 @@ test("another client that reverts a child now and then is no fight", async () =>
     await world.client.patch(Wrapper, { name: "mint", namespace: "default" }, { data: { flavor: "salt" } });
     await world.run(300_000);
   }
-  expect(await notesOf(world, "FieldFight")).toEqual([]);
+  expect(await notesOf(world, "FieldManagerConflict")).toEqual([]);
 });
 
-test("a write that the server refuses again and again is no fight: it takes nothing from anybody", async () => {
+test("a write that the server refuses again and again is no conflict, because it changes nothing", async () => {
   await using world = createControllerWorld();
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrap]);
@@ -107,5 +109,5 @@ test("a write that the server refuses again and again is no fight: it takes noth
   await world.run(120_000);
   expect(refused).toBeGreaterThan(8);
   expect((await world.client.get(Wrapper, mint)).data).toEqual({ flavor: "mint" });
-  expect(await notesOf(world, "FieldFight")).toEqual([]);
+  expect(await notesOf(world, "FieldManagerConflict")).toEqual([]);
 });

@@ -118,10 +118,10 @@ describe("a start that cannot be is one sentence and an exit code", () => {
   }
 
   test.each([
-    [["--port", "99999"], /^Cannot use --port 99999: wanted a whole number from 0 to 65535$/],
-    [["--port", "http"], /^Cannot use --port http: wanted a whole number/],
+    [["--port", "99999"], /^Cannot use --port 99999: expected a whole number from 0 to 65535$/],
+    [["--port", "http"], /^Cannot use --port http: expected a whole number/],
     [["--nodes", "-1"], /^Cannot start: Option '--nodes' argument is ambiguous|^Cannot use --nodes -1/],
-    [["--nodes", "99"], /^Cannot use --nodes 99: wanted a whole number from 0 to 10$/],
+    [["--nodes", "99"], /^Cannot use --nodes 99: expected a whole number from 0 to 10$/],
     [["--frob"], /^Cannot start: Unknown option '--frob'/],
     [["cluster"], /^Cannot start: Unexpected argument 'cluster'/],
     [["--in-memory", "--data-dir", "x"], /^Cannot use --in-memory with --data-dir/],

@@ -81,7 +81,7 @@ test.skipIf("reason" in helm)(
     await until(page, "<h1>Moin</h1>");
     // The chart wants no Deployment without replicas: it is pruned.
     await until("get deployments -o name", "");
-    await until("get site home --no-headers", expect.stringMatching(/^home +True +Everything is as wanted\n$/));
+    await until("get site home --no-headers", expect.stringMatching(/^home +True +Desired state reached\n$/));
 
     const template = join(folder, "chart/templates/config-map.yaml");
     writeFileSync(template, readFileSync(template, "utf8").replaceAll("h1>", "h2>"));

@@ -78,7 +78,7 @@ test("a server that goes away breaks the watch; the next request reaches its suc
   });
   await using transport = client(server);
   const answer = await transport.send({ method: "GET", path: "/api/v1/pods", query: { watch: "1" } });
-  if (answer.kind !== "watch") throw new Error("wanted a watch");
+  if (answer.kind !== "watch") throw new Error("expected a watch");
   const frames = answer.frames[Symbol.asyncIterator]();
   expect((await frames.next()).value).toEqual({ type: "ADDED", object: { kind: "Pod" } });
   await server.close();
@@ -102,7 +102,7 @@ test("an aborted request ends with the signal's reason, and on the server too", 
   const controller = new AbortController();
   const request: ApiRequest = { method: "GET", path: "/api/v1/pods", query: { watch: "true" } };
   const answer = await transport.send(request, controller.signal);
-  if (answer.kind !== "watch") throw new Error("wanted a watch");
+  if (answer.kind !== "watch") throw new Error("expected a watch");
   const frames = answer.frames[Symbol.asyncIterator]();
   await frames.next();
   const rest = frames.next();
@@ -213,7 +213,7 @@ test("exec without the right is refused before anything is dialled", async () =>
 test("logs come from the node agent as bytes", async () => {
   const agent = await startAgent();
   const endpoint = proxyTo(agent.port, true).endpoints.get("GET v1/pods/log");
-  if (endpoint === undefined) throw new Error("wanted an endpoint");
+  if (endpoint === undefined) throw new Error("expected an endpoint");
   await using server = await start((request, user, signal) => {
     const place = { group: "", version: "v1", resource: "pods", subresource: "log", namespace: "default", name: "web" };
     const attributes = { user, verb: "get", isResourceRequest: true, path: request.path, ...place };
@@ -222,7 +222,7 @@ test("logs come from the node agent as bytes", async () => {
   await using transport = client(server);
   const path = "/api/v1/namespaces/default/pods/web/log";
   const answer = await transport.send({ method: "GET", path, query: { tailLines: "2" } });
-  if (answer.kind !== "bytes") throw new Error("wanted bytes");
+  if (answer.kind !== "bytes") throw new Error("expected bytes");
   expect(Buffer.concat(await Array.fromAsync(answer.bytes)).toString()).toBe("line 1\nline 2\n");
   expect(agent.paths).toEqual(["/containerLogs/default/web/main?tailLines=2"]);
   agent.close();

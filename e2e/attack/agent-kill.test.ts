@@ -101,7 +101,7 @@ run(`a node agent that is killed costs its pods nothing and is started again${mi
     process.kill(agent, "SIGKILL");
     await expect.poll(() => agentsOf(target).filter((pid) => pid !== agent), { timeout: 5_000 }).toHaveLength(1);
     expect(memberOf(directory)).toEqual([member]);
-    const restarts = (): number => target.output.match(/its agent is ready again/g)?.length ?? 0;
+    const restarts = (): number => target.output.match(/the agent is ready again/g)?.length ?? 0;
     await expect.poll(restarts, { timeout: 20_000 }).toBe(kill + 1);
   }
   expect(await look(target, "member")).toEqual(before);

@@ -149,10 +149,10 @@ async function differences(cluster: Cluster): Promise<readonly string[]> {
     const value = child?.data?.["value"];
     const found = [
       ...(isOwned ? [] : [`${metadata.name}: no ConfigMap of its own`]),
-      ...(value === String(spec.value) ? [] : [`${metadata.name}: the ConfigMap has ${value}, wanted ${spec.value}`]),
+      ...(value === String(spec.value) ? [] : [`${metadata.name}: the ConfigMap has ${value}, expected ${spec.value}`]),
       ...(status?.observed === spec.value
         ? []
-        : [`${metadata.name}: the status has ${status?.observed}, wanted ${spec.value}`]),
+        : [`${metadata.name}: the status has ${status?.observed}, expected ${spec.value}`]),
     ];
     return found;
   });

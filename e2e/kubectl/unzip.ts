@@ -28,7 +28,7 @@ export function zipEntries(archive: Buffer): readonly ZipEntry[] {
 
 function endOfDirectory(archive: Buffer): number {
   for (let at = archive.length - endLength; at >= 0; at--) if (archive.readUInt32LE(at) === endSignature) return at;
-  throw new Error("Cannot read the archive: it has no directory, wanted a zip file");
+  throw new Error("Cannot read the archive: it has no directory, expected a zip file");
 }
 
 function contentOf(archive: Buffer, entry: number): Buffer {

@@ -7,7 +7,7 @@ const candy = fileURLToPath(new URL("../../examples/candy/candy.ts", import.meta
 
 test.each([
   [["--fly"], /^Cannot explore: Unknown option '--fly'; the flags are --seconds, /],
-  [[candy], /: wanted a module that exports `subject` and a list `worlds` \(docs\/exploring\.md\)\n$/],
+  [[candy], /: expected a module that exports `subject` and a list `worlds` \(docs\/exploring\.md\)\n$/],
 ])(
   "an exploration that cannot be is refused in a sentence: %j",
   (args, sentence) => {

@@ -34,7 +34,7 @@ async function explorable(file: string): Promise<URL> {
   const { subject, worlds } = (await import(url.href)) as Readonly<Record<string, unknown>>;
   if (subject === undefined || !Array.isArray(worlds))
     refuse(
-      `Cannot explore "${file}": wanted a module that exports \`subject\` and a list \`worlds\` (docs/exploring.md)`,
+      `Cannot explore "${file}": expected a module that exports \`subject\` and a list \`worlds\` (docs/exploring.md)`,
     );
   return url;
 }

@@ -6,7 +6,7 @@ test.each([
   ["tools/mutants/run.ts", ["--fly"], "Cannot run the mutants: Unknown option '--fly'; the flags are --only, "],
   ["tools/mutants/run.ts", ["--only", "M99"], 'Cannot run the mutants: --only is "M99", and none begins so\n'],
   ["tools/mutation/run.ts", ["--fly"], "Cannot test by mutation: Unknown option '--fly'; the flags are --files, "],
-  ["e2e/determinism/run.ts", ["--jobs", "0"], 'Cannot compare: --jobs is "0", wanted a whole number of at least 1\n'],
+  ["e2e/determinism/run.ts", ["--jobs", "0"], 'Cannot compare: --jobs is "0", expected a whole number of at least 1\n'],
 ])(
   "a campaign that cannot be is refused in a sentence: %s %j",
   (file, args, sentence) => {

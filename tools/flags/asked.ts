@@ -21,6 +21,6 @@ export function asked<T extends ParseArgsConfig>(what: string, config: T): Retur
 export function wholeNumber(what: string, flag: string, text: string, min = 0): number {
   const number = Number(text);
   if (!/^\d+$/.test(text) || number < min)
-    refuse(`Cannot ${what}: --${flag} is "${text}", wanted a whole number${min === 0 ? "" : ` of at least ${min}`}`);
+    refuse(`Cannot ${what}: --${flag} is "${text}", expected a whole number${min === 0 ? "" : ` of at least ${min}`}`);
   return number;
 }

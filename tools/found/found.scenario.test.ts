@@ -13,7 +13,7 @@ test("an edit that has no place in its file is refused", async () => {
   const file = "operators/etcd/src/controller/actions.ts";
   await using judge = new Judge([{ file, from: "what is not there", to: "" }]);
   await expect(judge.judge(schedule as (typeof foundSchedules)[number])).rejects.toThrow(
-    `Cannot take a fix out of ${file}: "what is not there" stands there 0 times, wanted is once`,
+    `Cannot take a fix out of ${file}: "what is not there" stands there 0 times, expected once`,
   );
 });
 

@@ -23,7 +23,7 @@ function edited(source: string, { file, from, to }: Edit): string {
   const [before, after, ...more] = source.split(from);
   if (before === undefined || after === undefined || more.length > 0)
     throw new Error(
-      `Cannot take a fix out of ${file}: ${JSON.stringify(from)} stands there ${more.length + (after === undefined ? 0 : 1)} times, wanted is once`,
+      `Cannot take a fix out of ${file}: ${JSON.stringify(from)} stands there ${more.length + (after === undefined ? 0 : 1)} times, expected once`,
     );
   return before + to + after;
 }

@@ -83,7 +83,7 @@ export const sievePatterns: readonly Mutant[] = [
   pattern(
     "rabbitmq-782 (I)",
     "M6",
-    "the set is made anew, the volume keeps its size",
+    "the set is recreated, the volume keeps its size",
     deleteAndRecreate,
     changing({ storage: "1Gi" }, { storage: "2Gi" }),
   ),
@@ -134,7 +134,7 @@ export const sievePatterns: readonly Mutant[] = [
   pattern(
     "casskop-321 (S)",
     "M6",
-    "the disruption budget is deleted and made anew",
+    "the disruption budget is deleted and recreated",
     staleRecreation(disruptionBudget("pdb"), (spec) => `${spec.maxUnavailable}`),
     changing({ maxUnavailable: 1 }, { maxUnavailable: 2 }),
   ),
@@ -148,7 +148,7 @@ export const sievePatterns: readonly Mutant[] = [
   pattern(
     "elastic-5274 (S)",
     "M6",
-    "the disruption budget is deleted and made anew",
+    "the disruption budget is deleted and recreated",
     staleRecreation(disruptionBudget("default"), (spec) => `${spec.replicas}`),
     grown,
   ),
@@ -177,7 +177,7 @@ export const sievePatterns: readonly Mutant[] = [
   pattern(
     "rabbitmq-653 (S)",
     "M6",
-    "the set is deleted and made anew",
+    "the set is deleted and recreated",
     staleRecreation(set, (spec) => spec.storage),
     changing({ storage: "1Gi" }, { storage: "2Gi" }),
   ),

@@ -84,7 +84,7 @@ const three = story(
 const corrected = changingAnd(
   "a schedule without sense, then a good one",
   [{ backup: { schedule: "daily" } }, { backup: { schedule: "sometimes" } }],
-  happens("the user is told", (world) =>
+  happens("the user gets a report", (world) =>
     world.until(
       "the status says that the schedule makes no sense",
       async () => (await world.get(Store, storeName)).status?.accepted === false,
@@ -135,7 +135,7 @@ const withoutLabel: Spec = { labels: { a: null as unknown as string } };
 export const templates: readonly Mutant[] = [
   template("M1", "of two artefacts only the first is looked for", pair(secret("ca"), secret("server")), changing({})),
   template("M2", "a label says that it was done before it is done", labelBeforeAction, changing({})),
-  template("M3", "deletion by a name that somebody else may have by now", deletionByName([data]), replacing()),
+  template("M3", "deletion by a name that another object may have now", deletionByName([data]), replacing()),
   template("M4", "an old deletionTimestamp deletes volumes by label", deletionByLabel([data]), replacing()),
   template(
     "M5",
@@ -145,7 +145,7 @@ export const templates: readonly Mutant[] = [
   ),
   template(
     "M6",
-    "delete and make anew, without a record of why",
+    "delete and recreate, without a record of why",
     deleteAndRecreate,
     changing({ storage: "1Gi" }, { storage: "2Gi" }),
   ),

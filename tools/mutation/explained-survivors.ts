@@ -30,7 +30,7 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
   }),
   ...ofOne("cache/store.ts", {
     'options.type ?? { apiVersion: "", kind: "" } → options.type':
-      "only bytes have no type of their own, and whoever has bytes says it",
+      "only bytes have no type of their own, and the caller that has bytes names their type",
     "entry === undefined ? undefined : this.#lazy(entry) → this.#lazy(entry)":
       "for the type alone: of what is not there nothing is made",
     "this.#namespaces?.get(namespaceOf(key))?.delete(key); → (nothing)":
@@ -110,9 +110,9 @@ export const explainedSurvivors: readonly ExplainedSurvivor[] = [
     "true → false": "virtual time has no process that a timer could keep alive",
   }),
   ...ofOne("controller/status-writer.ts", {
-    "this.#sayings++ → this.#sayings--": "the number only tells whether anything was said since",
+    "this.#sayings++ → this.#sayings--": "the number only tells whether anything was reported since",
     "this.#written = { sayings, resourceVersion: this.#ports.curr… → (nothing)":
-      "only a shortcut: a status that has just been written is compared anew",
+      "only a shortcut: a status that has just been written is compared again",
     "draft.fields !== undefined && draft.kept.length === 0 ? unde… → this.#own()":
       "only a shortcut: where nothing of others stays, all of it is ours",
   }),

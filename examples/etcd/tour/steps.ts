@@ -186,7 +186,7 @@ export const operatorAway: TourStep = {
     const present = await cluster.etcdMembers();
     check(
       present.some((each) => each.id === victim.id),
-      "somebody healed the cluster while the operator was away",
+      "another client repaired the cluster while the operator was away",
     );
     await cluster.scaleOperator(1);
     const isHealed = async (): Promise<boolean> =>

@@ -29,13 +29,13 @@ export function parseNumber(flag: string, text: string | undefined, fallback: nu
   if (text === undefined) return fallback;
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= max) return value;
-  throw new SetpointError(usageError, `Cannot use --${flag} ${text}: wanted a whole number from 0 to ${max}`);
+  throw new SetpointError(usageError, `Cannot use --${flag} ${text}: expected a whole number from 0 to ${max}`);
 }
 
 /** Refuses arguments beyond those that a command takes; `what` completes the sentence. */
 export function refuseMore(what: string, given: readonly string[], max: number): void {
   const [first] = given.slice(max);
-  if (first !== undefined) throw new SetpointError(usageError, `Cannot ${what}: "${first}" is an argument too many`);
+  if (first !== undefined) throw new SetpointError(usageError, `Cannot ${what}: unexpected argument "${first}"`);
 }
 
 /** Resolves with the first SIGINT or SIGTERM. */

@@ -28,11 +28,11 @@ export function operatorPath(file: string | undefined, verb: string): string {
     throw new SetpointError(usageError, `Cannot ${verb} an operator: the file that exports it is missing`);
   }
   const path = resolve(file);
-  if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": there is no such file`);
+  if (!existsSync(path)) throw new SetpointError(usageError, `Cannot ${verb} "${file}": no such file`);
   if (isDeclaration(path) || /\.[cm]?[jt]s$/.test(path)) return path;
   throw new SetpointError(
     usageError,
-    `Cannot ${verb} "${file}": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
+    `Cannot ${verb} "${file}": expected a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one`,
   );
 }
 
@@ -49,7 +49,7 @@ async function importModule(path: string, cannot: string): Promise<{ readonly de
     const place = error instanceof Error ? placeOf(error, path) : undefined;
     const why = messageOf(error);
     const where = place === undefined ? "" : ` (${place})`;
-    throw new SetpointError("ERR_OPERATOR_NOT_LOADED", `${cannot}: it cannot be imported: ${why}${where}`);
+    throw new SetpointError("ERR_OPERATOR_NOT_LOADED", `${cannot}: the import failed: ${why}${where}`);
   }
 }
 

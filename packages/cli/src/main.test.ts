@@ -35,7 +35,7 @@ test("help names the commands for people, and explains one", async () => {
 });
 
 test("a command or a flag that does not exist is one sentence, the usage and exit code 2", async () => {
-  expect((await setpoint("fly")).err).toMatch(/^Cannot run "setpoint fly": there is no such command\.\nUsage:\n/);
+  expect((await setpoint("fly")).err).toMatch(/^Cannot run "setpoint fly": no such command\.\nUsage:\n/);
   expect((await setpoint("help", "fly")).code).toBe(2);
   expect((await setpoint()).code).toBe(2);
   for (const command of commands) {
@@ -49,16 +49,16 @@ test.each([
   [["plan"], "Cannot plan an operator: the file that exports it is missing"],
   [
     ["run", "package.json"],
-    'Cannot run "package.json": wanted a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one',
+    'Cannot run "package.json": expected a module (.ts, .js, .mts, .mjs) that exports an operator, or a YAML file that declares one',
   ],
-  [["plan", "none.ts"], 'Cannot plan "none.ts": there is no such file'],
-  [["plan", "none.ts", "--timeout", "soon"], "Cannot use --timeout soon: wanted a whole number from 0 to 3600"],
+  [["plan", "none.ts"], 'Cannot plan "none.ts": no such file'],
+  [["plan", "none.ts", "--timeout", "soon"], "Cannot use --timeout soon: expected a whole number from 0 to 3600"],
   [["record"], "Cannot record an operator: the file that exports it is missing"],
-  [["record", "none.ts", "-o", "x"], 'Cannot record "none.ts": there is no such file'],
+  [["record", "none.ts", "-o", "x"], 'Cannot record "none.ts": no such file'],
   [["replay"], "Cannot replay: the recording is missing"],
   [["replay", "none.jsonl"], "Cannot replay an operator: the file that exports it is missing"],
   [["dev"], "Cannot develop an operator: the file that exports it is missing"],
-  [["dev", "none.ts"], 'Cannot develop "none.ts": there is no such file'],
+  [["dev", "none.ts"], 'Cannot develop "none.ts": no such file'],
   [["uninstall"], "Cannot uninstall an operator: the file that exports it is missing"],
 ])("setpoint %j ends with one sentence, the usage and exit code 2", async (args, sentence) => {
   const { code, err } = await setpoint(...args);

@@ -97,7 +97,7 @@ function help(name: string | undefined, output: Output): number {
 }
 
 function noSuchCommand(name: string, output: Output): number {
-  output.err(`Cannot run "setpoint ${name}": there is no such command.\n${usage()}`);
+  output.err(`Cannot run "setpoint ${name}": no such command.\n${usage()}`);
   return 2;
 }
 

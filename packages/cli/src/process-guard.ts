@@ -6,7 +6,7 @@ import type { Logger } from "@setpoint/host";
  */
 export function guardProcess(log: Logger): Disposable {
   const note = (error: unknown, origin: string): void => {
-    log.error("A part of the process failed; the process goes on", { error, origin });
+    log.error("Uncaught error; the process continues", { error, origin });
   };
   // Rejections that nobody handles come here too, as Node's default has it.
   process.on("uncaughtException", note);

@@ -14,8 +14,8 @@ test("an error is a sentence with its cause, said once; only what must be a bug 
   expect(sentenceOf(new Error("a bug"))).toContain("\n    at ");
 });
 
-test("who is not known to the server is told what may be wrong", () => {
+test("an account that the server does not know gets the likely causes", () => {
   expect(sentenceOf(new ApiError(failure(401, "Unauthorized", "Unauthorized")))).toMatch(
-    /^Cannot ask the server: it does not know who asks; the token or client certificate of the kubeconfig is /,
+    /^Cannot send the request: the server cannot authenticate it; the token or client certificate of the kubeconfig is /,
   );
 });

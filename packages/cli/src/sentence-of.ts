@@ -4,7 +4,7 @@ import { isApiError, isSetpointError } from "@setpoint/apimachinery";
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (isApiError(error) && error.code === 401)
-    return "Cannot ask the server: it does not know who asks; the token or client certificate of the kubeconfig is missing, expired or of another cluster";
+    return "Cannot send the request: the server cannot authenticate it; the token or client certificate of the kubeconfig is missing, expired or of another cluster";
   if (!isSetpointError(error) && (error as { code?: unknown }).code === undefined) return error.stack ?? error.message;
   const cause = error.cause instanceof Error ? error.cause.message : "";
   return cause === "" || error.message.includes(cause) ? error.message : `${error.message} (${cause})`;

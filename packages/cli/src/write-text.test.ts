@@ -14,9 +14,9 @@ test("texts are written below a folder that is made, and what is for its owner i
   expect(statSync(join(folder, "kubeconfig")).mode & 0o777).toBe(0o600);
 });
 
-test("what cannot be written is said in words", async () => {
+test("a file that cannot be written is reported in words", async () => {
   expect(() => writeText("the kubeconfig", folder, "")).toThrow(
-    `Cannot write the kubeconfig "${folder}": it must be a file that can be written to`,
+    `Cannot write the kubeconfig "${folder}": expected a writable file`,
   );
   const file = join(folder, "file");
   writeFileSync(file, "");

@@ -8,7 +8,7 @@ export function writeText(what: string, path: string, text: string, mode = 0o666
   try {
     writeFileSync(path, text, { mode });
   } catch (cause) {
-    throw new SetpointError("ERR_FOLDER", `Cannot write ${what} "${path}": it must be a file that can be written to`, {
+    throw new SetpointError("ERR_FOLDER", `Cannot write ${what} "${path}": expected a writable file`, {
       cause,
     });
   }

@@ -6,7 +6,7 @@ function resource(group: string, version: string, kind: string): DiscoveredResou
   return { group, version, ...names, namespaced: true, categories: [], verbs: [], subresources: [], preferred: true };
 }
 
-test("kinds of one name are told apart by group and version", () => {
+test("kinds of one name are distinguished by group and version", () => {
   const resources = [resource("", "v1", "Event"), resource("events.k8s.io", "v1", "Event"), resource("", "v1", "Pod")];
   const mapper = new RestMapper(resources);
   expect(mapper.ofObject({ apiVersion: "events.k8s.io/v1", kind: "Event" })).toBe(resources[1]);

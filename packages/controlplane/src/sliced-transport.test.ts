@@ -53,7 +53,7 @@ test("the frames of a watch that never runs dry leave everything else its turns,
   const endMs = systemClock.monotonic() + workMs;
   const turns = await turnsDuring(async () => {
     const answer = await slicedTransport(inner, systemClock).send(request);
-    if (answer.kind !== "watch") throw new Error("wanted a watch");
+    if (answer.kind !== "watch") throw new Error("expected a watch");
     for await (const _frame of answer.frames) if (systemClock.monotonic() > endMs) break;
   });
   expect(turns).toBeGreaterThan(2);

@@ -105,13 +105,13 @@ function isOfFrozen(error: unknown): error is TypeError {
 /** The error in words that help, when it comes from an attempt to change the object that a webhook is asked about. */
 export function explainedToWebhook(error: unknown): unknown {
   if (!isOfFrozen(error)) return error;
-  const message = `Cannot change the object of a request: it is frozen, and \`mutate\` returns another one; ${copyAdvice}`;
+  const message = `Cannot change the object of a request: it is frozen; return a changed copy from \`mutate\`; ${copyAdvice}`;
   return new TypeError(message, { cause: error });
 }
 
 /** The error in words that help, when it comes from an attempt to change an object of the cache. */
 export function explained(error: unknown): unknown {
   if (!isOfFrozen(error)) return error;
-  const message = `Cannot change an object of the cache: it is shared by all who read it, and frozen; ${copyAdvice}`;
+  const message = `Cannot change an object of the cache: all readers share it, so it is frozen; ${copyAdvice}`;
   return new SetpointError(errCacheChanged, message, { cause: error });
 }

@@ -81,7 +81,7 @@ test("the CRD has all versions, and serves those that have a conversion", () => 
 
 test("a version that a kind does not have, or has twice, is named", () => {
   expect(() => PodSet.convert(old({ size: 1 }), `${group}/v3`)).toThrow(
-    'Cannot convert PodSet: it has no version "examples.setpoint.dev/v3", wanted one of v1, v1beta1',
+    'Cannot convert PodSet: it has no version "examples.setpoint.dev/v3", expected one of v1, v1beta1',
   );
   const spec = z.object({ a: z.string().optional() });
   const twice = { v1: { spec, up: () => ({}), down: () => ({}) } };

@@ -50,7 +50,7 @@ function versionOf({ group, kind, others, hub }: ConversionPlan, apiVersion: str
   const known = [hub, ...others.map(({ name }) => name)].join(", ");
   throw new SetpointError(
     "ERR_CONVERSION",
-    `Cannot convert ${kind}: it has no version "${apiVersion}", wanted one of ${known}`,
+    `Cannot convert ${kind}: it has no version "${apiVersion}", expected one of ${known}`,
   );
 }
 

@@ -88,7 +88,7 @@ test("decode() drops a null that is neither nullable nor replaced by a default",
   });
 });
 
-test("decode() refuses a wrong JSON type with path, wanted and found, or keeps it for validation", () => {
+test("decode() refuses a wrong JSON type with path, expected and found, or keeps it for validation", () => {
   expect(failure(object({ size: "3" }))).toEqual(["spec.size", "integer", "string"]);
   expect(failure(object({ tags: [{ key: [] }] }))).toEqual(["spec.tags[0].key", "string", "array"]);
   expect(failure([])).toEqual(["", "object", "array"]);

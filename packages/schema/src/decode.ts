@@ -39,7 +39,7 @@ export class DecodeError extends SetpointError {
   constructor({ path, wanted, found, value }: WrongType) {
     // The type of a number that is too large does not explain the error.
     const text = found === "number" ? `number ${String(value)}` : found;
-    super("ERR_DECODE", `${path === "" ? "the object" : path}: found ${text}, wanted ${wanted}`);
+    super("ERR_DECODE", `${path === "" ? "the object" : path}: found ${text}, expected ${wanted}`);
     this.path = path;
     this.wanted = wanted;
     this.found = found;

@@ -53,7 +53,7 @@ test("a wrong object is refused with every field's path", () => {
     'Cannot make PodSet "a": spec.replica: the kind has no such field',
   );
   expect(() => PodSet.parse({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: {} })).toThrow(
-    "it is v1 Pod, wanted examples.setpoint.dev/v1 PodSet",
+    "it is v1 Pod, expected examples.setpoint.dev/v1 PodSet",
   );
 });
 

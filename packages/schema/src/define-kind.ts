@@ -196,7 +196,7 @@ function otherVersions(options: {
   const versions = (options.versions ?? {}) as Readonly<Record<string, UntypedVersion>>;
   return Object.entries(versions).map(([name, version]) => {
     if (name === options.version) {
-      const why = `version "${name}" is the kind's own, wanted only others in \`versions\``;
+      const why = `version "${name}" is the kind's own, expected only others in \`versions\``;
       throw new SetpointError("ERR_CONVERSION", `Cannot define kind "${kind}": ${why}`);
     }
     const own = version.status ?? status;

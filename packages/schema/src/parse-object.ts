@@ -28,7 +28,7 @@ interface Draft {
 export function parseObject(value: unknown, kind: CheckedKind): KubeObject {
   const { draft, problems } = decodeDraft(value, kind);
   if (draft.apiVersion !== kind.apiVersion || draft.kind !== kind.kind) {
-    problems.push(`it is ${String(draft.apiVersion)} ${String(draft.kind)}, wanted ${kind.apiVersion} ${kind.kind}`);
+    problems.push(`it is ${String(draft.apiVersion)} ${String(draft.kind)}, expected ${kind.apiVersion} ${kind.kind}`);
   }
   const spec = parsePart(kind.spec, draft.spec, "spec", problems);
   const hasStatus = kind.status !== undefined && draft.status !== undefined;

@@ -60,7 +60,7 @@ function checkRules(
     const compiled = environment.compile(rule);
     if (typeof compiled === "string") problems.push(`rule [${index}]: ${compiled}`);
     else if (compiled.type !== "bool" && compiled.type !== "dyn")
-      problems.push(`rule [${index}]: it is of type ${compiled.type}, wanted bool`);
+      problems.push(`rule [${index}]: it is of type ${compiled.type}, expected bool`);
   }
   if (problems.length === 0) return;
   throw new SetpointError("ERR_RULE_INVALID", `Cannot define policy "${name}": ${problems.join("; ")}`);

@@ -48,7 +48,10 @@ export async function migrateStorage(
 function storageVersionOf({ spec, metadata }: CustomResourceDefinition): string {
   const found = spec.versions.find(({ storage }) => storage);
   if (found !== undefined) return found.name;
-  throw new SetpointError("ERR_MIGRATION", `Cannot migrate "${metadata.name ?? ""}": no version is stored, wanted one`);
+  throw new SetpointError(
+    "ERR_MIGRATION",
+    `Cannot migrate "${metadata.name ?? ""}": no version is stored, expected one`,
+  );
 }
 
 async function rewriteAll(client: Client, kind: KindRef, options: MigrationOptions): Promise<number> {
@@ -93,7 +96,7 @@ async function forgetVersions(client: Client, name: string, version: string): Pr
   const crd = await client.get(CustomResourceDefinition, { name });
   const now = storageVersionOf(crd);
   if (now !== version) {
-    const message = `Cannot migrate "${name}": objects are stored as ${now} now, wanted ${version} until the end; run it again`;
+    const message = `Cannot migrate "${name}": objects are stored as ${now} now, expected ${version} until the end; run it again`;
     throw new SetpointError("ERR_MIGRATION", message);
   }
   const status = { ...crd.status, storedVersions: [version] };

@@ -81,7 +81,7 @@ function requireOneEach(operator: string, webhooks: readonly WebhookDefinition[]
   for (const { kind } of webhooks) {
     const name = groupResource({ group: kind.group, resource: kind.plural });
     if (seen.has(name)) {
-      const message = `Cannot define operator "${operator}": ${name} has webhooks twice, wanted one definition a kind`;
+      const message = `Cannot define operator "${operator}": ${name} has webhooks twice, expected one definition a kind`;
       throw new SetpointError("ERR_WEBHOOK_INVALID", message);
     }
     seen.add(name);

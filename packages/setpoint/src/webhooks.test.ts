@@ -120,13 +120,13 @@ test("a policy is checked against the kind where it is defined", () => {
   expect(() => admissionPolicy(PodSet, [rule("object.spec.replica <= 100", "at most 100")])).toThrow(
     /Cannot define policy "podsets.examples.setpoint.dev": rule \[0\]: .*undefined field 'replica'/,
   );
-  expect(() => admissionPolicy(PodSet, [rule("object.spec.replicas", "")])).toThrow("it is of type int, wanted bool");
+  expect(() => admissionPolicy(PodSet, [rule("object.spec.replicas", "")])).toThrow("it is of type int, expected bool");
   expect(admissionPolicy(PodSet, [rule("object.metadata.labels['a'] == 'b'", "")]).name).toContain("podsets");
 });
 
 test("webhooks of one kind are declared once", () => {
   const one = webhooks(PodSet, { validate: () => undefined });
   expect(() => defineOperator({ name: "twice", controllers: [], webhooks: [one, one] })).toThrow(
-    'Cannot define operator "twice": podsets.examples.setpoint.dev has webhooks twice, wanted one definition a kind',
+    'Cannot define operator "twice": podsets.examples.setpoint.dev has webhooks twice, expected one definition a kind',
   );
 });

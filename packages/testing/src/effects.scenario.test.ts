@@ -131,11 +131,11 @@ test("a controller that has not declared its ledger gets one error about it", as
     operators: [defineOperator({ name: "silent", controllers: [silent] })],
   });
   await world.apply(Chocolate({ name: "truffle", spec: { pieces: 1 } }));
-  await world.settled({ failing: "say `ledger: true` in it" });
+  await world.settled({ failing: "declare `ledger: true` in it" });
   expect((await world.get(Chocolate, "truffle")).status?.conditions?.[0]).toMatchObject({
     type: "Stalled",
     status: "True",
     reason: "Terminal",
-    message: expect.stringContaining("say `ledger: true` in it"),
+    message: expect.stringContaining("declare `ledger: true` in it"),
   });
 });

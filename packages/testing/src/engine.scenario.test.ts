@@ -79,7 +79,7 @@ test("what the program wants is made, changed, pruned, and goes with its object"
   await world.apply(home("news", "about"));
   await world.settled();
   expect(await pages(stage)).toEqual(["home-about", "home-news"]);
-  expect(await said(stage, "Ready")).toEqual(["True", "AsWanted", "Everything is as wanted"]);
+  expect(await said(stage, "Ready")).toEqual(["True", "DesiredStateReached", "Desired state reached"]);
   expect(await said(stage, "Rendered")).toEqual(["True", "Rendered", "The program wants 2 objects"]);
 
   await world.patch(Site, "home", { spec: { pages: ["news", "shop"] } });
@@ -129,7 +129,7 @@ test("a program that fails deletes nothing, says why, and is tried again ever mo
   stage.program = chart;
   await world.run(minutes(6));
   expect(await pages(stage)).toEqual([]);
-  expect(await said(stage, "Ready")).toEqual(["True", "AsWanted", "Everything is as wanted"]);
+  expect(await said(stage, "Ready")).toEqual(["True", "DesiredStateReached", "Desired state reached"]);
   await world.expectQuiet();
 });
 
@@ -194,7 +194,7 @@ test("a command that wants a field that is not there says which", async () => {
 
 test.each([
   ["in another namespace", "{ name: home-x, namespace: kube-system }", 'ConfigMap "home-x"'],
-  ["that somebody else owns", "{ name: taken }", 'ConfigMap "taken"'],
+  ["that another owner has", "{ name: taken }", 'ConfigMap "taken"'],
 ])("a child %s is refused in a condition, and those beside it are made", async (_, metadata, what) => {
   await using stage = await setUp();
   const { world } = stage;

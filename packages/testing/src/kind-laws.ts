@@ -75,7 +75,7 @@ export function kindLaws(kind: LawfulKind, options: KindLawsOptions = {}): KindL
 function noObjects(kind: LawfulKind, versions: readonly Version[], maker: ValueMaker): string {
   const [version] = versions;
   const example = version === undefined ? [] : version.problemsOf(makeObject(kind, version, maker));
-  return `Cannot try the laws of ${kind.kind}: none of the objects made at random was valid (${example[0] ?? ""}), wanted \`samples\` for the fields that cannot be guessed`;
+  return `Cannot try the laws of ${kind.kind}: none of the objects made at random was valid (${example[0] ?? ""}), expected \`samples\` for the fields that cannot be guessed`;
 }
 
 function checkedVersion(kind: LawfulKind, { apiVersion, schema }: LawfulKind["versions"][number]): Version {

@@ -55,7 +55,7 @@ test("a leader that is paused for longer than its lease is replaced, and writes 
 test("a world is settled only when a leader has had nothing to write for a while", async () => {
   await using world = await simulate({ seed: 7, operators: [candyOperator], replicas: 2 });
   await world.settled();
-  const spec = { holderIdentity: "somebody-else", leaseDurationSeconds: 20 };
+  const spec = { holderIdentity: "other-replica", leaseDurationSeconds: 20 };
   await world.patch(Lease, { namespace: "operators", name: "candy" }, { spec });
   const patchedMs = world.host.clock.monotonic();
   // Silence is as long as it must be shortly after a replica leads again.

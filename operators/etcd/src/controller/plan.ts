@@ -32,14 +32,14 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
   if (seen.serviceTaken !== undefined)
     return wait(
-      `Service "${seen.serviceTaken}" belongs to somebody else; rename the EtcdCluster or remove that Service`,
+      `Service "${seen.serviceTaken}" belongs to another controller or user; rename the EtcdCluster or remove that Service`,
       recheckMs,
     );
   const founded = isFounded(seen);
   if (!founded && seen.refusals.length > 0) return wait(refusalText(seen.refusals), recheckMs);
   // The very first step creates them together with the founders.
   if (seen.servicesToApply.length > 0 && (founded || seen.members.length > 0))
-    return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} are not as wanted`);
+    return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} differ from the desired state`);
   const [misowned] = seen.misowned;
   if (misowned !== undefined)
     return act(
@@ -49,7 +49,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     );
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
-    return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} are not as wanted`);
+    return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} differ from the desired state`);
   if (!founded) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
@@ -250,7 +250,7 @@ function planChanges(seen: Seen): EtcdStep | undefined {
 }
 
 function planBudget({ needsBudget }: Seen): EtcdStep | undefined {
-  return needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget is not as wanted") : undefined;
+  return needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget differs from the desired state") : undefined;
 }
 
 /** Last, because a class of storage that does not allow it must not hold up anything else. */
@@ -277,7 +277,7 @@ function planUpgrade(seen: Seen): EtcdStep | undefined {
     return act(
       "upgradeMember",
       { member: follower.name, version: seen.targetVersion },
-      `${follower.name} runs ${podVersion(follower.pod)}, wanted is ${seen.targetVersion}; followers first`,
+      `${follower.name} runs ${podVersion(follower.pod)}, expected ${seen.targetVersion}; followers first`,
     );
   const leader = old[0];
   if (leader === undefined) return undefined;

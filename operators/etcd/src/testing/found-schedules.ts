@@ -53,7 +53,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     without: [{ file: actions, from: "fresh(Pod, name, cluster.metadata.namespace)", to: "member.pod" }],
   },
   {
-    name: "an upgrade that a busy server has put off is decided anew: another member may be down meanwhile",
+    name: "an upgrade that a busy server has put off is decided again: another member may be down meanwhile",
     story: "a cluster is upgraded",
     seed: 900_265,
     faults: [
@@ -201,7 +201,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
     ],
   },
   {
-    name: "a member is replaced although somebody has given a port of a Service another number",
+    name: "a member is replaced although another client has changed a port of a Service",
     story: "a member is replaced",
     seed: 141_002,
     faults: [{ kind: "E2", at: write(made, 4), child: service(15), own: true, of: "spec" }],

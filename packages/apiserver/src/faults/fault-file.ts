@@ -188,7 +188,7 @@ function textsAt(value: unknown, path: string): readonly string[] {
 function numberAt(value: unknown, path: string, { min, max, required = false }: Field): number | undefined {
   if (value === undefined && !required) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw invalid(path, `is ${JSON.stringify(value) ?? "missing"}; wanted a whole number from ${min} to ${max}`);
+  throw invalid(path, `is ${JSON.stringify(value) ?? "missing"}; expected a whole number from ${min} to ${max}`);
 }
 
 function refuseUnknown(object: JsonObject, known: readonly string[], path: string): void {

@@ -66,11 +66,11 @@ test("a null in an apply leaves the field out, and a number that does not fit is
   const refused = await apply(`${deployments}/d`, "me", body);
   expect([refused.code, refused.message]).toEqual([
     400,
-    "failed to convert new object (/d; apps/v1, Kind=Deployment) to proper version: unable to convert unstructured object to apps/v1, Kind=Deployment: spec.replicas: found number 1.5, wanted integer",
+    "failed to convert new object (/d; apps/v1, Kind=Deployment) to proper version: unable to convert unstructured object to apps/v1, Kind=Deployment: spec.replicas: found number 1.5, expected integer",
   ]);
   const large = await apply(`${deployments}/d`, "me", { ...body, spec: { ...spec, replicas: 2_147_483_648 } });
   expect(large.code).toBe(400);
-  expect(large.message).toContain("spec.replicas: found number 2147483648, wanted int32");
+  expect(large.message).toContain("spec.replicas: found number 2147483648, expected int32");
 });
 
 const twice = new TextEncoder().encode("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {b: '1', b: '2'}");

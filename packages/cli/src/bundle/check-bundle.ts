@@ -37,7 +37,7 @@ export function checkBundle(files: ReadonlyMap<string, string>): readonly string
   const csvs = [...files.keys()].filter((path) => path.endsWith(".clusterserviceversion.yaml"));
   const [path] = csvs;
   if (path === undefined || csvs.length > 1)
-    return [`manifests/: ${csvs.length} files end with .clusterserviceversion.yaml, wanted one`];
+    return [`manifests/: ${csvs.length} files end with .clusterserviceversion.yaml, expected one`];
   const csv = parse(files.get(path) ?? "") as Csv;
   const crds = [...files]
     .filter(([file]) => file.startsWith("manifests/") && file !== path)
@@ -89,7 +89,7 @@ function checkExamples(path: string, { metadata, spec }: Csv): readonly string[]
 
 function checkInstall(path: string, { spec }: Csv): readonly string[] {
   const { strategy, spec: install } = spec?.install ?? {};
-  if (strategy !== "deployment") return [`${path} spec.install.strategy: "${strategy}", wanted deployment`];
+  if (strategy !== "deployment") return [`${path} spec.install.strategy: "${strategy}", expected deployment`];
   const accounts = [...(install?.clusterPermissions ?? []), ...(install?.permissions ?? [])];
   const used = (install?.deployments ?? []).map(({ spec: each }) => each?.template?.spec?.serviceAccountName);
   const wild = accounts
@@ -109,5 +109,5 @@ function checkMetadata(files: ReadonlyMap<string, string>): readonly string[] {
   const text = files.get(path);
   if (text === undefined) return [`${path}: is missing`];
   const { annotations = {} } = parse(text) as { readonly annotations?: Readonly<Record<string, string>> };
-  return annotations[mediaType] === "registry+v1" ? [] : [`${path} ${mediaType}: wanted registry+v1`];
+  return annotations[mediaType] === "registry+v1" ? [] : [`${path} ${mediaType}: expected registry+v1`];
 }

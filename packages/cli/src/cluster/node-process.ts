@@ -131,7 +131,7 @@ class NodeProcess implements AsyncDisposable {
     this.#delayMs = agentDelayMs(this.#delayMs, performance.now() - startedMs);
     const how = signalCode ?? `exit code ${exitCode}`;
     const { name, say } = this.#options;
-    say(`Node "${name}": its agent ended (${how}); starting it again in ${this.#delayMs} ms, its pods go on`);
+    say(`Node "${name}": the agent ended (${how}); restarting it in ${this.#delayMs} ms, its pods keep running`);
     this.#restartLater(startedMs);
   }
 
@@ -139,11 +139,11 @@ class NodeProcess implements AsyncDisposable {
     const { name, say } = this.#options;
     this.#timer = setTimeout(() => {
       this.start().then(
-        () => say(`Node "${name}": its agent is ready again`),
+        () => say(`Node "${name}": the agent is ready again`),
         (error: unknown) => {
           if (this.#isStopping) return;
           this.#delayMs = agentDelayMs(this.#delayMs, 0);
-          say(`Node "${name}": its agent cannot start, trying again in ${this.#delayMs} ms: ${messageOf(error)}`);
+          say(`Node "${name}": the agent cannot start, retrying in ${this.#delayMs} ms: ${messageOf(error)}`);
           this.#restartLater(startedMs);
         },
       );

@@ -20,7 +20,7 @@ test("a folder that nobody can make is refused at once, in words", () => {
   if (process.platform === "linux") places.push("/proc/setpoint/data");
   for (const place of places)
     expect(() => prepareFolder("data directory", place)).toThrow(
-      `Cannot use "${place}" as data directory: it must be a folder that can be written to`,
+      `Cannot use "${place}" as data directory: expected a writable folder`,
     );
 });
 
@@ -36,6 +36,6 @@ test("a folder that all users share is no private one, and stays as it is", () =
   const shared = join(folder, "shared");
   mkdirSync(shared);
   chmodSync(shared, 0o1777);
-  expect(() => preparePrivateFolder("data directory", shared)).toThrow("all users share it; name a folder in it");
+  expect(() => preparePrivateFolder("data directory", shared)).toThrow("all users share it; use a folder in it");
   expect(statSync(shared).mode & 0o7777).toBe(0o1777);
 });

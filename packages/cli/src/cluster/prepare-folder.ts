@@ -10,7 +10,7 @@ export function prepareFolder(what: string, folder: string): void {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (cause) {
-    const message = `Cannot use "${folder}" as ${what}: it must be a folder that can be written to`;
+    const message = `Cannot use "${folder}" as ${what}: expected a writable folder`;
     throw new SetpointError("ERR_FOLDER", message, { cause });
   }
 }
@@ -19,13 +19,13 @@ export function prepareFolder(what: string, folder: string): void {
 export function preparePrivateFolder(what: string, folder: string): void {
   prepareFolder(what, folder);
   if ((statSync(folder).mode & stickyBit) !== 0) {
-    const message = `Cannot use "${folder}" as ${what}: all users share it; name a folder in it`;
+    const message = `Cannot use "${folder}" as ${what}: all users share it; use a folder in it`;
     throw new SetpointError("ERR_FOLDER", message);
   }
   try {
     chmodSync(folder, 0o700);
   } catch (cause) {
-    const message = `Cannot use "${folder}" as ${what}: it belongs to another user; name a folder of your own`;
+    const message = `Cannot use "${folder}" as ${what}: it belongs to another user; use a folder of your own`;
     throw new SetpointError("ERR_FOLDER", message, { cause });
   }
 }

@@ -46,7 +46,7 @@ function readBlock(file: string): number {
   // Services hold addresses of the block, so another one cannot be chosen for them.
   throw new SetpointError(
     "ERR_DATA_DIR_CORRUPT",
-    `Cannot read "${file}": it holds ${JSON.stringify(text.slice(0, 20))}, wanted a number from 0 to ${blocks - 1}; restore it from a copy`,
+    `Cannot read "${file}": it holds ${JSON.stringify(text.slice(0, 20))}, expected a number from 0 to ${blocks - 1}; restore it from a copy`,
   );
 }
 
@@ -55,7 +55,7 @@ async function keepBlock(block: number, directory: string): Promise<ServiceBlock
   if (claim !== undefined) return describe(block, claim);
   throw new SetpointError(
     "ERR_DATA_DIR_IN_USE",
-    `Cannot start from "${directory}": another process uses it, or its range of service addresses ${cidrOf(block)}; stop that one or choose another --data-dir`,
+    `Cannot start from "${directory}": another process uses it, or its range of service addresses ${cidrOf(block)}; stop that process or choose another --data-dir`,
   );
 }
 

@@ -25,7 +25,7 @@ export const bundle: Command = {
     if (values.check !== undefined) return check(values.check, output);
     const [file, directory] = positionals;
     if (directory === undefined || values.version === undefined)
-      throw new SetpointError(usageError, "Cannot write a bundle: FILE, DIR and --version are wanted");
+      throw new SetpointError(usageError, "Cannot write a bundle: expected FILE, DIR and --version");
     const operator = await loadOperator(file, "bundle");
     const files = olmBundle(operator, {
       image: values.image ?? `${operator.name}-operator:${values.version}`,

@@ -16,7 +16,7 @@ export const create: Command = {
     const [what, name] = positionals;
     if (what !== "operator" || name === undefined || positionals.length > 2) {
       const given = positionals.length === 0 ? "nothing" : `"${positionals.join(" ")}"`;
-      throw new SetpointError(usageError, `Cannot create ${given}: wanted "operator" and a name`);
+      throw new SetpointError(usageError, `Cannot create ${given}: expected "operator" and a name`);
     }
     const words = parseOperatorName(name);
     const directory = resolve(values.directory ?? name);

@@ -10,7 +10,8 @@ export const dashboard: Command = {
   summary: "Print a Grafana dashboard of the operator that FILE exports as default, to be imported as JSON.",
   async run(args, output) {
     const [file, ...more] = args;
-    if (more.length > 0) throw new SetpointError(usageError, `Cannot print a dashboard: "${more[0]}" is too much`);
+    if (more.length > 0)
+      throw new SetpointError(usageError, `Cannot print a dashboard: unexpected argument "${more[0]}"`);
     const operator = await loadOperator(file, "print the dashboard of");
     output.out(`${JSON.stringify(grafanaDashboard(operator.name), null, 2)}\n`);
     return 0;

@@ -18,7 +18,10 @@ export const generate: Command = {
     const [what, source] = positionals;
     if (what !== "types" || source === undefined || positionals.length > 2) {
       const given = positionals.length === 0 ? "nothing" : `"${positionals.join(" ")}"`;
-      throw new SetpointError(usageError, `Cannot generate ${given}: wanted "types" and a file, a URL or cluster/NAME`);
+      throw new SetpointError(
+        usageError,
+        `Cannot generate ${given}: expected "types" and a file, a URL or cluster/NAME`,
+      );
     }
     const { version, output: file, ...cluster } = values;
     const module = kindSource(await readCrds(source, cluster), {

@@ -86,7 +86,7 @@ test("a NetworkPolicy and a PodDisruptionBudget come when asked for", async () =
   const { code, err } = await setpoint("manifests", candy, "--with", "helm");
   expect(code).toBe(2);
   expect(err).toMatch(
-    /^Cannot use --with helm: wanted some of networkpolicy, pdb, metrics, servicemonitor\nUsage: setpoint manifests FILE/,
+    /^Cannot use --with helm: expected some of networkpolicy, pdb, metrics, servicemonitor\nUsage: setpoint manifests FILE/,
   );
 });
 
@@ -179,16 +179,16 @@ test("a wrong call is one sentence and the usage", async () => {
   writeFileSync(notOperator, "export default 1;\n");
   const cases: readonly (readonly [readonly string[], string])[] = [
     [[], "Cannot print the manifests of an operator: the file that exports it is missing"],
-    [["none.ts"], 'Cannot print the manifests of "none.ts": there is no such file'],
+    [["none.ts"], 'Cannot print the manifests of "none.ts": no such file'],
     [
       [notOperator],
       `Cannot print the manifests of "${notOperator}": its default export is not an operator; export default defineOperator({ … })`,
     ],
-    [[candy, "--output", "rpm"], "Cannot use --output rpm: wanted yaml, kustomize or helm"],
+    [[candy, "--output", "rpm"], "Cannot use --output rpm: expected yaml, kustomize or helm"],
     [[candy, "--output", "helm"], "Cannot use --output helm: the folder to write into is missing"],
     [[candy, "--only-used"], "Cannot use --only-used: it needs --from-recording"],
     [[candy, "--output", "kustomize"], "Cannot use --output kustomize: the folder to write into is missing"],
-    [[candy, "more"], "Cannot print manifests: 2 arguments are too many"],
+    [[candy, "more"], "Cannot print manifests: 2 unexpected arguments"],
     [[candy, "--imgae", "x"], "Cannot run \"setpoint manifests\": Unknown option '--imgae'"],
   ];
   for (const [args, sentence] of cases) {

@@ -64,11 +64,11 @@ function parseFlags(args: readonly string[]): { readonly values: Flags; readonly
 
 function outputForm(form: string | undefined, directory: string, count: number): Form {
   if (form !== undefined && form !== "yaml" && form !== "kustomize" && form !== "helm") {
-    throw new SetpointError(usageError, `Cannot use --output ${form}: wanted yaml, kustomize or helm`);
+    throw new SetpointError(usageError, `Cannot use --output ${form}: expected yaml, kustomize or helm`);
   }
   const isFolder = form === "kustomize" || form === "helm";
   if (count > (isFolder ? 2 : 1)) {
-    throw new SetpointError(usageError, `Cannot print manifests: ${count} arguments are too many`);
+    throw new SetpointError(usageError, `Cannot print manifests: ${count} unexpected arguments`);
   }
   if (isFolder && directory === "") {
     throw new SetpointError(usageError, `Cannot use --output ${form}: the folder to write into is missing`);
@@ -78,7 +78,7 @@ function outputForm(form: string | undefined, directory: string, count: number):
 
 function parseChartVersion(text: string): string {
   if (isSemanticVersion(text)) return text;
-  throw new SetpointError(usageError, `Cannot use --chart-version ${text}: wanted a semantic version, as 1.2.3`);
+  throw new SetpointError(usageError, `Cannot use --chart-version ${text}: expected a semantic version, as 1.2.3`);
 }
 
 /** Nothing: the rules that the operator declares. */
@@ -112,5 +112,8 @@ function parseExtras(text: string | undefined): readonly InstallExtra[] {
 function parseExtra(name: string): InstallExtra {
   const extra = extraNames.get(name);
   if (extra !== undefined) return extra;
-  throw new SetpointError(usageError, `Cannot use --with ${name}: wanted some of ${[...extraNames.keys()].join(", ")}`);
+  throw new SetpointError(
+    usageError,
+    `Cannot use --with ${name}: expected some of ${[...extraNames.keys()].join(", ")}`,
+  );
 }

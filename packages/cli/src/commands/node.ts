@@ -85,12 +85,12 @@ async function serve(init: NodeInit, write: (line: string) => void, end: End): P
   });
   tell({ kind: "ready" });
   if ((await end) === "ordered") return;
-  host.log.warn("The parent process ended without an order to stop; pods go on for a while", { forMs: init.orphanMs });
+  host.log.warn("Parent process ended without a stop order; pods keep running for now", { forMs: init.orphanMs });
   const isWanted = await agent.wanted(AbortSignal.timeout(init.orphanMs)).then(
     () => true,
     () => false,
   );
-  host.log.info(isWanted ? "Another agent takes over" : "No other agent came; pods are stopped");
+  host.log.info(isWanted ? "Another agent takes over" : "No other agent took over; stopping pods");
   await (isWanted ? agent.handOver() : agent.abandon());
 }
 

@@ -26,7 +26,7 @@ export const replay: Command = {
     if (!Number.isInteger(until) || until < 1 || until > entries.length) {
       throw new SetpointError(
         usageError,
-        `Cannot use --until ${values.until}: wanted an entry from 1 to ${entries.length}`,
+        `Cannot use --until ${values.until}: expected an entry from 1 to ${entries.length}`,
       );
     }
     const host = systemHost({ write: (line) => (values.verbose === true ? output.err(line) : undefined) });

@@ -25,7 +25,7 @@ export const store: Command = {
     const subcommand = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
     if (subcommand === undefined) throw usage(`"${name}" is not one of ${Object.keys(subcommands).join(", ")}`);
     const surplus = subcommand.takesFile ? more : file === "" ? undefined : file;
-    if (surplus !== undefined) throw usage(`"${surplus}" is an argument too many`);
+    if (surplus !== undefined) throw usage(`unexpected argument "${surplus}"`);
     if (subcommand.takesFile && file === "") throw usage(`${name} needs the name of a file`);
     for (const flag of ["accept-loss", "replace"] as const)
       if (values[flag] === true && subcommand.yes !== flag) throw usage(`${name} does not take --${flag}`);

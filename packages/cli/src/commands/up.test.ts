@@ -23,7 +23,7 @@ test("faults are read from YAML", () => {
 
 test.each([
   ["rules:\n  - fault: conflict\n    match: { verbs: [create, patchh] }\n", 'rules[0].match.verbs[1] is "patchh"'],
-  ["rules:\n  - fault: latency\n", "rules[0].maxMs is missing; wanted a whole number from 0 to 3600000"],
+  ["rules:\n  - fault: latency\n", "rules[0].maxMs is missing; expected a whole number from 0 to 3600000"],
   ["", "the file is empty"],
 ])("a bad file of faults is refused with the field's path: %j", (text, problem) => {
   expect(() => parseUpOptions(["--faults", file(text)])).toThrow(`Cannot use the faults: ${problem}`);

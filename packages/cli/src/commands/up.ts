@@ -30,10 +30,7 @@ export interface UpOptions {
 export function parseUpOptions(args: readonly string[]): UpOptions {
   const values = parseFlags(args);
   if (values["in-memory"] && values["data-dir"] !== undefined) {
-    throw new SetpointError(
-      usageError,
-      "Cannot use --in-memory with --data-dir: choose where the state lives, or that it lives nowhere",
-    );
+    throw new SetpointError(usageError, "Cannot use --in-memory with --data-dir: use one of them");
   }
   const directory = values["in-memory"] ? undefined : resolve(values["data-dir"] ?? ".setpoint");
   return {

@@ -140,7 +140,7 @@ test("setpoint why asks the operator at the URL, and says what to do when nobody
     { kind: "candy", name: "lolly" },
   ]);
   const nobody = await setpoint("why", "candy", "lolly", "--url", url);
-  expect(nobody.err).toContain("nobody answers there");
+  expect(nobody.err).toContain("no operator listens there");
   expect(nobody.err).toContain("--pod NAMESPACE/NAME");
   expect(nobody.code).toBe(1);
   expect((await setpoint("why", "candy", "lolly", "--pod", "ops/")).code).not.toBe(0);

@@ -31,8 +31,8 @@ export const why: Command = {
       ? [...positionals[0].split("/", 2), ...positionals.slice(1)]
       : positionals;
     if (kind === undefined || name === undefined)
-      throw new SetpointError(usageError, "Cannot say why: a kind and a name are needed");
-    refuseMore("say why", more, 0);
+      throw new SetpointError(usageError, "Cannot explain an object: expected a kind and a name");
+    refuseMore("explain an object", more, 0);
     const { namespace, cluster, controller, pod } = values;
     const query = {
       ...{ kind, name },
@@ -63,7 +63,7 @@ async function fetchFromPod(
   const { connection, namespace: current } = resolveConnection(where);
   const [namespace, pod] = place.includes("/") ? place.split("/") : [current, place];
   if (namespace === undefined || pod === undefined || pod === "")
-    throw new SetpointError(usageError, `Cannot use --pod ${place}: wanted NAMESPACE/NAME`);
+    throw new SetpointError(usageError, `Cannot use --pod ${place}: expected NAMESPACE/NAME`);
   let broken: unknown;
   const onError = (error: unknown): void => void (broken ??= error);
   await using forward = await forwardPort({ connection, namespace, pod, port: statusPort, onError });
@@ -81,7 +81,7 @@ async function fetchWhy(
   token: string | undefined,
 ): Promise<WhyReport> {
   if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new SetpointError(usageError, `Cannot use --url ${url}: wanted an address such as ${urlDefault}`);
+    throw new SetpointError(usageError, `Cannot use --url ${url}: expected an address such as ${urlDefault}`);
   const address = new URL(`/debug/why?${new URLSearchParams(query).toString()}`, url);
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let response: Response;
@@ -90,7 +90,7 @@ async function fetchWhy(
   } catch (cause) {
     throw new SetpointError(
       "ERR_CONNECTION_FAILED",
-      `Cannot ask the operator at ${address.origin}: nobody answers there. One in a cluster is asked with --pod NAMESPACE/NAME`,
+      `Cannot ask the operator at ${address.origin}: no operator listens there; use --pod NAMESPACE/NAME for one in a cluster`,
       { cause },
     );
   }

@@ -44,7 +44,7 @@ test("a folder that holds something is refused, and nothing is written", async (
   expect(await setpoint("create", "operator", "candy", "--directory", directory)).toEqual({
     code: 1,
     out: "",
-    err: `Cannot create the operator "candy" in "${directory}": the folder holds "notes.txt", wanted an empty folder or none; nothing was written\n`,
+    err: `Cannot create the operator "candy" in "${directory}": the folder holds "notes.txt", expected an empty folder or none; nothing was written\n`,
   });
   expect(readdirSync(directory)).toEqual(["notes.txt"]);
 });
@@ -54,9 +54,7 @@ test("a folder that nobody can make is refused in words", async () => {
   writeFileSync(file, "");
   const directory = join(file, "candy");
   const { code, err } = await setpoint("create", "operator", "candy", "--directory", directory);
-  expect(err).toContain(
-    `Cannot use "${directory}" as the project's folder: it must be a folder that can be written to`,
-  );
+  expect(err).toContain(`Cannot use "${directory}" as the project's folder: expected a writable folder`);
   expect(code).toBe(1);
 });
 
@@ -66,7 +64,7 @@ test.each(["Candy", "1st", "a_b", "a.b", "-a", "a-", "", "../up", "a".repeat(41)
     const directory = join(folder, "refused");
     const { code, err } = await setpoint("create", "operator", "--directory", directory, "--", name);
     expect(code).toBe(2);
-    expect(err).toMatch(/^Cannot create the operator .*wanted .*\nUsage: setpoint create operator NAME/);
+    expect(err).toMatch(/^Cannot create the operator .*expected .*\nUsage: setpoint create operator NAME/);
     expect(existsSync(directory)).toBe(false);
   },
 );
@@ -80,6 +78,6 @@ test("a project of the npm package refers to no sources, and asks for one packag
 });
 
 test("create wants to know what, and the name", async () => {
-  expect((await setpoint("create")).err).toMatch(/^Cannot create nothing: wanted "operator" and a name\nUsage: /);
+  expect((await setpoint("create")).err).toMatch(/^Cannot create nothing: expected "operator" and a name\nUsage: /);
   expect((await setpoint("create", "webhook", "candy")).code).toBe(2);
 });

@@ -26,7 +26,7 @@ function refuseUsedFolder(name: string, directory: string): void {
   if (!existsSync(directory)) return;
   const state = statSync(directory).isDirectory() ? usedBy(readdirSync(directory)) : "it is a file";
   if (state === undefined) return;
-  const message = `Cannot create the operator "${name}" in "${directory}": ${state}, wanted an empty folder or none; nothing was written`;
+  const message = `Cannot create the operator "${name}" in "${directory}": ${state}, expected an empty folder or none; nothing was written`;
   throw new SetpointError("ERR_FOLDER_NOT_EMPTY", message);
 }
 

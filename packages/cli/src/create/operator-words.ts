@@ -21,19 +21,19 @@ export function parseOperatorName(name: string): OperatorWords {
   if (name.length > nameLengthMax) {
     throw new SetpointError(
       usageError,
-      `${cannot}: its name has ${name.length} characters, wanted at most ${nameLengthMax}`,
+      `${cannot}: its name has ${name.length} characters, expected at most ${nameLengthMax}`,
     );
   }
   if (validateDns1035Label(name).length > 0) {
     const wanted = "lower case letters, digits and '-', a letter first and no '-' last, as in \"ice-cream\"";
-    throw new SetpointError(usageError, `${cannot}: its name becomes the name of objects, wanted ${wanted}`);
+    throw new SetpointError(usageError, `${cannot}: its name becomes the name of objects, expected ${wanted}`);
   }
   const words = name.split("-").filter(Boolean);
   const kind = words.map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`).join("");
   if (taken.has(kind)) {
     throw new SetpointError(
       usageError,
-      `${cannot}: the kind ${kind} exists in Kubernetes and is used by the scaffold, wanted another name`,
+      `${cannot}: the kind ${kind} exists in Kubernetes and is used by the scaffold, expected another name`,
     );
   }
   return { name, kind };

@@ -101,7 +101,7 @@ test("a recorded run with churn is replayed bit for bit", async () => {
   expect(result.writes.map(({ request }) => request)).toEqual(recorded);
 });
 
-test("a changed operator diverges, and the first request that differs is told", async () => {
+test("a changed operator diverges, and the first request that differs is reported", async () => {
   const { divergence } = await replayOperator(noteOperator("good day"), readRecording(path), host);
   expect(divergence?.message).toMatch(
     /^PATCH \/api\/v1\/namespaces\/default\/configmaps\/note-\d-1 is not as recorded$/,
@@ -151,7 +151,7 @@ test("what is no recording is refused with a sentence", () => {
   const other = join(folder, "other.json");
   writeFileSync(other, '{"format":"setpoint-flight/0"}\n');
   expect(() => readRecording(other)).toThrow(
-    `Cannot use the recording "${other}": it is "setpoint-flight/0", wanted "setpoint-flight/1"`,
+    `Cannot use the recording "${other}": it is "setpoint-flight/0", expected "setpoint-flight/1"`,
   );
   expect(() => readRecording(join(folder, "none"))).toThrow("it cannot be read");
 });

@@ -58,7 +58,7 @@ export function readRecording(path: string): Recording {
   const header = parseLine(first);
   if (!isJsonObject(header) || header["format"] !== flightFormat) {
     const found = isJsonObject(header) && "format" in header ? `"${String(header["format"])}"` : "something else";
-    throw notARecording(path, `it is ${found}, wanted "${flightFormat}"`);
+    throw notARecording(path, `it is ${found}, expected "${flightFormat}"`);
   }
   const isWhole = lines.at(-1) === "";
   const complete = isWhole ? lines.slice(0, -1) : lines;

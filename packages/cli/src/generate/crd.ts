@@ -50,7 +50,7 @@ export function crdsAmong(values: readonly unknown[], source: string): readonly 
     ...new Set(manifests.map(({ kind }) => (typeof kind === "string" ? kind : "something without a kind"))),
   ];
   const state = found.length === 0 ? "it holds no object" : `it holds ${found.join(", ")}`;
-  throw notACrd(source, `${state}, wanted a CustomResourceDefinition`);
+  throw notACrd(source, `${state}, expected a CustomResourceDefinition`);
 }
 
 function itemsOf(value: unknown): readonly Manifest[] {
@@ -66,7 +66,7 @@ function crdOf(manifest: Manifest, source: string): Crd {
   if (apiVersion !== "apiextensions.k8s.io/v1") {
     throw notACrd(
       source,
-      `the CustomResourceDefinition "${name}" is of ${String(apiVersion)}, wanted apiextensions.k8s.io/v1`,
+      `the CustomResourceDefinition "${name}" is of ${String(apiVersion)}, expected apiextensions.k8s.io/v1`,
     );
   }
   const [group, kind, plural] = [text(spec?.group), text(spec?.names?.kind), text(spec?.names?.plural)];

@@ -154,14 +154,14 @@ test("what is no CustomResourceDefinition is refused with a sentence", async () 
   expect(await setpoint("generate", "types", pod)).toEqual({
     code: 1,
     out: "",
-    err: `Cannot generate types from "${pod}": it holds Pod, Service, wanted a CustomResourceDefinition\n`,
+    err: `Cannot generate types from "${pod}": it holds Pod, Service, expected a CustomResourceDefinition\n`,
   });
   const old = file(
     "old.yaml",
     "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\nmetadata: { name: a.b }\n",
   );
   expect((await setpoint("generate", "types", old)).err).toContain(
-    '"a.b" is of apiextensions.k8s.io/v1beta1, wanted apiextensions.k8s.io/v1\n',
+    '"a.b" is of apiextensions.k8s.io/v1beta1, expected apiextensions.k8s.io/v1\n',
   );
   const broken = file("broken.yaml", "a: [1\nb: 2\n");
   expect((await setpoint("generate", "types", broken)).err).toMatch(/^Cannot read ".*broken.yaml": .*\n$/);
@@ -208,7 +208,7 @@ test("a URL and the current cluster give the same types as the file", async () =
     expect(await setpoint("generate", "types", `${url}/none.yaml`)).toEqual({
       code: 1,
       out: "",
-      err: `Cannot read "${url}/none.yaml": the server answered 404, wanted 200\n`,
+      err: `Cannot read "${url}/none.yaml": the server answered 404, expected 200\n`,
     });
     expect((await setpoint("generate", "types", "cluster/none.example.com", "--kubeconfig", kubeconfig)).code).toBe(1);
   } finally {

@@ -28,7 +28,7 @@ async function follow(url: URL, redirectsLeft: number): Promise<string> {
   }
   if (statusCode !== 200) {
     answer.resume();
-    throw new Error(`the server answered ${statusCode}, wanted 200`);
+    throw new Error(`the server answered ${statusCode}, expected 200`);
   }
   return textOf(answer);
 }

@@ -42,6 +42,6 @@ async function* fileContent(path: string, size: number): AsyncGenerator<Buffer> 
     yield chunk;
   }
   if (read !== size)
-    throw new Error(`Cannot archive "${path}": it had ${size} bytes, ${read} were read; it changes meanwhile`);
+    throw new Error(`Cannot archive "${path}": it had ${size} bytes, ${read} were read; another process changes it`);
   yield tarPadding(size);
 }

@@ -144,7 +144,7 @@ test("a write that the server would refuse is part of the plan", async () => {
   );
 });
 
-test("an operator that never rests is said to be incomplete", async () => {
+test("an operator that never rests is reported as incomplete", async () => {
   let turn = 0;
   const restless = siteOperator("v1", () => `turn ${turn++}`);
   const planned = await runPlan({ operator: restless, transport: watched, host, limitMs: 400, quietMs: 390 });
@@ -174,7 +174,7 @@ test("an account that may only read gets a plan too, which says that nobody has 
   );
 });
 
-test("an account that may not read what the operator reads is told at once which rule it lacks", async () => {
+test("an account that may not read what the operator reads gets the rule that it lacks at once", async () => {
   const nobody = plane.transportAs({ username: "nobody", groups: ["system:authenticated"] });
   const planned = runPlan({ operator: siteOperator(), transport: nobody, host, limitMs: 15_000 });
   await expect(planned).rejects.toThrow(
@@ -187,7 +187,7 @@ test("the reason of a planned step stands under what it writes", async () => {
     owns: [ConfigMap],
     observe: (site, { owned }) => Promise.resolve({ name: site.metadata.name, count: owned(ConfigMap).length }),
     plan: ({ count }): Step<{ addPage: { number: number } }> =>
-      count < 2 ? act("addPage", { number: count }, `there are ${count} pages, wanted 2`) : rest(),
+      count < 2 ? act("addPage", { number: count }, `there are ${count} pages, expected 2`) : rest(),
     actions: {
       async addPage({ number }: { readonly number: number }, { apply }, { name }) {
         await apply(ConfigMap({ name: `${name}-step-${number}`, data: {} }));
@@ -197,7 +197,7 @@ test("the reason of a planned step stands under what it writes", async () => {
   const planned = await plan(defineOperator({ name: "steps", controllers: [steps] }));
   const text = textOf(planned);
   expect(text).toContain(
-    "+ ConfigMap default/blog-step-1\n    patch by site of default/blog: there are 1 pages, wanted 2\n",
+    "+ ConfigMap default/blog-step-1\n    patch by site of default/blog: there are 1 pages, expected 2\n",
   );
 });
 

@@ -84,7 +84,7 @@ async function pretendKinds(operator: Operator, transport: Transport, host: Host
 async function ready(isReady: Promise<void>, limitMs: number, { clock }: Host): Promise<void> {
   const limit = new AbortController();
   const late = sleep(clock, limitMs, limit.signal).then(() => {
-    const message = `Cannot plan: the operator's caches were not complete after ${limitMs / 1000} s; --timeout gives it longer`;
+    const message = `Cannot plan: the operator's caches were not complete after ${limitMs / 1000} s; set a longer --timeout`;
     throw new SetpointError("ERR_PLAN_NOT_READY", message);
   });
   late.catch(() => {});

@@ -94,14 +94,12 @@ describe("a project that an older setpoint has made", () => {
     expect(existsSync(path("Dockerfile"))).toBe(false);
   });
 
-  test("is told in words which file cannot be written, and can be upgraded when it can", async () => {
+  test("names the file that cannot be written, and upgrades once it can", async () => {
     older("Dockerfile", "FROM node:26-slim", "FROM node:24");
     edit("Dockerfile", "FROM node:24", "FROM my/node");
     mkdirSync(path("Dockerfile.new"));
     const { code, err, out } = await setpoint("upgrade", "--directory", project);
-    expect(err).toContain(
-      `Cannot write the file "${path("Dockerfile.new")}": it must be a file that can be written to`,
-    );
+    expect(err).toContain(`Cannot write the file "${path("Dockerfile.new")}": expected a writable file`);
     expect(out).toBe("");
     expect(code).toBe(1);
     rmSync(path("Dockerfile.new"), { recursive: true });
@@ -145,7 +143,7 @@ describe("what becomes of a file", () => {
   });
 });
 
-test("JSON is merged by fields; where both sides changed one, yours is kept and it is said", () => {
+test("JSON is merged by fields; where both sides changed one, yours is kept and the conflict is reported", () => {
   const json = (value: object): string => JSON.stringify(value);
   const merged = mergeJson(
     json({ a: 1, gone: 1, deps: { x: "1", y: "1" } }),

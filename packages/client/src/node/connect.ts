@@ -63,7 +63,8 @@ function inClusterConnection({ clock, env = process.env }: ConnectOptions): Reso
   const host = env["KUBERNETES_SERVICE_HOST"];
   const port = env["KUBERNETES_SERVICE_PORT"];
   if (host === undefined || port === undefined) {
-    const message = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, wanted the environment of a pod";
+    const message =
+      "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, expected the environment of a pod";
     throw kubeconfigError(`Cannot connect in-cluster: ${message}`);
   }
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -128,17 +129,17 @@ function pluginOf(
 function refuseUnsupported(name: string, cluster: KubeconfigCluster, user: KubeconfigUser): void {
   const cannot = `Cannot use context "${name}"`;
   if (typeof cluster.server !== "string" || cluster.server === "") {
-    throw kubeconfigError(`${cannot}: its cluster has no server, wanted a URL`);
+    throw kubeconfigError(`${cannot}: its cluster has no server, expected a URL`);
   }
   const proxy = cluster["proxy-url"];
   if (proxy !== undefined && !/^https?:\/\//.test(proxy)) {
-    throw kubeconfigError(`${cannot}: its proxy-url is "${proxy}", wanted http:// or https://`);
+    throw kubeconfigError(`${cannot}: its proxy-url is "${proxy}", expected http:// or https://`);
   }
   if (user.username !== undefined) {
-    throw kubeconfigError(`${cannot}: user name and password are not supported, wanted a certificate, token or exec`);
+    throw kubeconfigError(`${cannot}: user name and password are not supported, expected a certificate, token or exec`);
   }
   if (user["auth-provider"] !== undefined) {
-    throw kubeconfigError(`${cannot}: auth-provider plugins were removed from Kubernetes, wanted an exec plugin`);
+    throw kubeconfigError(`${cannot}: auth-provider plugins were removed from Kubernetes, expected an exec plugin`);
   }
 }
 
@@ -163,6 +164,6 @@ function readPem(path: string): string {
   try {
     return lazyModules.fs().readFileSync(path, "utf8");
   } catch (cause) {
-    throw kubeconfigError(`Cannot read "${path}": it cannot be opened, wanted a PEM file`, cause);
+    throw kubeconfigError(`Cannot read "${path}": it cannot be opened, expected a PEM file`, cause);
   }
 }

@@ -127,7 +127,7 @@ export class ConnectionPool {
 
   #assertOpen(): void {
     if (this.#closing === undefined) return;
-    const message = `Cannot send to "${this.#options.server}": the transport is closed, wanted an open one`;
+    const message = `Cannot send to "${this.#options.server}": the transport is closed, expected an open one`;
     throw new SetpointError("ERR_TRANSPORT_CLOSED", message);
   }
 

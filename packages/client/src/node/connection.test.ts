@@ -85,7 +85,7 @@ test("a pod's authority is read at each connection, so it may rotate", async () 
   expect((await after.send(version)).status).toBe(200);
 });
 
-test("a server of another name is refused, unless its name is said or nothing is checked", async () => {
+test("a server of another name is refused, unless tls-server-name names it or nothing is checked", async () => {
   const server = `https://127.0.0.1:${await serve(["api.example.com"])}`;
   await using strict = httpTransport({ server, clock: systemClock, caFile });
   await expect(strict.send(version)).rejects.toThrow(`Cannot connect to "${server}"`);
@@ -96,7 +96,7 @@ test("a server of another name is refused, unless its name is said or nothing is
   expect((await careless.send(version)).status).toBe(200);
 });
 
-test("whoever is impersonated is named in every request", async () => {
+test("the impersonated user is named in every request", async () => {
   const server = `https://127.0.0.1:${await serve()}`;
   const impersonate = { user: "jane", groups: ["dev"] };
   await using transport = httpTransport({ server, clock: systemClock, caFile, impersonate });

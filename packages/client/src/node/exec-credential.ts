@@ -79,7 +79,7 @@ function parseCredential(spec: ExecCredentialSpec, output: string): KeptCredenti
   const { status } = answer;
   if (answer.apiVersion !== spec.apiVersion || status === undefined) {
     const got = answer.apiVersion ?? "none";
-    const message = `it answered apiVersion "${got}", wanted "${spec.apiVersion}" with a status`;
+    const message = `it answered apiVersion "${got}", expected "${spec.apiVersion}" with a status`;
     throw kubeconfigError(`Cannot get a credential from "${spec.command}": ${message}`);
   }
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;

@@ -85,10 +85,10 @@ test("an unknown context is refused with the names of those that are there", () 
   );
 });
 
-test("no kubeconfig at all is said, with the places where one is looked for", () => {
+test("a missing kubeconfig is reported with the places that were searched", () => {
   const env = { KUBECONFIG: "/no/such/file", HOME: "/nowhere" };
   expect(() => resolveConnection({ clock: systemClock, env })).toThrow(
-    "Cannot find a cluster: there is no kubeconfig, wanted a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config",
+    "Cannot find a cluster: there is no kubeconfig, expected a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config",
   );
 });
 
@@ -102,7 +102,7 @@ test("a proxy is that of the cluster, else that of the environment", () => {
   expect(proxyOf(far, { https_proxy: "http://corp:8080", NO_PROXY: "other.com,example.com" })).toBeUndefined();
   const socks = file("socks", written.replace("server:", "proxy-url: socks5://proxy\n      server:"));
   expect(() => proxyOf(socks, {})).toThrow(
-    'Cannot use context "setpoint": its proxy-url is "socks5://proxy", wanted http:// or https://',
+    'Cannot use context "setpoint": its proxy-url is "socks5://proxy", expected http:// or https://',
   );
 });
 

@@ -81,7 +81,7 @@ function readKubeconfig(path: string): Kubeconfig {
   try {
     text = lazyModules.fs().readFileSync(path, "utf8");
   } catch (cause) {
-    throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, wanted a file`, cause);
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, expected a file`, cause);
   }
   // Node's resolve looks at each character; over a long path that is often enough for V8 to load its optimizing compiler, 2 MB.
   return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
@@ -171,13 +171,13 @@ export function selectContext(config: Kubeconfig, context: string | undefined): 
   const name = context ?? config.currentContext;
   const files = config.files.join(", ");
   if (config.files.length === 0) {
-    const wanted = "wanted a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config";
+    const wanted = "expected a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config";
     throw kubeconfigError(`Cannot find a cluster: there is no kubeconfig, ${wanted}`);
   }
   const known = [...config.contexts.keys()].join(", ");
   if (name === undefined) {
     throw kubeconfigError(
-      `Cannot choose a context: kubeconfig (${files}) has no current-context, wanted one of [${known}]`,
+      `Cannot choose a context: kubeconfig (${files}) has no current-context, expected one of [${known}]`,
     );
   }
   const chosen = config.contexts.get(name);

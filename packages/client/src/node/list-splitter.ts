@@ -141,5 +141,5 @@ export class ListSplitter {
 }
 
 function notAList(why: string): SetpointError {
-  return new SetpointError("ERR_UNEXPECTED_ANSWER", `Cannot read a list: ${why}, wanted one JSON object with items`);
+  return new SetpointError("ERR_UNEXPECTED_ANSWER", `Cannot read a list: ${why}, expected one JSON object with items`);
 }

@@ -50,7 +50,7 @@ function numberOf(address: string): number | undefined {
 export function openTunnel(proxy: string, host: string, port: number): Promise<Socket> {
   const { protocol, hostname, port: proxyPort, username, password } = new URL(proxy);
   if (protocol !== "http:" && protocol !== "https:") {
-    const message = `Cannot use proxy "${redacted(proxy)}": its protocol is ${protocol.slice(0, -1)}, wanted http or https`;
+    const message = `Cannot use proxy "${redacted(proxy)}": its protocol is ${protocol.slice(0, -1)}, expected http or https`;
     return Promise.reject(new SetpointError("ERR_PROXY", message));
   }
   const credential = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

@@ -31,7 +31,7 @@ function headerLine(name: string, value: string): string {
   if (!/[\r\n\0]/.test(value)) return `${name}: ${value}\r\n`;
   throw new SetpointError(
     "ERR_BAD_HEADER",
-    `Cannot send the header ${name}: its value has a line break, wanted one line`,
+    `Cannot send the header ${name}: its value has a line break, expected one line`,
   );
 }
 

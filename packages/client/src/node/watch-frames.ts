@@ -65,6 +65,6 @@ function rawFrame(line: Buffer): RawFrame {
 }
 
 function lineTooLong(): SetpointError {
-  const message = `Cannot read the watch: a line is longer than ${watchLineBytesMax} bytes, wanted one object`;
+  const message = `Cannot read the watch: a line is longer than ${watchLineBytesMax} bytes, expected one object`;
   return new SetpointError("ERR_WATCH_LINE_TOO_LONG", message);
 }

@@ -134,6 +134,6 @@ function conditionsOf(
   if (failure === undefined && before === undefined) return [];
   const status = failure === undefined ? "False" : "True";
   const since = before?.status === status ? before.lastTransitionTime : undefined;
-  const { reason, message } = failure ?? { reason: "AsWanted", message: "" };
+  const { reason, message } = failure ?? { reason: "DesiredStateReached", message: "" };
   return [{ type: "ReplicaFailure", status, lastTransitionTime: since ?? timestamp(clock), reason, message }];
 }

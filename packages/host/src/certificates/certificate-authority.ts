@@ -274,7 +274,7 @@ function parseAuthority(pair: KeyPair): ParsedAuthority {
   const key = createPrivateKey(pair.key);
   if (!certificate.checkPrivateKey(key)) {
     throw new CertificateError(
-      `Cannot load certificate authority "${certificate.subject}": the key belongs to another certificate, wanted its own key`,
+      `Cannot load certificate authority "${certificate.subject}": the key belongs to another certificate, expected its own key`,
     );
   }
   return { key, name: subjectOf(certificate), notAfter: Date.parse(certificate.validTo) };

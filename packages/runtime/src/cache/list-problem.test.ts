@@ -38,7 +38,7 @@ test("missing rights are named once: verbs, resource, group and namespace; and f
   await world.run(120_000);
   expect(runs).toBe(1);
   expect(manager.readyz().ok).toBe(true);
-  expect(world.host.lines.some((line) => line.message === "Can fill a cache again")).toBe(true);
+  expect(world.host.lines.some((line) => line.message === "Cache can be filled again")).toBe(true);
 });
 
 test("a missing right to watch is logged once, and a successful list does not count as its end", async () => {

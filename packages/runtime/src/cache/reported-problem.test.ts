@@ -13,7 +13,7 @@ test("a problem is logged once, however often it occurs, and so is its end", asy
   const said = lines.filter(({ level }) => level === "error" || level === "info");
   expect(said.map(({ message, fields }) => `${message}: ${String(fields["resource"])}`)).toEqual([
     "Cannot fill a cache: boxes",
-    "Can fill a cache again: boxes",
+    "Cache can be filled again: boxes",
   ]);
 });
 
@@ -21,5 +21,5 @@ test("a cache that is not filled from bytes says so too when it can be filled ag
   const { clock, lines, reflector } = world([refused(403, "Forbidden"), [complete(5)]]);
   await clock.run(2_000);
   expect(reflector.problem).toBeUndefined();
-  expect(lines.at(-1)?.message).toBe("Can fill a cache again");
+  expect(lines.at(-1)?.message).toBe("Cache can be filled again");
 });

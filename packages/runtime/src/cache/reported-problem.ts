@@ -27,7 +27,7 @@ export class ReportedProblem {
 
   /** Called when a watch starts. A list is not enough: the right to watch may still be missing. */
   resolve(): void {
-    if (this.#text !== undefined) this.#log.info("Can fill a cache again", { resource: this.#resource });
+    if (this.#text !== undefined) this.#log.info("Cache can be filled again", { resource: this.#resource });
     this.#text = undefined;
   }
 }

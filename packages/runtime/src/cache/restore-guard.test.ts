@@ -38,9 +38,9 @@ test("a restored cluster is believed after a minute, and then relisted at once w
   await clock.run(150_000, () => told.includes("restored"));
   expect([told.includes("restored"), reflector.isDoubtful]).toEqual([true, false]);
   expect(metrics.expose()).toContain('setpoint_cache_restores_total{kind="boxes"} 1');
-  const anew = asked.length;
+  const before = asked.length;
   await clock.run(375);
-  expect(asked.slice(anew).map((each) => each.split(" ")[1])).toEqual(["watchList"]);
+  expect(asked.slice(before).map((each) => each.split(" ")[1])).toEqual(["watchList"]);
 });
 
 test("a list that is older than what was seen is refused, also where it comes parsed", async () => {

@@ -11,18 +11,14 @@ const declare = (options: Partial<ControllerOptions<Candy>> & { readonly owns?: 
 test.each([
   ["a name that is none", { name: "my controller" }, 'Cannot use controller "my controller": its name is not one'],
   ["a finalizer without a domain", { finalizer: "mine", cleanup: reconcile }, 'its finalizer "mine" is not qualified'],
-  ["no workers", { concurrency: 0 }, "concurrency is 0; wanted is a whole number, 1 or more"],
+  ["no workers", { concurrency: 0 }, "concurrency is 0; expected a whole number, 1 or more"],
   ["half a worker", { concurrency: 0.5 }, "concurrency is 0.5"],
-  ["no time", { timeoutMs: 0 }, "timeoutMs is 0; wanted are milliseconds"],
+  ["no time", { timeoutMs: 0 }, "timeoutMs is 0; expected milliseconds"],
   ["an interval without an end", { maxReconcileIntervalMs: Infinity }, "more than 0"],
   ["a pace that is none", { rateLimit: { minIntervalMs: -1 } }, "rateLimit.minIntervalMs is -1"],
   ["a burst of nothing", { rateLimit: { minIntervalMs: 1, burst: 0 } }, "rateLimit.burst is 0"],
   ["a budget of nothing", { limits: { deletesPerMinute: 0 } }, "limits.deletesPerMinute is 0"],
-  [
-    "a share of more than all",
-    { limits: { childrenChangedShare: 30 } },
-    "wanted is a share, more than 0 and at most 1",
-  ],
+  ["a share of more than all", { limits: { childrenChangedShare: 30 } }, "expected a share, more than 0 and at most 1"],
   ["owning its own kind", { owns: [Candy] }, "it owns its own kind Candy"],
   ["owning a kind twice", { owns: [Wrapper, Wrapper] }, "`owns` names ConfigMap twice"],
   [
@@ -75,9 +71,7 @@ test("an object of the cache that a reconcile changes stays as it is, and the er
   const failure = world.host.lines.find(({ message }) => message === "Reconcile failed");
   const error = failure?.fields["error"];
   expect(error).toMatchObject({ code: "ERR_CACHE_CHANGED" });
-  expect(String(error)).toContain(
-    "Cannot change an object of the cache: it is shared by all who read it, and frozen; copy",
-  );
+  expect(String(error)).toContain("Cannot change an object of the cache: all readers share it, so it is frozen; copy");
   expect(manager.informers.informers[0]?.store.get("default/lolly")).toMatchObject({ spec: { flavors: ["mint"] } });
 });
 

@@ -14,9 +14,9 @@ export function checkDefinition(definition: ControllerDefinition): ControllerDef
   const { name, finalizer, concurrency, timeoutMs, maxReconcileIntervalMs, rateLimit } = definition;
   const where = `controller "${name}"`;
   if (!namePattern.test(name))
-    refuse(where, `its name is not one; wanted are 1 to 50 letters, digits, ".", "-" or "_", such as "candy"`);
+    refuse(where, `its name is not one; expected 1 to 50 letters, digits, ".", "-" or "_", such as "candy"`);
   if (definition.hasCleanup && !finalizerPattern.test(finalizer))
-    refuse(where, `its finalizer "${finalizer}" is not qualified; wanted is a name such as "example.com/${name}"`);
+    refuse(where, `its finalizer "${finalizer}" is not qualified; expected a name such as "example.com/${name}"`);
   checkCount(where, "concurrency", concurrency);
   if (timeoutMs !== undefined) checkMs(where, "timeoutMs", timeoutMs);
   if (maxReconcileIntervalMs !== undefined) checkMs(where, "maxReconcileIntervalMs", maxReconcileIntervalMs);
@@ -34,7 +34,7 @@ function checkLimits(where: string, { limits = {} }: ControllerDefinition): void
   if (childrenChangedShare !== undefined && !(childrenChangedShare > 0 && childrenChangedShare <= 1))
     refuse(
       where,
-      `limits.childrenChangedShare is ${childrenChangedShare}; wanted is a share, more than 0 and at most 1`,
+      `limits.childrenChangedShare is ${childrenChangedShare}; expected a share, more than 0 and at most 1`,
     );
   if (idleRunsPerMinute !== undefined && idleRunsPerMinute !== Number.POSITIVE_INFINITY)
     checkCount(where, "limits.idleRunsPerMinute", idleRunsPerMinute);

@@ -123,7 +123,7 @@ async function record(
 }
 
 function recordHasChanged(name: string): SetpointError {
-  const message = `Cannot go on with the fields of "${name}": what was handled of them has changed since it was read`;
+  const message = `Cannot continue with the fields of "${name}": another process has changed the record of handled fields`;
   return new SetpointError(errLedger, message);
 }
 

@@ -67,7 +67,7 @@ test("a ledger forgets the oldest effects that are done and never one that is un
   expect(ledger.effects["e68"]).toBeUndefined();
   for (let i = 0; i < 31; i++) ledger = withEffect(ledger, `open${i}`, { state: "intended", since: "t" });
   expect(() => withEffect(ledger, "one more", { state: "intended", since: "t" })).toThrow(
-    'Cannot begin effect "one more": 32 effects of this object are unfinished already',
+    'Cannot begin effect "one more": 32 effects of this object are unfinished; complete one first',
   );
 });
 

@@ -81,7 +81,7 @@ export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Le
   if (surplus > done.length)
     throw new SetpointError(
       errLedger,
-      `Cannot begin effect "${id}": ${effectsMax} effects of this object are unfinished already`,
+      `Cannot begin effect "${id}": ${effectsMax} effects of this object are unfinished; complete one first`,
     );
   return fitting(without({ ...ledger, effects }, done.slice(0, Math.max(0, surplus))), id);
 }

@@ -26,5 +26,5 @@ test("no step is done before the server has taken the status that later plans re
   await world.run(600_000);
   expect(stirred).toBe(3);
   expect((await world.candy()).status?.wrappers).toBe(3);
-  expect(said(await world.candy(), "Progressing")).toMatch(/^False AsWanted/);
+  expect(said(await world.candy(), "Progressing")).toMatch(/^False DesiredStateReached/);
 });

@@ -69,7 +69,7 @@ function progressing(step: AnyStep, { outdated }: StepFacts): ConditionInit {
   if (outdated !== undefined)
     return { type: "Progressing", status: "Unknown", reason: "NotObserved", message: outdated };
   if (step.kind === "rest")
-    return { type: "Progressing", status: "False", reason: "AsWanted", message: "Everything is as wanted" };
+    return { type: "Progressing", status: "False", reason: "DesiredStateReached", message: "Desired state reached" };
   return { type: "Progressing", status: "True", reason: reasonOf(step), message: step.reason };
 }
 

@@ -16,7 +16,7 @@ export function requeueAfter(delayMs: number, why: string): Result {
   if (Number.isNaN(delayMs))
     throw new SetpointError(
       errDelayInvalid,
-      `Cannot run again later ("${why}"): the delay is NaN; wanted are milliseconds (seconds(30), minutes(5))`,
+      `Cannot run again later ("${why}"): the delay is NaN; expected milliseconds (seconds(30), minutes(5))`,
     );
   return { kind: "requeueAfter", delayMs: Math.min(delayMs, delayMsMax), why };
 }

@@ -14,7 +14,7 @@ export type Act<A extends object> = {
   };
 }[keyof A];
 
-/** Everything is as wanted; look again after `recheckMs` when no watch would show a change. */
+/** Desired state reached; observe again after `recheckMs` when no watch would show a change. */
 export interface Rest {
   readonly kind: "rest";
   readonly recheckMs?: number;

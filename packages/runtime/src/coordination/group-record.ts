@@ -62,10 +62,10 @@ export class GroupRecord {
   #tellRepair({ record }: SeenGroup, epoch: number | undefined): void {
     const { name: group, identity } = this.#options;
     const fields = { group, identity, epoch };
-    if (record === undefined) this.#host.log.warn("Record of the group was gone and is made anew", fields);
-    else this.#host.log.warn("Record of the group was damaged and is made anew", fields);
+    if (record === undefined) this.#host.log.warn("Recreated the deleted record of the group", fields);
+    else this.#host.log.warn("Recreated the damaged record of the group", fields);
     this.#host.metrics
-      .counter("setpoint_shard_repairs_total", "Times that this member has made the lost record of its group anew.")
+      .counter("setpoint_shard_repairs_total", "Times that this member has recreated the lost record of its group.")
       .add(1, { group });
   }
 }

@@ -149,7 +149,7 @@ export class OwnersWorld {
         const { turn } = candy.spec;
         if (turn !== candy.status?.turn)
           await status({ ...(turn === undefined ? {} : { turn }), by: `${process.name}@${epoch}` });
-        return this.#random.next() < 0.05 ? requeueAfter(3_000, "sweets are looked at again") : awaitChange();
+        return this.#random.next() < 0.05 ? requeueAfter(3_000, "sweets are checked again") : awaitChange();
       },
     });
   }

@@ -247,7 +247,7 @@ test("options that contradict each other are refused", async () => {
   const { transport, host } = fleet.process("a");
   const leaderElection = { name: "candies", namespace: "default" };
   expect(() => startManager({ transport, host, controllers: [], sharding, leaderElection })).toThrow(
-    'Cannot start manager "setpoint": it is to lead alone (leaderElection) and to share its keys (sharding)',
+    'Cannot start manager "setpoint": it sets both leaderElection and sharding; remove one of them',
   );
   const tooShort = { ...sharding, renewDeadlineSeconds: 15 };
   expect(() => startManager({ transport, host, controllers: [], sharding: tooShort })).toThrow("must be shorter");

@@ -103,7 +103,7 @@ export class DaemonRunner {
 
   async #end(key: string, { stopper, ended }: Companions): Promise<void> {
     const { host, log } = this.#options;
-    stopper.abort(new Error("the object is gone, paused or somebody else's, or the manager stops"));
+    stopper.abort(new Error("the object is deleted, paused or owned by another shard, or the manager stops"));
     const limit = new AbortController();
     const late = sleep(host.clock, stopMsMax, limit.signal).then(
       () => true,
@@ -151,12 +151,12 @@ export class DaemonRunner {
       .counter("setpoint_daemon_failures_total", "Failures of daemons of a controller's objects.")
       .add(1, { controller });
     if (isTerminalError(error)) {
-      log.error("Daemon has ended for good", { error });
+      log.error("Daemon failed and is not restarted", { error });
       return undefined;
     }
     const fullMs = Math.min(restartDelayMsFirst * 2 ** failures, restartDelayMsMax);
     const delayMs = temporaryDelayMsOf(error) ?? fullMs * (0.5 + host.random.next() / 2);
-    log.warn("Daemon failed and is started again", { error, retryDelayMs: Math.round(delayMs) });
+    log.warn("Daemon failed and is restarted", { error, retryDelayMs: Math.round(delayMs) });
     return delayMs;
   }
 

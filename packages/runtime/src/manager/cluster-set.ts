@@ -41,10 +41,9 @@ export class ClusterSet implements ClusterRegistry {
   }
 
   add(name: string, transport: Transport): void {
-    if (this.#isStopped)
-      throw new SetpointError(errStopped, `Cannot add cluster "${name}": the manager stops, and nobody would end it`);
+    if (this.#isStopped) throw new SetpointError(errStopped, `Cannot add cluster "${name}": the manager is stopping`);
     if (this.#members.has(name))
-      throw new SetpointError(errCluster, `Cannot add cluster "${name}": one of this name was added already`);
+      throw new SetpointError(errCluster, `Cannot add cluster "${name}": a cluster of this name exists already`);
     const stopper = new AbortController();
     const cell = this.#options.create(name, transport, stopper.signal);
     this.#members.set(name, { cell, stopper, removing: undefined });
@@ -56,9 +55,7 @@ export class ClusterSet implements ClusterRegistry {
   remove(name: string): Promise<void> {
     const member = this.#members.get(name);
     if (member === undefined)
-      return Promise.reject(
-        new SetpointError(errCluster, `Cannot remove cluster "${name}": there is none of this name`),
-      );
+      return Promise.reject(new SetpointError(errCluster, `Cannot remove cluster "${name}": no cluster has this name`));
     return (member.removing ??= this.#end(name, member));
   }
 

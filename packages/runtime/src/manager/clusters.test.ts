@@ -138,13 +138,13 @@ test("names of clusters are not used twice, and unknown ones are refused", async
   const manager = clusters.start((registry) => registry.add("east", east.transportOf("operator")));
   await home.run(1_000);
   expect(() => manager.clusters.add("east", east.transportOf("operator"))).toThrow(
-    'Cannot add cluster "east": one of this name was added already',
+    'Cannot add cluster "east": a cluster of this name exists already',
   );
   await expect(manager.clusters.remove("north")).rejects.toMatchObject({ code: "ERR_CLUSTER" });
   await expect(manager.why({ kind: "candy", name: "x", cluster: "north" })).rejects.toThrow('the manager has "east"');
 });
 
-test("a cluster that comes when the manager stops is refused, since nobody would end it", async () => {
+test("a cluster that comes when the manager stops is refused", async () => {
   await using clusters = new Clusters();
   const { home } = clusters;
   const [east, west] = [clusters.add("east"), clusters.add("west")];

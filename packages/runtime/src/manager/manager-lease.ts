@@ -30,7 +30,7 @@ export function createManagerLease(
   if (leaderElection !== undefined && sharding !== undefined)
     throw new SetpointError(
       errManagerOptions,
-      `Cannot start manager "${name}": it is to lead alone (leaderElection) and to share its keys (sharding); choose one`,
+      `Cannot start manager "${name}": it sets both leaderElection and sharding; remove one of them`,
     );
   const suffix = randomSuffix(host.random, 8);
   const random = `${name}_${suffix}`;

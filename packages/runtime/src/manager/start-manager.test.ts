@@ -217,7 +217,7 @@ test("a plan acts, looks again and comes to rest, and says so in the status", as
   const { status } = await world.candy();
   expect(status?.wrappers).toBe(2);
   expect(status?.conditions).toMatchObject([
-    { type: "Progressing", status: "False", reason: "AsWanted", observedGeneration: 1 },
+    { type: "Progressing", status: "False", reason: "DesiredStateReached", observedGeneration: 1 },
   ]);
   const notes = await notesOf(world, "Add");
   expect(notes.toSorted((a, b) => a.localeCompare(b))).toEqual(["lime is missing", "mint is missing"]);

@@ -147,7 +147,7 @@ class RunningManager implements Manager {
     const names = this.#others.names().map((name) => `"${name}"`);
     throw new SetpointError(
       errCluster,
-      `Cannot look at cluster "${cluster}": the manager has ${names.length === 0 ? "no clusters by name" : names.join(", ")}`,
+      `Cannot find cluster "${cluster}": the manager has ${names.length === 0 ? "no clusters by name" : names.join(", ")}`,
     );
   }
 
@@ -244,8 +244,8 @@ class RunningManager implements Manager {
     const error = new SetpointError(
       errLeaseLost,
       sharding === undefined
-        ? `Cannot go on as leader: Lease "${leaderElection?.name}" could not be renewed in time`
-        : `Cannot go on in the group "${sharding.name}": this process's Lease has been removed`,
+        ? `Cannot continue as leader: Lease "${leaderElection?.name}" could not be renewed in time`
+        : `Cannot continue in the group "${sharding.name}": this process's Lease has been removed`,
     );
     this.#host.log.error("Lost the lease", { error });
     this.#aborting.abort(error);
@@ -278,7 +278,7 @@ class RunningManager implements Manager {
     if (holder === undefined) return;
     if (haveRunsEnded) return holder.release();
     const why = "runs did not end in time, and their writes may still be on their way";
-    this.#host.log.warn("Lease is not released and has to run out", { why, waitedMs: this.#shutdownMsMax });
+    this.#host.log.warn("Lease is not released; it expires", { why, waitedMs: this.#shutdownMsMax });
   }
 
   /** Runs that end may take longer than the lease lasts. */

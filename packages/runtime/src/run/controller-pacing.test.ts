@@ -98,7 +98,7 @@ test("a delay that is no number is a failure of its object alone: others are loo
   expect(report?.runs[0]).toMatchObject({
     result: "error",
     reason:
-      'Cannot run again later ("it melts then"): the delay is NaN; wanted are milliseconds (seconds(30), minutes(5))',
+      'Cannot run again later ("it melts then"): the delay is NaN; expected milliseconds (seconds(30), minutes(5))',
   });
 });
 

@@ -18,7 +18,7 @@ test("a run that takes too long is aborted and retried", async () => {
   await world.run(900);
   expect(ends).toEqual([]);
   await world.run(2_000);
-  expect(ends).toEqual(["Cannot go on with the reconcile: it has taken 1000 ms, and no more are allowed (timeoutMs)"]);
+  expect(ends).toEqual(["Cannot continue the reconcile: it took 1000 ms, the limit of timeoutMs"]);
   await world.settle(manager);
   expect(manager.metrics()).toContain('controller_runtime_reconcile_timeouts_total{controller="candy"} 1');
 });

@@ -74,7 +74,7 @@ export class RunDeadline {
 
   #expire(): void {
     const { clock, timeoutMs, onTimeout, onIgnored } = this.#options;
-    const message = `Cannot go on with the reconcile: it has taken ${timeoutMs} ms, and no more are allowed (timeoutMs)`;
+    const message = `Cannot continue the reconcile: it took ${timeoutMs} ms, the limit of timeoutMs`;
     this.#stopper.abort(new SetpointError(errReconcileTimeout, message));
     onTimeout();
     this.#timer = clock.setTimer(() => {

@@ -59,7 +59,7 @@ export function nextCronRun(expression: string, afterMs: number, options: CronOp
 function parse(expression: string, timezone: string): Cron {
   // The parser would also take a date, which fires once.
   if (!expression.includes(" ") && !expression.startsWith("@"))
-    throw invalid(expression, "it has one field; wanted are five: minute, hour, day, month, day of the week");
+    throw invalid(expression, "it has one field; expected five: minute, hour, day, month, day of the week");
   try {
     return new Cron(expression, { timezone, mode: "5-or-6-parts", paused: true });
   } catch (error) {
@@ -72,7 +72,7 @@ function checkTimeZone(expression: string, timeZone: string): void {
   try {
     Intl.DateTimeFormat("en", { timeZone });
   } catch {
-    throw invalid(expression, `time zone "${timeZone}" is not known; wanted is an IANA name such as "Europe/Berlin"`);
+    throw invalid(expression, `time zone "${timeZone}" is not known; expected an IANA name such as "Europe/Berlin"`);
   }
 }
 

@@ -31,7 +31,7 @@ test.each([
   ["0 0 31 4,6,9,11 *", "it never fires"],
   ["61 * * * *", "Invalid value for minute: 61"],
   ["* * *", "five"],
-  ["2030-01-01T00:00:00Z", "it has one field; wanted are five"],
+  ["2030-01-01T00:00:00Z", "it has one field; expected five"],
 ])("the cron line %s is refused when the source is made", (line, problem) => {
   expect(() => cron(line)).toThrow(`Cannot use cron line "${line}": `);
   expect(() => cron(line)).toThrow(problem);

@@ -77,7 +77,7 @@ test("a tick and a moment whose function throws are made up for as soon as it do
 });
 
 test("a pace of zero is refused", () => {
-  expect(() => every(0)).toThrow("Cannot use every(): interval is 0; wanted are milliseconds");
+  expect(() => every(0)).toThrow("Cannot use every(): interval is 0; expected milliseconds");
   expect(() => every(Number.NaN)).toThrow("interval is NaN");
 });
 
@@ -153,7 +153,7 @@ test("a source that ends by itself is a failure and not a silence", async () => 
   const world = run({ name: "brief", run: async () => {} });
   world.runner.start();
   await world.host.clock.run(1);
-  expect(world.runner.state.message).toContain("the source has ended by itself");
+  expect(world.runner.state.message).toContain("the source ended without an error");
   await world.stop();
 });
 

@@ -79,7 +79,7 @@ export class SourceRunner {
     while (!signal.aborted) {
       try {
         await this.#source.run(ports);
-        if (!signal.aborted) throw new Error("the source has ended by itself");
+        if (!signal.aborted) throw new Error("the source ended without an error");
       } catch (error) {
         if (signal.aborted) return;
         await this.#backOff(signal, error);
@@ -94,7 +94,7 @@ export class SourceRunner {
     this.#lastError = messageOf(error);
     this.#setUp(0);
     metrics.counter("setpoint_source_failures_total", "Failures of a source of a controller.").add(1, this.#labels);
-    this.#log.warn("Source failed and is started again", { error, retryDelayMs: Math.round(delayMs) });
+    this.#log.warn("Source failed and is restarted", { error, retryDelayMs: Math.round(delayMs) });
     await sleep(clock, delayMs, signal).catch(() => {});
   }
 
@@ -102,7 +102,7 @@ export class SourceRunner {
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#setUp(1);
-    this.#log.info("Source works again");
+    this.#log.info("Source recovered");
   }
 
   #setUp(value: 0 | 1): void {

@@ -23,7 +23,13 @@ const summary = (
 
 describe("Ready, Reconciling and Stalled follow from the declared conditions", () => {
   test.each([
-    ["all is good", ["AllWrapped", "Cool"], "True AsWanted", "False AsWanted", "False NotStalled"],
+    [
+      "all is good",
+      ["AllWrapped", "Cool"],
+      "True DesiredStateReached",
+      "False DesiredStateReached",
+      "False NotStalled",
+    ],
     ["a positive one is False", ["Wrapping", "Cool"], "False Wrapping", "True Wrapping", "False NotStalled"],
     ["a negative one is True", ["AllWrapped", "Melting"], "False Melting", "True Melting", "False NotStalled"],
     ["one is unknown", ["Asking", "Cool"], "Unknown Asking", "True Asking", "False NotStalled"],
@@ -103,7 +109,7 @@ test("a healthy object costs one write, says which generation it is about, and n
   await world.client.create(Candy, candy("mint"));
   const manager = world.start([wrapping]);
   await world.settle(manager);
-  expect(said(await world.candy(), "Ready")).toBe("True AsWanted: Everything is as wanted");
+  expect(said(await world.candy(), "Ready")).toBe("True DesiredStateReached: Desired state reached");
   expect(world.writes()).toEqual(["PATCH candies/lolly/status"]);
   await world.client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["lime", "mint"] } });
   await world.settle(manager);
@@ -127,9 +133,9 @@ test("a terminal error stalls the object in its own words, until a run ends well
   expect(said(stalled, "Reconciling")).toMatch(/^False/);
   await world.client.patch(Candy, { name: "lolly", namespace: "default" }, { spec: { flavors: ["mint"] } });
   await world.settle(manager);
-  const mended = await world.candy();
-  expect(said(mended, "Stalled")).toMatch(/^False NotStalled/);
-  expect(said(mended, "Ready")).toMatch(/^True/);
+  const fixed = await world.candy();
+  expect(said(fixed, "Stalled")).toMatch(/^False NotStalled/);
+  expect(said(fixed, "Ready")).toMatch(/^True/);
 });
 
 test("a change that the cache shows during a run does not count as observed", async () => {

@@ -45,7 +45,7 @@ function readyOf(judged: readonly Judged[]): ConditionInit {
   const unknown = judged.find(({ verdict }) => verdict === "unknown");
   if (unknown !== undefined)
     return { type: "Ready", status: "Unknown", reason: unknown.reason, message: unknown.message };
-  return { type: "Ready", status: "True", reason: "AsWanted", message: "Everything is as wanted" };
+  return { type: "Ready", status: "True", reason: "DesiredStateReached", message: "Desired state reached" };
 }
 
 /** kstatus: True as long as the controller works towards the spec. */

@@ -148,7 +148,7 @@ function patchOf(before: KubeObject, after: KubeObject | null | undefined): obje
   // Without types `null` says the same as nothing.
   if (after === undefined || after === null) return {};
   if (typeof after !== "object")
-    throw new TypeError(`\`mutate\` of ${before.kind} returned a ${typeof after}, wanted the object or nothing`);
+    throw new TypeError(`\`mutate\` of ${before.kind} returned a ${typeof after}, expected the object or nothing`);
   const operations = jsonDifference(before, after);
   if (operations.length === 0) return {};
   return { patchType: "JSONPatch", patch: base64(JSON.stringify(operations)) };

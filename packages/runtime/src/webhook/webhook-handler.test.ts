@@ -94,11 +94,13 @@ test("a mutation in place, or one that returns no object, gets an error with the
     world({ mutate: init as NonNullable<WebhookInit<Set>["mutate"]> }).handler.handle(mutate(review(web)));
   expect(await answerOf(({ spec }: { spec: { color?: string } }) => void (spec.color = "blue"))).toMatchObject({
     status: 500,
-    body: { message: expect.stringContaining("it is frozen, and `mutate` returns another one; copy what you change") },
+    body: {
+      message: expect.stringContaining("it is frozen; return a changed copy from `mutate`; copy what you change"),
+    },
   });
   expect(await answerOf(() => "blue")).toMatchObject({
     status: 500,
-    body: { message: expect.stringContaining("`mutate` of Set returned a string, wanted the object or nothing") },
+    body: { message: expect.stringContaining("`mutate` of Set returned a string, expected the object or nothing") },
   });
   expect(responseOf(await answerOf(() => null))).toEqual({ uid: "u1", allowed: true });
 });

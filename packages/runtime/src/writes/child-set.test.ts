@@ -121,9 +121,11 @@ test("two children of one name are refused before anything is sent, also two wit
   const { context } = runsByHand(world).begin(parent);
   const nameless = { ...wrapper("mint"), metadata: {} };
   await expect(context.applySet([wrapper("mint"), Wrapper({ name: "lolly-mint", data: {} })])).rejects.toThrow(
-    'Cannot apply ConfigMap "lolly-mint": it is wanted twice',
+    'Cannot apply ConfigMap "lolly-mint": the set contains it twice',
   );
-  await expect(context.applySet([nameless, nameless])).rejects.toThrow('Cannot apply ConfigMap "": it is wanted twice');
+  await expect(context.applySet([nameless, nameless])).rejects.toThrow(
+    'Cannot apply ConfigMap "": the set contains it twice',
+  );
   expect(world.writes()).toEqual([]);
 });
 

@@ -68,7 +68,7 @@ export class ChildSet {
       const { kind } = this.#ports.cache.ofObject(child);
       const id = idOf(child, namespaceOf(kind, child.metadata.namespace, this.#parent));
       if (seen.has(id))
-        throw new TerminalError(`Cannot apply ${child.kind} "${child.metadata.name ?? ""}": it is wanted twice`);
+        throw new TerminalError(`Cannot apply ${child.kind} "${child.metadata.name ?? ""}": the set contains it twice`);
       seen.add(id);
     }
   }

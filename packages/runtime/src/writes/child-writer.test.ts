@@ -286,7 +286,7 @@ test("a child without any name is refused before anything is sent", async () => 
   const parent = await world.client.create(Candy, candy("mint"));
   const { context } = runsByHand(world).begin(parent);
   const nameless = { ...wrapper(), metadata: {} };
-  await expect(context.create(nameless)).rejects.toThrow('Cannot create ConfigMap "*": when the answer is lost');
+  await expect(context.create(nameless)).rejects.toThrow('Cannot create ConfigMap "*": after a lost response');
   await expect(context.apply(nameless)).rejects.toThrow("Cannot apply ConfigMap: it has no metadata.name");
   expect(world.writes()).toEqual([]);
 });
@@ -300,8 +300,7 @@ test("no child is made again for an object that is gone, which the cache may not
     await world.client.delete(Candy, { name: "lolly", namespace: "default" });
     await world.client.delete(Wrapper, key);
     const { context } = hand.begin(parent);
-    const message =
-      'Cannot make children of Candy "lolly": it is gone on the server, and the cache does not show it yet';
+    const message = 'Cannot make children of Candy "lolly": it is deleted on the server, and the cache still has it';
     await expect(context.apply(wrapper())).rejects.toThrow(message);
     await expect(context.create(wrapper())).rejects.toThrow(message);
     // What belongs to nobody does not depend on it.

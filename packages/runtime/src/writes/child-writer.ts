@@ -198,7 +198,7 @@ export class ChildWriter {
     const present = await this.#reader.fresh(kind, name, namespace);
     if (present?.metadata.uid === uid) return;
     throw new TemporaryError(
-      `Cannot make children of ${kind.kind} "${name}": it is gone on the server, and the cache does not show it yet`,
+      `Cannot make children of ${kind.kind} "${name}": it is deleted on the server, and the cache still has it`,
       ownerGoneRetryMs,
     );
   }
@@ -314,7 +314,7 @@ function isRead<T extends KubeObject>(object: T): object is Stored<T> {
 function requireName({ kind, metadata }: KubeObject): void {
   if (metadata.name !== undefined) return;
   throw new TerminalError(
-    `Cannot create ${kind} "${metadata.generateName ?? ""}*": when the answer is lost, nobody could tell whether it is there; give it a name, for instance with randomSuffix(random, 5)`,
+    `Cannot create ${kind} "${metadata.generateName ?? ""}*": after a lost response nothing shows whether it was created; give it a name, for instance with randomSuffix(random, 5)`,
   );
 }
 

@@ -102,7 +102,7 @@ test("two children of one name are refused, instead of overwriting each other fo
   await world.client.create(Candy, candy("mint", "mint"));
   await world.settle(world.start([wrapping]));
   expect(said(await world.candy(), "Stalled")).toBe(
-    'True Terminal: Cannot apply ConfigMap "lolly-mint": it is wanted twice',
+    'True Terminal: Cannot apply ConfigMap "lolly-mint": the set contains it twice',
   );
 });
 

@@ -71,5 +71,5 @@ function intended(ledger: Ledger, id: string, since: string): Ledger {
 
 function requireId(id: string): void {
   if (id.length > 0 && id.length <= idLengthMax) return;
-  throw new SetpointError(errLedger, `Cannot have effect "${id}": an id has 1 to ${idLengthMax} characters`);
+  throw new SetpointError(errLedger, `Cannot begin effect "${id}": an id has 1 to ${idLengthMax} characters`);
 }

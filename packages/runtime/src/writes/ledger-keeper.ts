@@ -54,7 +54,7 @@ export class LedgerKeeper {
     const { isDeclared, controller, kind } = this.#ports;
     if (isDeclared) return;
     throw new TerminalError(
-      `Cannot use ${what} in controller "${controller}": say \`ledger: true\` in it, so that it may annotate a ${kind}`,
+      `Cannot use ${what} in controller "${controller}": declare \`ledger: true\` in it, so that it may annotate a ${kind}`,
     );
   }
 
@@ -68,7 +68,7 @@ export class LedgerKeeper {
       if (object === undefined || ledgerText(ledgerOf(object, controller)) !== ledgerText(basis))
         throw new SetpointError(
           errLedger,
-          `Cannot go on as controller "${controller}": the ledger has changed since it was read`,
+          `Cannot continue as controller "${controller}": another process has changed the ledger`,
         );
       if (wanted === basis) return;
       try {

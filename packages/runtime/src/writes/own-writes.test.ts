@@ -248,7 +248,7 @@ test("a cache that does not show a write in ten seconds relists, and the wait co
   await host.clock.run(1);
   expect([await soon(settled), refreshed()]).toEqual([false, 2]);
   expect(host.lines.map(({ message, fields }) => [message, fields["object"], fields["waitedMs"]])).toEqual(
-    [1, 2].map(() => ["Cache does not show an own write; listing anew", "default/a", 10_000]),
+    [1, 2].map(() => ["Cache does not show an own write; relisting", "default/a", 10_000]),
   );
 });
 

@@ -203,7 +203,7 @@ export class OwnWrites {
     while (!isShown() && !closing.aborted) {
       const isInTime = await progressUntil(informer, isShown, ports.clock, closing);
       if (isInTime || closing.aborted) break;
-      ports.log.warn("Cache does not show an own write; listing anew", {
+      ports.log.warn("Cache does not show an own write; relisting", {
         resource: write.kind.plural,
         object: key,
         waitedMs: barrierMsMax,
@@ -252,7 +252,7 @@ async function ask(write: Key, { client, clock, log, signal }: BarrierPorts): Pr
       return { kind, name, namespace, state: "written", object };
     } catch (error) {
       if (isNotFound(error) || signal.aborted) return { kind, name, namespace, state: "deleted", uid: undefined };
-      log.warn("Cannot ask what became of a write", { resource: kind.plural, object: storeKey(key), error });
+      log.warn("Cannot read the result of a write", { resource: kind.plural, object: storeKey(key), error });
       await sleep(clock, askAgainMs, signal).catch(() => {});
     }
   }

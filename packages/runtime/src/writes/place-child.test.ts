@@ -47,7 +47,7 @@ test("what nobody owns stays in its own namespace, or in none, and gets no owner
 test('a child of an object without a namespace is refused that names none, instead of being looked for in "default"', () => {
   for (const isOwned of [true, false])
     expect(() => placed(Wrapper, wrapper, isOwned, shelved)).toThrow(
-      'Cannot tell where a ConfigMap is: Shelf "top" is in no namespace, so say in which one it is',
+      'Cannot place a ConfigMap: Shelf "top" has no namespace; set metadata.namespace of the child',
     );
 });
 

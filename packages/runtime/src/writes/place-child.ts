@@ -20,7 +20,7 @@ export function namespaceOf(kind: KindRef, namespace: string | undefined, parent
   if (place !== undefined) return place;
   const owner = `${parent.kind.kind} "${parent.object.metadata.name}"`;
   throw new TerminalError(
-    `Cannot tell where a ${kind.kind} is: ${owner} is in no namespace, so say in which one it is`,
+    `Cannot place a ${kind.kind}: ${owner} has no namespace; set metadata.namespace of the child`,
   );
 }
 

@@ -67,10 +67,10 @@ export class Procedure {
     if (this.#of !== undefined && this.#of !== of)
       throw new SetpointError(
         errLedger,
-        `Cannot begin step "${name}" of "${of}": this run is in steps of "${this.#of}"`,
+        `Cannot begin step "${name}" of "${of}": this run executes steps of "${this.#of}"`,
       );
     if (this.#asked.has(name))
-      throw new SetpointError(errLedger, `Cannot begin step "${name}": this run has had a step of this name`);
+      throw new SetpointError(errLedger, `Cannot begin step "${name}": this run already has a step of this name`);
     this.#of = of;
     this.#asked.set(name, false);
     return of;

@@ -9,7 +9,7 @@ export class Suspension extends SetpointError {
   readonly result: Result;
 
   constructor(what: string, result: Result) {
-    super(errSuspended, `Cannot go on with ${what}: it waits; let this error pass, the run ends with it`);
+    super(errSuspended, `Cannot continue ${what}: it waits for a change; do not catch this error, it ends the run`);
     this.result = result;
   }
 }

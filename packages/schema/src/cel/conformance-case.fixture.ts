@@ -54,9 +54,10 @@ export function runCase(test: ConformanceCase): string | undefined {
     variables.map((each) => each.value),
     costMax,
   );
-  if (evalError !== undefined) return value instanceof CelFault ? undefined : `is ${jsonText(value)}, wanted an error`;
+  if (evalError !== undefined)
+    return value instanceof CelFault ? undefined : `is ${jsonText(value)}, expected an error`;
   const wanted = valueOf(test.value ?? typedResult?.result ?? { boolValue: true });
-  return isSame(value, wanted) ? undefined : `is ${jsonText(value)}, wanted ${jsonText(wanted)}`;
+  return isSame(value, wanted) ? undefined : `is ${jsonText(value)}, expected ${jsonText(wanted)}`;
 }
 
 interface Variable {

@@ -30,7 +30,7 @@ export function readEngineRun(value: unknown, fail: Fail): EngineRunInit {
     return fail("hooks.sync.run.environment is no map of texts");
   const timeoutMs = millisecondsOf(timeout);
   if (timeout !== undefined && timeoutMs === undefined)
-    fail(`hooks.sync.run.timeout is ${JSON.stringify(timeout)}; wanted is a duration such as "30s" or "500ms"`);
+    fail(`hooks.sync.run.timeout is ${JSON.stringify(timeout)}; expected a duration such as "30s" or "500ms"`);
   if (outputBytesMax !== undefined && !(typeof outputBytesMax === "number" && outputBytesMax > 0))
     return fail("hooks.sync.run.outputBytesMax is no number of bytes");
   return {
@@ -49,7 +49,7 @@ export function readEngineRun(value: unknown, fail: Fail): EngineRunInit {
 function oneOf<const T extends string>(field: string, value: unknown, wanted: readonly [T, ...T[]], fail: Fail): T {
   if (value === undefined) return wanted[0];
   const found = wanted.find((each) => each === value);
-  return found ?? fail(`hooks.sync.run.${field} is ${JSON.stringify(value)}; wanted is ${wanted.join(", ")}`);
+  return found ?? fail(`hooks.sync.run.${field} is ${JSON.stringify(value)}; expected ${wanted.join(", ")}`);
 }
 
 function isListOfTexts(value: unknown): value is readonly string[] {

@@ -25,7 +25,7 @@ test("a file with a definition and a controller is an operator: kinds to install
   });
 });
 
-test("a child of somebody else's kind needs no definition when its names are given", () => {
+test("a child of another operator's kind needs no definition when its names are given", () => {
   const certificate =
     "{ apiVersion: cert-manager.io/v1, resource: certificates, kind: Certificate, namespaced: true }\n    - ";
   const operator = read(example.replace("childResources:\n    - ", `childResources:\n    - ${certificate}`));
@@ -38,11 +38,11 @@ test.each([
   ["resource: deployments", "resource: deploiments", /Cannot find resource "deploiments.v1.apps": it is not built in/],
   ["subresources: { status: {} }", "", `${controller}its kind Site has no \`subresources: { status: {} }\``],
   ["conditions:", "phases:", `${controller}its kind Site has no status.conditions in its schema`],
-  ["timeout: 30s", "timeout: 30", `${controller}hooks.sync.run.timeout is 30; wanted is a duration such as "30s"`],
+  ["timeout: 30s", "timeout: 30", `${controller}hooks.sync.run.timeout is 30; expected a duration such as "30s"`],
   ["timeout: 30s", "shell: true", `${controller}hooks.sync.run has no field "shell"`],
-  ["timeout: 30s", "input: values", `${controller}hooks.sync.run.input is "values"; wanted is spec, object, request`],
+  ["timeout: 30s", "input: values", `${controller}hooks.sync.run.input is "values"; expected spec, object, request`],
   ["timeout: 30s", "files: chart", `${controller}hooks.sync.run.files is no list of paths`],
-  ["kind: CompositeController", "kind: Deployment", "it holds a Deployment, wanted CompositeControllers and"],
+  ["kind: CompositeController", "kind: Deployment", "it holds a Deployment, expected CompositeControllers and"],
   ["sync:", "finalize: { webhook: { url: x } }\n    sync:", `${controller}hooks.sync.run stands alone`],
 ])("a file with %j made %j is refused in its own words", (from, to, message) => {
   expect(example).toContain(from);

@@ -25,7 +25,7 @@ export function readOperator(documents: readonly unknown[], options: DeclaredOpe
   const refused = (problem: string): SetpointError => notAnOperator(options.file, problem);
   const stray = objects.find((each) => !definitions.some((one) => one === each) && !manifests.includes(each));
   if (stray !== undefined)
-    throw refused(`it holds a ${kindOf(stray)}, wanted CompositeControllers and CustomResourceDefinitions`);
+    throw refused(`it holds a ${kindOf(stray)}, expected CompositeControllers and CustomResourceDefinitions`);
   const mapper = new DeclaredKinds(definitions);
   const controllers = manifests.map((each) => readCompositeController(each, { ...options, mapper }));
   const [first] = controllers;
@@ -49,7 +49,7 @@ function requireConditions({ name, kind, health }: ControllerDefinition): void {
   if (at(schema, "properties", "status", "properties", "conditions") === undefined)
     throw new SetpointError(
       errCompositeController,
-      `${cannot} has no status.conditions in its schema, which is where it is said whether all is well`,
+      `${cannot} has no status.conditions in its schema, but Ready is reported there`,
     );
 }
 

@@ -42,7 +42,7 @@ describe("a program", () => {
     expect(await run(["true"], { input: "x".repeat(1_000_000) })).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
-  test("that is not there, or not one, is said so", async () => {
+  test("that is missing, or is no program, is reported", async () => {
     writeFileSync(join(folder, "notes.txt"), "");
     await expect(run(["no-such-program", "x"])).rejects.toMatchObject({
       code: "ERR_PROGRAM",

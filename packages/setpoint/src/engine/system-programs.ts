@@ -109,7 +109,7 @@ function reasonOf(error: unknown): string {
 /** Size and time of change of a file, or of all files below a folder. */
 async function note(path: string, folder: string, lines: string[], filesMax: number): Promise<void> {
   const stat = await lstat(path).catch((cause: unknown) => {
-    throw programError([relative(folder, path)], "it is named in `files`, and there is no such file", cause);
+    throw programError([relative(folder, path)], "`files` names it, but there is no such file", cause);
   });
   if (!stat.isDirectory()) {
     if (lines.length >= filesMax) throw programError([relative(folder, path)], `there are more than ${filesMax} files`);

@@ -20,7 +20,7 @@ function read(spec: object) {
   return pure ?? expect.unreachable("it is of the pure form");
 }
 
-test("what becomes of a child is said by its group and kind, not by its kind alone", () => {
+test("the update strategy of a child is found by its group and kind, not by its kind alone", () => {
   const child = (apiVersion: string, method: string) => ({
     ...{ apiVersion, resource: "services", kind: "Service" },
     updateStrategy: { method },

@@ -95,7 +95,7 @@ async function life(start: Start): Promise<readonly unknown[]> {
   return stages;
 }
 
-describe("one function gives the same children and status whoever hosts it", () => {
+describe("one function gives the same children and status in every host", () => {
   test.each(Object.keys(hosts))("%s", async (name) => {
     const start = hosts[name];
     if (start === undefined) throw new Error(name);

@@ -72,7 +72,7 @@ test("at every moment of a rotation both sides trust what the other one may stil
   expect(accepts(trustBundle(done), before)).toBe(false);
 });
 
-test("nothing is switched before API servers have been told, however long that takes", async () => {
+test("nothing is switched before API servers have the new authority, however long that takes", async () => {
   const { clock, ports, plan, published } = world();
   const introduced = planRotation(published(plan(undefined)), ports, times);
   await clock.run(day);

@@ -65,7 +65,7 @@ async function updateSecret(
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
     }
   }
-  const message = `Cannot update Secret "${key.name}": others changed it ${attemptsMax} times meanwhile, wanted it left alone once`;
+  const message = `Cannot update Secret "${key.name}": other clients changed it during each of ${attemptsMax} attempts`;
   throw new SetpointError("ERR_WEBHOOK_SECRET", message);
 }
 

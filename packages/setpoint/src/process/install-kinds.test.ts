@@ -24,7 +24,7 @@ test("an account that may not install kinds goes on with what others have instal
   expect(more).toEqual([]);
 });
 
-test("who asks for the installation of kinds is told when it is not allowed", async () => {
+test("an installation of kinds that is not allowed is reported", async () => {
   const host = { ...simulatedHost(1), clock };
   await expect(installKinds(operator, nobody, host, { required: true })).rejects.toThrow(
     / is forbidden: User "nobody"/,

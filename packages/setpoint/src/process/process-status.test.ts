@@ -109,9 +109,9 @@ test("in a pod metrics are for whom the server knows, and no token is asked for 
     await using _status = await startAt("::1", { port, tlsPort, metricsAccess: "token" });
     expect((await askWithTls(tlsPort, "/metrics")).status).toBe(401);
     // The server does not answer, so nobody is let in.
-    expect((await askWithTls(tlsPort, "/metrics", "somebody's")).status).toBe(503);
-    expect(await statusOf("/metrics", "somebody's")).toBe(403);
-    expect(await statusOf("/debug/why?kind=Candy&name=lolly", "somebody's")).toBe(403);
+    expect((await askWithTls(tlsPort, "/metrics", "other-token")).status).toBe(503);
+    expect(await statusOf("/metrics", "other-token")).toBe(403);
+    expect(await statusOf("/debug/why?kind=Candy&name=lolly", "other-token")).toBe(403);
     expect(await statusOf("/healthz")).toBe(200);
   }
   await using _status = await startAt("::1", { port, tlsPort, metricsAccess: "open" });
@@ -151,7 +151,7 @@ test("the process's own certificate is for its address, and another one before i
   expect((await askWithTls(tlsPort, "/healthz")).untilMs).toBeGreaterThan(host.clock.now() + 29 * 24 * 3_600_000);
 });
 
-test("a certificate in files is served, also the one that takes its place; one that cannot be is told", async () => {
+test("a certificate in files is served, also the one that takes its place; one that cannot be read is reported", async () => {
   const folder = await mkdtemp(join(tmpdir(), "setpoint-status-"));
   const files = { certificateFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
   const host = simulatedHost(1);

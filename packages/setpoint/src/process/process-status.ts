@@ -89,7 +89,8 @@ async function listen(server: StatusServerOptions, isNeeded: boolean, host: Host
   } catch (error) {
     if (isNeeded || (error as { readonly syscall?: unknown }).syscall !== "listen") throw error;
     const { address, port, tls } = server;
-    const what = tls === undefined ? "so `setpoint why` asks whoever has it" : "so Prometheus finds no metrics here";
+    const what =
+      tls === undefined ? "so `setpoint why` asks the process that has it" : "so Prometheus finds no metrics here";
     host.log.warn(`Status is not served: the port is taken, ${what}`, { address, port, why: messageOf(error) });
     return undefined;
   }

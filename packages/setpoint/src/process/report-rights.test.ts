@@ -24,7 +24,7 @@ test("an operator whose account lacks rights says each of them in a sentence, an
   await reportMissingRights(operator, { transport: nobody, host, ownNamespace: "toys-system", isRequired: false });
   const sentences = host.lines.map(({ message, fields }) => `${message}: ${String(fields["right"])}`);
   expect(sentences).toContainEqual(
-    'Right is missing: Cannot watch toys.rights.setpoint.dev in every namespace: the account has no such right, wanted a ClusterRole with verb "watch" of resource "toys" in apiGroup "rights.setpoint.dev"',
+    'Right is missing: Cannot watch toys.rights.setpoint.dev in every namespace: the account has no such right, expected a ClusterRole with verb "watch" of resource "toys" in apiGroup "rights.setpoint.dev"',
   );
   expect(sentences).toContainEqual(
     expect.stringContaining('Cannot update leases.coordination.k8s.io "toys" in namespace "toys-system"'),

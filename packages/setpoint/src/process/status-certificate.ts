@@ -64,7 +64,7 @@ function assertUsable({ certificate, key }: KeyPair, { certificateFile, keyFile 
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
-    const wanted = "wanted a certificate and its own key, both PEM";
+    const wanted = "expected a certificate and its own key, both PEM";
     throw badFile(
       `Cannot serve the metrics with "${certificateFile}" and "${keyFile}": ${messageOf(cause)}; ${wanted}`,
       cause,

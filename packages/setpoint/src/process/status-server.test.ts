@@ -62,7 +62,7 @@ test("probes are for everybody, and name what is ill, but not in words that may 
   expect((await ask(server.port, "/metrics")).status).toBe(403);
 });
 
-test("why a check is ill is for those who may get its path", async () => {
+test("why a check is ill is for clients that may get its path", async () => {
   await using server = await serveStatus({
     ...loopback,
     access: ({ token, path }) =>
@@ -92,7 +92,7 @@ test("metrics are for those whose token the cluster knows and whose role allows 
     const path = `/api/v1/namespaces/default/serviceaccounts/${name}/token`;
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 3_600 } };
     const response = await client.request({ method: "POST", path, body });
-    if (response.kind !== "object") throw new Error("a token was wanted");
+    if (response.kind !== "object") throw new Error("expected a token");
     return (response.object as { readonly status: { readonly token: string } }).status.token;
   };
 
@@ -119,7 +119,7 @@ test("why is answered as JSON", async () => {
   expect(JSON.parse((await ask(server.port, "/debug/why?kind=Candy&name=lolly")).text)).toEqual(report);
   expect(await ask(server.port, "/debug/why?kind=Cake&name=x")).toEqual({
     status: 404,
-    text: "Cannot say why: no controller here reconciles Cake\n",
+    text: "Cannot explain an object: no controller here reconciles Cake\n",
   });
   expect((await ask(server.port, "/debug/why?kind=Cake")).status).toBe(400);
 });

@@ -122,7 +122,11 @@ async function answerWhy(
 ): Promise<void> {
   const [kind, name] = [query.get("kind"), query.get("name")];
   if (kind === null || name === null)
-    return answer(response, 400, "Cannot say why: kind and name are needed, as in /debug/why?kind=Candy&name=lolly\n");
+    return answer(
+      response,
+      400,
+      "Cannot explain an object: expected kind and name, as in /debug/why?kind=Candy&name=lolly\n",
+    );
   const where: { namespace?: string; cluster?: string; controller?: string } = {};
   for (const each of ["namespace", "cluster", "controller"] as const) {
     const value = query.get(each);
@@ -130,7 +134,7 @@ async function answerWhy(
   }
   const report = await manager.why({ kind, name, ...where });
   const who = where.controller === undefined ? "no controller" : `no controller "${where.controller}"`;
-  if (report === undefined) return answer(response, 404, `Cannot say why: ${who} here reconciles ${kind}\n`);
+  if (report === undefined) return answer(response, 404, `Cannot explain an object: ${who} here reconciles ${kind}\n`);
   answer(response, 200, `${JSON.stringify(report)}\n`, "application/json");
 }
 
@@ -138,7 +142,7 @@ async function logLevel(request: IncomingMessage, response: ServerResponse, cont
   if (request.method === "PUT") {
     const text = await bodyOf(request);
     if (text === undefined || !control.set(text))
-      return answer(response, 400, "Cannot set the log level: wanted debug, info, warn or error\n");
+      return answer(response, 400, "Cannot set the log level: expected debug, info, warn or error\n");
   }
   answer(response, 200, `${control.level}\n`);
 }

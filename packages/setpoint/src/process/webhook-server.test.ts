@@ -133,7 +133,7 @@ test("a connection whose call is under way is not closed for others", async () =
   expect(await first).toBe('200 "/a"');
 });
 
-test("a body that does not come in time is given up, and its connection is told so and closed", async () => {
+test("a body that does not come in time is refused, and its connection is closed", async () => {
   await using server = await serve({
     async handle({ read }) {
       const error: unknown = await read?.(AbortSignal.timeout(20)).catch((each: unknown) => each);

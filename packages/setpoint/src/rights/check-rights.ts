@@ -101,5 +101,5 @@ export function missingRightSentence({ verb, group, resource, name, namespace }:
   const what = `${resource}${group === "" ? "" : `.${group}`}${name === undefined ? "" : ` "${name}"`}`;
   const where = namespace === undefined ? "in every namespace" : `in namespace "${namespace}"`;
   const role = namespace === undefined ? "ClusterRole" : "Role";
-  return `Cannot ${verb} ${what} ${where}: the account has no such right, wanted a ${role} with verb "${verb}" of resource "${resource}" in apiGroup "${group}"`;
+  return `Cannot ${verb} ${what} ${where}: the account has no such right, expected a ${role} with verb "${verb}" of resource "${resource}" in apiGroup "${group}"`;
 }

@@ -74,9 +74,9 @@ test.each([
   ]);
 });
 
-test("each missing right is one sentence that says what mends it", () => {
+test("each missing right is one sentence with the fix", () => {
   expect(missingRightSentence({ verb: "patch", group: "apps", resource: "deployments/scale" })).toBe(
-    'Cannot patch deployments/scale.apps in every namespace: the account has no such right, wanted a ClusterRole with verb "patch" of resource "deployments/scale" in apiGroup "apps"',
+    'Cannot patch deployments/scale.apps in every namespace: the account has no such right, expected a ClusterRole with verb "patch" of resource "deployments/scale" in apiGroup "apps"',
   );
   expect(missingRightSentence({ verb: "get", group: "", resource: "pods", name: "a", namespace: "b" })).toMatch(
     /^Cannot get pods "a" in namespace "b": /,

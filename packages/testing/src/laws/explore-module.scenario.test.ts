@@ -56,8 +56,8 @@ test("a failure stays in the file until its schedule has gone well", async () =>
   const { failures, visited } = kept(options.resume);
   expect(failures.length).toBe(wrong.failures.length);
   for (const { name } of failures) expect(visited).not.toContain(name);
-  const mended = await exploreModule(module, options);
-  expect(mended).toMatchObject({ failures: [], isComplete: true });
+  const fixed = await exploreModule(module, options);
+  expect(fixed).toMatchObject({ failures: [], isComplete: true });
   expect(kept(options.resume).failures).toEqual([]);
 });
 

@@ -155,11 +155,11 @@ class SpecRuns {
       if (isChange && ignored[operation.path] === undefined && isSameBut(kind, state, before, reference.chance))
         sentences.push("it has no effect: nothing but the object itself has changed");
       const isComparable = historical[operation.path] === undefined;
-      const anew = !isComparable
+      const recreated = !isComparable
         ? undefined
         : await this.#fresh(withoutServerFields(wanted), seed).catch(() => undefined);
-      if (anew !== undefined)
-        sentences.push(...this.#compare("not what a fresh object comes to", watched, anew, reference));
+      if (recreated !== undefined)
+        sentences.push(...this.#compare("not what a fresh object comes to", watched, recreated, reference));
     }
     // An impossible spec may wait for ever; after the revert all must be well again.
     await world.patch(kind, name, { spec: backTo(base, operation) }).catch((error: unknown) => {

@@ -99,7 +99,7 @@ export const foreignFields: Oracle = {
       for (const field of ["labels", "annotations"] as const) {
         const had = previous.metadata[field]?.[foreignKey];
         if (had !== undefined && next.metadata[field]?.[foreignKey] === undefined)
-          return `${nameOf(next)} has lost one of its ${field}, "${foreignKey}", which somebody else had written`;
+          return `${nameOf(next)} has lost one of its ${field}, "${foreignKey}", which another client had written`;
       }
       return undefined;
     },

@@ -25,7 +25,7 @@ test.each([
     "a Secret that is not encoded",
     "/api/v1/namespaces/n/secrets",
     { data: { a: "secret!" } },
-    "data.a: found string, wanted base64 data",
+    "data.a: found string, expected base64 data",
   ],
   [
     "a type of Services that there is not",

@@ -46,7 +46,7 @@ function parseFrame(bytes: Buffer): SpdyFrame {
   if (!isControl) return { kind: "data", stream: bytes.readUInt32BE(0) & streamIdMask, isLast, payload };
   const version = bytes.readUInt16BE(0);
   if (version !== versionOfControl)
-    throw new Error(`Cannot read SPDY version ${version & streamIdMask & 0x7fff}: wanted 3`);
+    throw new Error(`Cannot read SPDY version ${version & streamIdMask & 0x7fff}: expected 3`);
   return parseControl(bytes.readUInt16BE(2), isLast, payload);
 }
 

@@ -9,7 +9,7 @@ const type = { apiVersion: "v1", kind: "Box" };
 const encoder = new TextEncoder();
 
 function added(objects: RawObjects, name: string, text: string): number {
-  const managedFields = [{ manager: "somebody", fieldsV1: { "f:data": {} } }];
+  const managedFields = [{ manager: "other-manager", fieldsV1: { "f:data": {} } }];
   const metadata = { managedFields, name, namespace: "default", resourceVersion: "41", uid: `uid-of-${name}` };
   const bytes = encoder.encode(JSON.stringify({ metadata, data: { text } }));
   const scan = new ObjectScan();
@@ -98,7 +98,7 @@ test("a place can be read after its object has gone", () => {
 
 test("managed fields take no memory", () => {
   const objects = new RawObjects(type, undefined);
-  const managedFields = [{ manager: "somebody", fieldsV1: { "f:data": "x".repeat(30_000) } }];
+  const managedFields = [{ manager: "other-manager", fieldsV1: { "f:data": "x".repeat(30_000) } }];
   const scan = new ObjectScan();
   for (let i = 0; i < 100; i++) {
     const metadata = { managedFields, name: `box-${i}`, resourceVersion: "1", uid: `uid-${i}` };
@@ -120,7 +120,7 @@ test("an object without managed fields comes back whole after one with them was 
     expect(scan.scan(bytes)).toBe(true);
     return objects.add(bytes, scan);
   };
-  add({ labels: { a: "b" }, managedFields: [{ manager: "somebody" }] });
+  add({ labels: { a: "b" }, managedFields: [{ manager: "other-manager" }] });
   const slot = add({ labels: { a: "b".repeat(100) } });
   expect(objects.decode(objects.place(slot)).metadata.labels).toEqual({ a: "b".repeat(100) });
   expect([objects.uid(slot), objects.resourceVersion(slot)]).toEqual(["u", "1"]);
@@ -137,8 +137,8 @@ test("a released object is gone by its number, and the number is reused", () => 
   const objects = new RawObjects(type, undefined);
   const slot = added(objects, "a", "x");
   objects.release(slot);
-  expect(() => objects.place(slot)).toThrow(`the bytes of slot ${slot} have been given up`);
-  expect(() => objects.release(slot)).toThrow("wanted a slot in use");
+  expect(() => objects.place(slot)).toThrow(`the bytes of slot ${slot} have been released`);
+  expect(() => objects.release(slot)).toThrow("expected a slot in use");
   const before = objects.keptBytes;
   for (let i = 0; i < 10_000; i++) objects.release(added(objects, "a", "x"));
   expect(objects.keptBytes).toBeLessThan(before + 64 * 1024);

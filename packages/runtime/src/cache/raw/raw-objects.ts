@@ -176,7 +176,7 @@ export class RawObjects {
 
   #slab(slot: number): Slab {
     const slab = this.#slabOf[slot];
-    if (slab === undefined) throw new Error(`the bytes of slot ${slot} have been given up, wanted a slot in use`);
+    if (slab === undefined) throw new Error(`the bytes of slot ${slot} have been released, expected a slot in use`);
     return slab;
   }
 }

@@ -50,11 +50,11 @@ test("an object whose showing threw keeps its bytes when the rest of the list is
     store,
     showRaw(key, slot) {
       store.setStaged(key, slot);
-      throw new Error("somebody who was told");
+      throw new Error("an observer fails");
     },
   });
   for (const name of ["a", "b"]) list.add(box(name));
-  await expect(list.commit()).rejects.toThrow("somebody who was told");
+  await expect(list.commit()).rejects.toThrow("an observer fails");
   list.discard();
   const scan = new ObjectScan();
   for (const name of ["x", "y"]) {

@@ -63,7 +63,9 @@ test("24 2.9: transforms that an operator declares reduce what its reconciles se
       await status({ alike: 0, label: JSON.stringify(map?.data ?? null) });
     },
   });
-  const withoutData = cached(ConfigMap, { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) });
+  const withoutData = cached(ConfigMap, {
+    transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+  });
   const operator = defineOperator({
     name: "candy",
     controllers: [definition],

@@ -1,6 +1,6 @@
 /** The connections of one process: here faults strike its requests. */
 import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf } from "@setpoint/apimachinery";
-import { type Clock, type Random, sleep, stackless } from "@setpoint/host";
+import { type Clock, type Random, sleep } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import type { Views } from "./faults/observed-watch.ts";
@@ -76,7 +76,7 @@ export class ProcessLink {
 
   end(): void {
     this.#isAlive = false;
-    const reason = stackless(() => new Error("the process is dead"));
+    const reason = new Error("the process is dead");
     this.#end.abort(reason);
     for (const watch of this.#watches) watch.abort(reason);
     this.#watches.clear();

@@ -125,25 +125,14 @@ interface NamedSubject {
   readonly name: string;
 }
 
-/**
- * By binding: servers in one process that start from the same contents share the bindings, and read them
- * once.
- */
-const namedSubjects = new WeakMap<UnstructuredObject, readonly NamedSubject[]>();
-
 function namedSubjectsOf(binding: UnstructuredObject, bindingNamespace: string): readonly NamedSubject[] {
-  let named = namedSubjects.get(binding);
-  if (named === undefined) {
-    named = subjectsOf(binding)
-      .filter(({ kind }) => kind === "User" || kind === "ServiceAccount" || kind === "Group")
-      .map((subject) => ({
-        subject,
-        isGroup: subject["kind"] === "Group",
-        name: nameOf(subject, bindingNamespace),
-      }));
-    namedSubjects.set(binding, named);
-  }
-  return named;
+  return subjectsOf(binding)
+    .filter(({ kind }) => kind === "User" || kind === "ServiceAccount" || kind === "Group")
+    .map((subject) => ({
+      subject,
+      isGroup: subject["kind"] === "Group",
+      name: nameOf(subject, bindingNamespace),
+    }));
 }
 
 function nameOf({ kind, name, namespace }: Subject, bindingNamespace: string): string {

@@ -61,59 +61,58 @@ export function isDecodeError(error: unknown): error is DecodeError {
 
 /** Copies `value`; the input is not changed. Throws `DecodeError` for the first value of a wrong type. */
 export function decode(schema: StructuralSchema, value: unknown, options: DecodeOptions): Decoded {
-  const unknownFields: string[] = [];
   const isResource = hasImpliedMetadata(schema);
-  const rootSchema: StructuralSchema = isResource ? { ...schema, type: schema.type ?? "object" } : schema;
-  const place = { path: "", isResource, throws: options.wrongTypes !== "keep" };
-  const decoded = decodeValue(rootSchema, value, place, unknownFields);
-  return { value: decoded, unknownFields: options.unknown === "report" ? unknownFields : [] };
+  const root: StructuralSchema = isResource ? { ...schema, type: schema.type ?? "object" } : schema;
+  const walk = new DecodeWalk();
+  const decoded = walk.value(root, value, "", isResource, options.wrongTypes !== "keep");
+  return { value: decoded, unknownFields: options.unknown === "report" ? walk.unknownFields : [] };
 }
 
-interface Place {
-  readonly path: string;
-  /** Whether the value is a whole object of the API, whose metadata the schema leaves out. */
-  readonly isResource: boolean;
-  /** Whether wrong types throw here; always so inside metadata. */
-  readonly throws: boolean;
-}
+class DecodeWalk {
+  readonly unknownFields: string[] = [];
 
-/** Whether to keep a null depends on nullable and defaults, which the parent has checked. */
-function decodeValue(schema: StructuralSchema, value: unknown, place: Place, unknownFields: string[]): unknown {
-  if (value === null) return null;
-  const wanted = wantedType(schema, value);
-  if (wanted !== undefined) {
-    if (place.throws) throw new DecodeError({ path: place.path, wanted, found: jsonTypeOf(value), value });
-    return cloneJson(value);
-  }
-  if (isJsonObject(value)) return decodeObject(schema, value, place, unknownFields);
-  if (!Array.isArray(value)) return value;
-  const { items } = schema;
-  if (items === undefined) return cloneJson(value);
-  return value.map((item: unknown, index) => {
-    const path = indexPath(place.path, index);
-    return decodeValue(items, item, { ...place, path, isResource: isEmbedded(items) }, unknownFields);
-  });
-}
-
-function decodeObject(
-  schema: StructuralSchema,
-  object: Record<string, unknown>,
-  { path, isResource, throws }: Place,
-  unknownFields: string[],
-): unknown {
-  const copy: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(object)) {
-    const child = childSchema(schema, key, isResource);
-    if (child === undefined) {
-      if (keepsUnknown(schema, isResource)) setOwn(copy, key, cloneJson(item));
-      else unknownFields.push(keyPath(path, key));
-    } else if (item !== null || child.nullable === true || child.default !== undefined) {
-      const isMetadata = isResource && key === "metadata";
-      const place = { path: keyPath(path, key), isResource: isEmbedded(child), throws: throws || isMetadata };
-      setOwn(copy, key, decodeValue(child, item, place, unknownFields));
+  /**
+   * `isResource`: the value is a whole object of the API, whose metadata the schema leaves out. `throws`: wrong
+   * types throw here, as they always do inside metadata. Whether to keep a null depends on nullable and
+   * defaults, which the parent has checked.
+   */
+  value(schema: StructuralSchema, value: unknown, path: string, isResource: boolean, throws: boolean): unknown {
+    if (value === null) return null;
+    const wanted = wantedType(schema, value);
+    if (wanted !== undefined) {
+      if (throws) throw new DecodeError({ path, wanted, found: jsonTypeOf(value), value });
+      return cloneJson(value);
     }
+    if (isJsonObject(value)) return this.#object(schema, value, path, isResource, throws);
+    return Array.isArray(value) ? this.#array(schema, value, path, throws) : value;
   }
-  return copy;
+
+  #array({ items }: StructuralSchema, array: readonly unknown[], path: string, throws: boolean): unknown {
+    if (items === undefined) return cloneJson(array);
+    return array.map((item, index) => this.value(items, item, indexPath(path, index), isEmbedded(items), throws));
+  }
+
+  #object(
+    schema: StructuralSchema,
+    object: Record<string, unknown>,
+    path: string,
+    isResource: boolean,
+    throws: boolean,
+  ): unknown {
+    const copy: Record<string, unknown> = {};
+    for (const key of Object.keys(object)) {
+      const item = object[key];
+      const child = childSchema(schema, key, isResource);
+      if (child === undefined) {
+        if (keepsUnknown(schema, isResource)) setOwn(copy, key, cloneJson(item));
+        else this.unknownFields.push(keyPath(path, key));
+      } else if (item !== null || child.nullable === true || child.default !== undefined) {
+        const isMetadata = isResource && key === "metadata";
+        setOwn(copy, key, this.value(child, item, keyPath(path, key), isEmbedded(child), throws || isMetadata));
+      }
+    }
+    return copy;
+  }
 }
 
 function childSchema(schema: StructuralSchema, key: string, isResource: boolean): StructuralSchema | undefined {

@@ -29,7 +29,8 @@ class DefaultsWalk {
   }
 
   #fillObject({ properties = {}, additionalProperties }: StructuralSchema, object: Record<string, unknown>): void {
-    for (const [key, property] of Object.entries(properties)) {
+    for (const key of Object.keys(properties)) {
+      const property = properties[key] ?? {};
       const isMissing = !Object.hasOwn(object, key) || object[key] === undefined;
       if (isMissing ? property.default !== undefined : replacesNull(property, object[key]))
         setOwn(object, key, this.#defaultOf(property));

@@ -181,20 +181,28 @@ function isScalarUnion(schema: StructuralSchema): boolean {
 }
 
 function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
-  const properties = new Map(Object.entries(schema.properties ?? {}));
+  const declared = new Map(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, declaredField(name, property, preserve)]),
+  );
   const additional = schema.additionalProperties;
   const fallback = (): Atom | undefined => {
-    if (additional === undefined) return preserve || properties.size === 0 ? deducedAtom : undefined;
+    if (additional === undefined) return preserve || declared.size === 0 ? deducedAtom : undefined;
     if (typeof additional === "object") return atomOf(additional, preserve);
     return additional ? deducedAtom : undefined;
   };
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
+    field: (name) => declared.get(name) ?? freeField(name, fallback()),
+  };
+}
 
-    field: (name) => {
-      const property = properties.get(name);
-      if (property === undefined) return freeField(name, fallback());
-      return { element: fieldElement(name), atom: atomOf(property, preserve), isDeclared: true };
+function declaredField(name: string, schema: StructuralSchema, preserve: boolean): MapField {
+  return {
+    element: fieldElement(name),
+    isDeclared: true,
+    // Only when it is read: a schema may contain itself.
+    get atom(): Atom {
+      return atomOf(schema, preserve);
     },
   };
 }

@@ -149,7 +149,7 @@ export class EtcdModel implements ProgramModel {
   async position(endpoint: string): Promise<Pick<SimulatedMemberStatus, "raftIndex" | "revision">> {
     await this.#travel();
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.hasData !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
+    if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
     return { raftIndex: member.data.index, revision: member.data.revision };
   }
 

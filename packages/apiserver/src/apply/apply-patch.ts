@@ -9,7 +9,6 @@ import {
   FieldSet,
   type JsonObject,
   type ManagedFieldsEntry,
-  type ObjectMeta,
   parseApiVersion,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";

@@ -11,6 +11,6 @@ export function isUnchanged(next: UnstructuredObject, current: UnstructuredObjec
 
 function withoutTimes(object: UnstructuredObject): unknown {
   const { managedFields = [], ...metadata } = object.metadata;
-  const managers = managedFields.map(({ time: _, ...entry }) => entry);
+  const managers = managedFields.map((entry) => ({ ...entry, time: undefined }));
   return { ...object, metadata: { ...metadata, managedFields: managers } };
 }

@@ -4,6 +4,7 @@ export { BackupPlan } from "./kinds/backup-plan.ts";
 export { Restore } from "./kinds/restore.ts";
 export { BackupStore } from "./kinds/backup-store.ts";
 export { ServiceBinding } from "./kinds/service-binding.ts";
+export { WorkloadBinding } from "./kinds/workload-binding.ts";
 export type { InstanceReference } from "./kinds/instance.ts";
 export { instanceReference } from "./kinds/instance.ts";
 export { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "./controllers.ts";
@@ -33,5 +34,8 @@ export type { CertificatePlace } from "./tls/certificate-secrets.ts";
 export { textOf } from "./tls/certificate-secrets.ts";
 export { simulatedIssuer } from "./tls/simulated-issuer.ts";
 export { x509Issuer } from "./tls/x509-issuer.ts";
+
+// bindings
 export type { EngineWithUsers } from "./binding/observe-binding.ts";
 export { serviceBindingRules, serviceBindings } from "./binding/service-bindings.ts";
+export { serviceBindingOperator } from "./binding/projection/workload-bindings.ts";

@@ -1,4 +1,5 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
+import { maintenanceWindows } from "@setpoint/data-service";
 import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
 import { quantity } from "setpoint/kinds";
 import { z } from "zod";
@@ -56,6 +57,11 @@ const spec = z.object({
       rules: [rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x")],
     },
   ),
+  maintenanceWindows: maintenanceWindows.optional(),
+  dryRun: z
+    .boolean()
+    .default(false)
+    .describe("Whether changes of the spec are only planned: the status lists the steps, and repairs go on."),
   paused: z.boolean().default(false).describe("Whether the operator leaves the cluster as it is."),
   imageRepository: z
     .string()
@@ -122,6 +128,18 @@ const status = z.object({
   defragmentation: defragmentationStatus.optional(),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
   restarting: z.string().optional().describe("The member that restarts to get changes of pod and options."),
+  plannedSteps: z
+    .array(
+      z.object({
+        action: z.string(),
+        member: z.string().optional(),
+        reason: z.string(),
+        interruption: z.string().describe("What clients notice."),
+        noReturn: z.string().optional().describe("Why there is no way back after this step."),
+      }),
+    )
+    .optional()
+    .describe("With `dryRun`: the steps that the change would take, in their order."),
   waitingFor: z
     .object({ what: z.string(), since: z.string(), nextTry: z.string().optional() })
     .optional()

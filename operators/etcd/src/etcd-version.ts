@@ -1,41 +1,29 @@
 /** etcd versions: which ones this operator runs, and which way from one to another is allowed. */
-
-export interface EtcdVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly patch: number;
-}
-
-/** Minors that this operator has been proven with; 3.4 is the first with learners. */
-export const supportedMinors: readonly string[] = ["3.4", "3.5"];
-
-export function parseEtcdVersion(text: string): EtcdVersion | undefined {
-  const match = /^(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  if (match === null) return undefined;
-  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]) };
-}
-
-export function compareEtcdVersions(a: string, b: string): number {
-  if (a === b) return 0;
-  const left = parseEtcdVersion(a);
-  const right = parseEtcdVersion(b);
-  if (left === undefined || right === undefined) return a.localeCompare(b);
-  return left.major - right.major || left.minor - right.minor || left.patch - right.patch;
-}
+import { type CatalogueVersion, type UpgradeRules, versionRefusal } from "@setpoint/data-service";
 
 /**
- * Why members of version `from` must not be brought to version `to`; undefined when they may. etcd's data format allows
- * neither a step back over a minor nor a leap over one; a step back within a minor is refused too, because nobody tests it.
+ * etcd's data format allows neither a step back over a minor nor a leap over one; a step back within a minor is
+ * refused too, because nobody tests it. 3.4 is the first minor with learners.
  */
-export function upgradeRefusal(from: string, to: string): string | undefined {
-  const current = parseEtcdVersion(from);
-  const wanted = parseEtcdVersion(to);
-  if (wanted === undefined) return `"${to}" is not a version of the form 3.5.16`;
-  if (!supportedMinors.includes(`${wanted.major}.${wanted.minor}`))
-    return `version ${to} is not supported, only ${supportedMinors.map((minor) => `${minor}.x`).join(" and ")}`;
-  if (current === undefined) return undefined;
-  if (compareEtcdVersions(from, to) > 0) return `members run ${from}, and etcd cannot be downgraded to ${to}`;
-  if (wanted.major !== current.major || wanted.minor > current.minor + 1)
-    return `members run ${from}, and an upgrade may not jump over a minor version: go to ${current.major}.${current.minor + 1} first`;
-  return undefined;
+const rules: UpgradeRules = {
+  engine: "etcd",
+  supportedMinors: ["3.4", "3.5"],
+  minorsSkipped: 0,
+  patchDowngrade: false,
+};
+
+const mayDiverge = "members may diverge after a crash under load (etcd issue 13766)";
+
+/** What is known of versions beyond their numbers. etcd maintains its two newest minors. */
+export const etcdVersions: readonly CatalogueVersion[] = [
+  { version: "3.4", released: "2019-08-30", deprecated: "2025-05-15", reason: "etcd 3.6 was released" },
+  { version: "3.5", released: "2021-06-15" },
+  { version: "3.5.0", released: "2021-06-15", withdrawn: "2022-03-31", reason: mayDiverge },
+  { version: "3.5.1", released: "2021-10-15", withdrawn: "2022-03-31", reason: mayDiverge },
+  { version: "3.5.2", released: "2022-02-01", withdrawn: "2022-03-31", reason: mayDiverge },
+];
+
+/** Why members of version `from` must not be brought to version `to`; undefined when they may. */
+export function upgradeRefusal(from: string, to: string, nowMs: number): string | undefined {
+  return versionRefusal(rules, etcdVersions, from, to, nowMs);
 }

@@ -35,7 +35,19 @@ export { textOf } from "./tls/certificate-secrets.ts";
 export { simulatedIssuer } from "./tls/simulated-issuer.ts";
 export { x509Issuer } from "./tls/x509-issuer.ts";
 
+// versions
+export type { CatalogueVersion, UpgradeRules, VersionReport, VersionState } from "./versions/version-catalogue.ts";
+export { compareVersions, upgradePath, versionRefusal, versionReport } from "./versions/version-catalogue.ts";
+
 // bindings
 export type { EngineWithUsers } from "./binding/observe-binding.ts";
 export { serviceBindingRules, serviceBindings } from "./binding/service-bindings.ts";
 export { serviceBindingOperator } from "./binding/projection/workload-bindings.ts";
+
+// operations and maintenance windows
+export { Operation } from "./kinds/operation.ts";
+export type { MaintenanceWindow, WindowState } from "./operations/maintenance-window.ts";
+export { isOpen, maintenanceWindows, windowRefusal, windowState } from "./operations/maintenance-window.ts";
+export type { OperationReport } from "./operations/operation-step.ts";
+export type { EngineOperations, OperationRequest } from "./operations/operations.ts";
+export { operationRules, operations } from "./operations/operations.ts";

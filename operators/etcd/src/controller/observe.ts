@@ -1,4 +1,5 @@
 /** Reads everything that the plan needs into one snapshot; changes nothing. */
+import { compareVersions, windowRefusal, windowState } from "@setpoint/data-service";
 import {
   compareQuantities,
   parseQuantity,
@@ -10,7 +11,7 @@ import {
 import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { compareEtcdVersions, upgradeRefusal } from "../etcd-version.ts";
+import { upgradeRefusal } from "../etcd-version.ts";
 import type { EtcdGateway, ListedMember, MemberList, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
@@ -66,7 +67,7 @@ export async function observe(
     { silence, context, quorum: list !== undefined },
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
-  const { targetVersion, versionRefusal } = observeVersion(cluster, members);
+  const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.clock.now());
   return {
     cluster,
     refusals,
@@ -75,6 +76,7 @@ export async function observe(
     serviceTaken,
     targetVersion,
     versionRefusal,
+    closed: closedWindow(cluster, context.clock.now()),
     fenced,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
@@ -352,15 +354,24 @@ function isOurs(service: Service, cluster: EtcdCluster): boolean {
 function observeVersion(
   cluster: EtcdCluster,
   members: readonly SeenMember[],
+  nowMs: number,
 ): Pick<Seen, "targetVersion" | "versionRefusal"> {
   const versions = members
     .map((member) => member.status?.version ?? podVersion(member.pod))
     .filter((version) => version !== undefined)
-    .sort(compareEtcdVersions);
+    .sort(compareVersions);
   const running = versions[0] ?? cluster.status?.currentVersion;
-  const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version);
+  const refusal = running === undefined ? undefined : upgradeRefusal(running, cluster.spec.version, nowMs);
   if (refusal === undefined) return { targetVersion: cluster.spec.version };
   return { targetVersion: versions.at(-1) ?? running ?? cluster.spec.version, versionRefusal: refusal };
+}
+
+/** Why no step that interrupts clients may begin now. */
+function closedWindow({ spec: { maintenanceWindows: windows = [] } }: EtcdCluster, nowMs: number): string | undefined {
+  const refusal = windowRefusal(windows);
+  if (refusal !== undefined) return refusal;
+  const { open, untilMs = nowMs } = windowState(windows, nowMs);
+  return open ? undefined : `the next maintenance window opens at ${new Date(untilMs).toISOString()}`;
 }
 
 function distinctClusterIds(members: readonly SeenMember[]): readonly string[] {

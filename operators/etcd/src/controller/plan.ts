@@ -6,6 +6,7 @@
 import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { changeSteps, changeText } from "./change-plan.ts";
 import { initialMembers } from "./initial-members.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
@@ -65,9 +66,10 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     planLearners(seen) ??
     planWaitForHealth(seen) ??
     planSpace(seen, nowMs) ??
+    planDry(seen) ??
     planSize(seen) ??
     planChanges(seen) ??
-    planDefragmentation(seen, nowMs) ??
+    withinWindow(seen, planDefragmentation(seen, nowMs)) ??
     planVolumes(seen) ??
     atRest(seen)
   );
@@ -244,9 +246,25 @@ function planSize(seen: Seen): EtcdStep | undefined {
 
 /** A member that restarts on its volume gets the new version with it; without volumes an upgrade restarts it in place. */
 function planChanges(seen: Seen): EtcdStep | undefined {
-  return seen.cluster.spec.volumeClaimTemplate === undefined
-    ? (planUpgrade(seen) ?? planRollout(seen))
-    : (planRollout(seen) ?? planUpgrade(seen));
+  const step =
+    seen.cluster.spec.volumeClaimTemplate === undefined
+      ? (planUpgrade(seen) ?? planRollout(seen))
+      : (planRollout(seen) ?? planUpgrade(seen));
+  return withinWindow(seen, step);
+}
+
+/** What has begun with one member is finished; the next member waits. */
+function withinWindow({ closed }: Seen, step: EtcdStep | undefined): EtcdStep | undefined {
+  return step?.kind === "act" && closed !== undefined ? wait(`${step.reason}; ${closed}`, recheckMs) : step;
+}
+
+/** Nothing that only the spec asks for is done in a dry run. */
+function planDry(seen: Seen): EtcdStep | undefined {
+  if (!seen.cluster.spec.dryRun) return undefined;
+  const steps = changeSteps(seen);
+  return steps.length === 0
+    ? atRest(seen)
+    : wait(`dry run, set spec.dryRun to false to do it: ${changeText(steps)}`, recheckMs);
 }
 
 function planBudget({ needsBudget }: Seen): EtcdStep | undefined {

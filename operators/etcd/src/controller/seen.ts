@@ -57,6 +57,8 @@ export interface Seen {
   readonly targetVersion: string;
   /** Why the spec's version is refused. */
   readonly versionRefusal?: string | undefined;
+  /** Why no step that interrupts clients may begin now: the maintenance windows are closed. */
+  readonly closed?: string | undefined;
   /** Names of Services that are missing or differ from the desired ones. */
   readonly servicesToApply: readonly string[];
   /** A Service of our name that another owner has. */

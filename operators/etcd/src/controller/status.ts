@@ -2,9 +2,11 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { compareEtcdVersions } from "../etcd-version.ts";
+import { compareVersions, versionReport } from "@setpoint/data-service";
+import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
+import { changeSteps } from "./change-plan.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
@@ -22,7 +24,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const restarting = restartingMember(seen, step);
   const run = defragmentationRun(seen, step, facts.now);
   const scheduled = lastScheduled(seen, run);
-  const currentVersion = versions.sort(compareEtcdVersions)[0] ?? cluster.status?.currentVersion;
+  const currentVersion = versions.sort(compareVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
     observedGeneration: cluster.metadata.generation,
@@ -40,6 +42,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(run === undefined ? {} : { defragmentation: run }),
     ...(scheduled === undefined ? {} : { lastScheduledDefragmentation: scheduled }),
     ...(restarting === undefined ? {} : { restarting }),
+    ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),
     latestRevision: latestRevision(seen, step, facts),
     quorumRecovery: quorumRecord(seen, step, facts.now),
     waitingFor: waiting(cluster.status, step, facts),
@@ -148,7 +151,16 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion), facts),
     quorumCondition(seen, facts),
     accepted(seen),
+    maintained(seen, facts),
   ];
+}
+
+/** Whether etcd's maintainers still care for the version that runs. */
+function maintained({ cluster: { spec, status } }: Seen, { now }: StepFacts): ConditionInit {
+  const version = status?.currentVersion ?? spec.version;
+  const { state, message = `version ${version} is maintained` } = versionReport(etcdVersions, version, Date.parse(now));
+  const isMaintained = state === "Available" || state === "Unknown";
+  return { type: "VersionMaintained", status: isMaintained ? "True" : "False", reason: state, message };
 }
 
 function accepted({ refusals }: Seen): ConditionInit {

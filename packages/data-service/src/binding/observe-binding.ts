@@ -23,6 +23,12 @@ export interface EngineWithUsers<Instance extends KubeObject> extends EngineCont
   readonly users: UserAdministration<Instance>;
 }
 
+export function hasUsers<Instance extends KubeObject>(
+  engine: EngineControl<Instance>,
+): engine is EngineWithUsers<Instance> {
+  return engine.users !== undefined;
+}
+
 /** What an observation uses beyond the API server. */
 export interface BindingPorts<Instance extends KubeObject> {
   readonly engine: EngineWithUsers<Instance>;

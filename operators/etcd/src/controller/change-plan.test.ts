@@ -1,0 +1,59 @@
+/** What a change would do, before anything of it happens. */
+import { expect, test } from "vitest";
+import { changeSteps } from "./change-plan.ts";
+import { plan } from "./plan.ts";
+import { a, b, c, cluster, seen } from "./situation.fixture.ts";
+
+const three = [a({ volume: true }), b({ volume: true }), c({ volume: true })];
+const claims = { volumeClaimTemplate: { resources: { requests: { storage: "2Gi" } } } } as object;
+
+function lines(situation: ReturnType<typeof seen>): readonly string[] {
+  return changeSteps(situation).map(({ action, member = "" }) => `${action} ${member}`.trim());
+}
+
+test("nothing to change has no steps", () => {
+  expect(lines(seen(three))).toEqual([]);
+});
+
+test("an upgrade restarts followers first, and cannot be taken back from its first step on", () => {
+  const situation = seen(three, { targetVersion: "3.5.16", cluster: cluster({ version: "3.5.16", ...claims }) });
+  expect(lines(situation)).toEqual(["RestartMember b", "RestartMember c", "SwitchLeader a", "RestartMember a"]);
+  const steps = changeSteps(situation);
+  expect(steps[0]?.noReturn).toMatch(/cannot be downgraded/);
+  expect(steps.map(({ interruption }) => interruption)[2]).toMatch(/writes wait/);
+});
+
+test("a larger cluster gets learners, a smaller one keeps its leader", () => {
+  expect(lines(seen(three, { cluster: cluster({ size: 5 }) }))).toEqual(["AddMember", "AddMember"]);
+  expect(lines(seen(three, { cluster: cluster({ size: 1 }) }))).toEqual(["RemoveMember c", "RemoveMember b"]);
+});
+
+test("the only member interrupts clients", () => {
+  const [step] = changeSteps(
+    seen([a({ volume: true })], { outdated: ["a"], cluster: cluster({ size: 1, ...claims }) }),
+  );
+  expect(step).toMatchObject({ action: "RestartMember", member: "a" });
+  expect(step?.interruption).toMatch(/^reads and writes fail/);
+});
+
+test("a member without a volume is replaced, and volumes grow last", () => {
+  expect(lines(seen(three, { outdated: ["b"] }))).toEqual(["ReplaceMember b"]);
+  expect(lines(seen(three, { small: ["a", "b"], cluster: cluster(claims) }))).toEqual(["GrowVolume a", "GrowVolume b"]);
+});
+
+test("a dry run waits with the steps, and repairs go on", () => {
+  const dry = { dryRun: true, size: 5 } as const;
+  const waiting = plan(seen(three, { cluster: cluster(dry) }));
+  expect(waiting).toMatchObject({ kind: "wait", reason: expect.stringContaining("1. AddMember; 2. AddMember") });
+  const broken = [a({ volume: true }), b({ volume: true }), c({ volume: true, pod: "gone" })];
+  expect(plan(seen(broken, { cluster: cluster(dry) })).kind).toBe("act");
+});
+
+test("outside of a maintenance window an upgrade waits, and repairs do not", () => {
+  const closed = "the next maintenance window opens at 2026-01-02T02:00:00Z";
+  const upgrade = { targetVersion: "3.5.16", cluster: cluster({ version: "3.5.16", ...claims }), closed };
+  expect(plan(seen(three, upgrade))).toMatchObject({ kind: "wait", reason: expect.stringContaining(closed) });
+  expect(plan(seen(three, { ...upgrade, closed: undefined })).kind).toBe("act");
+  const broken = [a({ volume: true }), b({ volume: true }), c({ volume: true, pod: "gone" })];
+  expect(plan(seen(broken, upgrade)).kind).toBe("act");
+});

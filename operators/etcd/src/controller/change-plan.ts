@@ -1,0 +1,99 @@
+/**
+ * The whole way from what is seen to what the spec wants, before anything of it happens; pure. `plan` takes one
+ * step at a time and looks again; this says which steps follow from the present state.
+ */
+import { isLeader, podVersion, type Seen, type SeenMember } from "./seen.ts";
+
+/** One step of a change, as the status shows it. */
+export interface ChangeStep {
+  readonly action: "AddMember" | "RemoveMember" | "SwitchLeader" | "RestartMember" | "ReplaceMember" | "GrowVolume";
+  readonly member?: string;
+  readonly reason: string;
+  /** What clients notice. */
+  readonly interruption: string;
+  /** Why there is no way back after this step. */
+  readonly noReturn?: string;
+}
+
+const none = "none";
+const oneFewer = "none; while it restarts, one member fewer may fail";
+/** Measured: a hand-over takes less than an election, which lasts one to two seconds. */
+const handOver = "writes wait for less than 1 s";
+const onlyMember = "reads and writes fail until it serves again, some seconds";
+
+/** In order. Repairs are no part of it: they follow from what breaks. */
+export function changeSteps(seen: Seen): readonly ChangeStep[] {
+  const members = seen.members.filter(({ listed }) => listed !== undefined);
+  return [...sizeSteps(seen, members), ...restartSteps(seen, members), ...volumeSteps(seen)];
+}
+
+function sizeSteps({ cluster }: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {
+  const { size } = cluster.spec;
+  const reason = `${members.length} members, ${size} wanted`;
+  const added = Array.from({ length: Math.max(0, size - members.length) }, (): ChangeStep => {
+    return { action: "AddMember", reason: `${reason}: a learner gets all data, then votes`, interruption: none };
+  });
+  const leaving = leavingMembers(members, members.length - size);
+  const removed = leaving.map(({ name }): ChangeStep => {
+    const noReturn = `the data of ${name} are deleted; the other members have them`;
+    return { action: "RemoveMember", member: name, reason, interruption: none, noReturn };
+  });
+  return [...added, ...removed];
+}
+
+function leavingMembers(members: readonly SeenMember[], count: number): readonly SeenMember[] {
+  const removable = members.filter((member) => !isLeader(member)).toSorted((a, b) => (a.name < b.name ? 1 : -1));
+  return removable.slice(0, Math.max(0, count));
+}
+
+/** Followers first; the leader hands over before its turn. */
+function restartSteps(seen: Seen, members: readonly SeenMember[]): readonly ChangeStep[] {
+  const leaving = new Set(leavingMembers(members, members.length - seen.cluster.spec.size).map(({ name }) => name));
+  const changed = members.filter((member) => !leaving.has(member.name) && reasonsOf(seen, member).length > 0);
+  const ordered = [...changed.filter((each) => !isLeader(each)), ...changed.filter(isLeader)];
+  return ordered.flatMap((member, index) => {
+    const isOnly = members.length - leaving.size === 1;
+    const first = isLeader(member) && !isOnly ? [switchStep(member)] : [];
+    return [...first, restartStep(seen, member, isOnly, index === 0)];
+  });
+}
+
+function switchStep({ name }: SeenMember): ChangeStep {
+  return { action: "SwitchLeader", member: name, reason: `${name} leads, and restarts last`, interruption: handOver };
+}
+
+function restartStep(seen: Seen, member: SeenMember, isOnly: boolean, isFirst: boolean): ChangeStep {
+  const isReplaced = seen.cluster.spec.volumeClaimTemplate === undefined && seen.outdated.includes(member.name);
+  const isUpgraded = isFirst && podVersion(member.pod) !== seen.targetVersion;
+  const step = {
+    member: member.name,
+    reason: reasonsOf(seen, member).join(", "),
+    ...(isUpgraded ? { noReturn: "etcd cannot be downgraded; restore a backup into a new cluster instead" } : {}),
+  };
+  if (isReplaced) return { action: "ReplaceMember", ...step, interruption: none };
+  return { action: "RestartMember", ...step, interruption: isOnly ? onlyMember : oneFewer };
+}
+
+function reasonsOf({ targetVersion, outdated }: Seen, { name, pod }: SeenMember): readonly string[] {
+  const version = podVersion(pod);
+  const isUpgrade = version !== undefined && version !== targetVersion;
+  return [
+    ...(isUpgrade ? [`version ${version} becomes ${targetVersion}`] : []),
+    ...(outdated.includes(name) ? ["settings of pod and options have changed"] : []),
+  ];
+}
+
+function volumeSteps({ small, cluster }: Seen): readonly ChangeStep[] {
+  const storage = cluster.spec.volumeClaimTemplate?.resources.requests.storage;
+  return small.map((member) => {
+    const noReturn = "a volume cannot shrink";
+    return { action: "GrowVolume", member, reason: `the volume becomes ${storage}`, interruption: none, noReturn };
+  });
+}
+
+/** One line a step, for people. */
+export function changeText(steps: readonly ChangeStep[]): string {
+  return steps
+    .map(({ action, member }, index) => `${index + 1}. ${action}${member === undefined ? "" : ` ${member}`}`)
+    .join("; ");
+}

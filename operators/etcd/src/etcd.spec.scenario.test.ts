@@ -7,6 +7,7 @@ import { etcdSetting } from "./testing/etcd-setting.ts";
 const atCreation = "for members that start from then on; the README says so";
 const whenLoose = "it counts when its time has come, or when etcd's file has free pages";
 const whenLost = "it counts when a majority is lost";
+const whenChanged = "it counts when another field changes";
 const preference = {
   weight: 1,
   preference: { matchExpressions: [{ key: "disk", operator: "In", values: ["fast"] }] },
@@ -41,6 +42,8 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.maintenance.defragmentation.minDbSizeMiB": whenLoose,
       "spec.quorumRecovery.policy": whenLost,
       "spec.quorumRecovery.fencingSeconds": whenLost,
+      "spec.maintenanceWindows": whenChanged,
+      "spec.dryRun": whenChanged,
     },
     historical: { "spec.paused": "a cluster that was never started stays so" },
     mayDiffer: [

@@ -263,12 +263,15 @@ function planDry(seen: Seen): EtcdStep | undefined {
   if (!seen.cluster.spec.dryRun) return undefined;
   const steps = changeSteps(seen);
   return steps.length === 0
-    ? atRest(seen)
+    ? undefined
     : wait(`dry run, set spec.dryRun to false to do it: ${changeText(steps)}`, recheckMs);
 }
 
-function planBudget({ needsBudget }: Seen): EtcdStep | undefined {
-  return needsBudget ? act("applyBudget", {}, "the PodDisruptionBudget differs from the desired state") : undefined;
+/** It follows from the size, which a dry run leaves as it is. */
+function planBudget({ needsBudget, cluster }: Seen): EtcdStep | undefined {
+  return needsBudget && !cluster.spec.dryRun
+    ? act("applyBudget", {}, "the PodDisruptionBudget differs from the desired state")
+    : undefined;
 }
 
 /** Last, because a class of storage that does not allow it must not hold up anything else. */

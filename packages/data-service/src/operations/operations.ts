@@ -101,7 +101,10 @@ async function perform<Instance extends KubeObject>(
   engine: EngineOperations<Instance>,
 ): Promise<Result | void> {
   if (step.kind === "ended") return finish(operation, step.deleteInMs, context);
-  if (step.kind === "end") return report(operation, { ...step, finished: true }, context);
+  if (step.kind === "end") {
+    const { phase, reason, message } = step;
+    return report(operation, { phase, reason, message, finished: true }, context);
+  }
   if (step.kind === "wait") {
     await report(operation, { phase: "Pending", reason: step.reason, message: step.message }, context);
     return context.requeueAfter(step.delayMs, step.message);
@@ -141,7 +144,7 @@ type Change = Partial<Status> & Pick<Status, "phase"> & { readonly finished?: bo
 
 async function report(
   { status, metadata, spec }: Stored<Operation>,
-  { finished = false, kind: _, ...change }: Change & { readonly kind?: string },
+  { finished = false, ...change }: Change,
   context: ReconcileContext,
 ): Promise<Result | void> {
   const { conditions: _conditions, ...before } = status ?? {};

@@ -139,7 +139,7 @@ function withSpec(template: PodTemplateSpec, { volumes }: Pick<PodSpec, "volumes
 }
 
 function mapContainers(template: PodTemplateSpec, change: (container: Container) => Container): PodTemplateSpec {
-  const { containers = [], initContainers, ...rest } = template.spec ?? { containers: [] };
+  const { containers, initContainers, ...rest } = template.spec ?? { containers: [] };
   const init = initContainers === undefined ? {} : { initContainers: initContainers.map(change) };
   return { ...template, spec: { ...rest, ...init, containers: containers.map(change) } };
 }

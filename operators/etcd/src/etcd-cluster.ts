@@ -58,6 +58,10 @@ const spec = z.object({
     },
   ),
   maintenanceWindows: maintenanceWindows.optional(),
+  hibernated: z
+    .boolean()
+    .default(false)
+    .describe("Whether all members stop and keep their volumes, until this is false again."),
   dryRun: z
     .boolean()
     .default(false)
@@ -102,7 +106,17 @@ const member = z.object({
 });
 
 const status = z.object({
-  phase: z.enum(["Creating", "Running", "Paused", "Scaling", "Upgrading", "Recovering", "Failed"]),
+  phase: z.enum([
+    "Creating",
+    "Running",
+    "Paused",
+    "Scaling",
+    "Upgrading",
+    "Recovering",
+    "Failed",
+    "Hibernating",
+    "Hibernated",
+  ]),
   observedGeneration: z.int().optional(),
   clusterID: z.string().optional(),
   initialMembers: z

@@ -2,6 +2,7 @@ import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoi
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
 import type { WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
+import { operationRules, operations } from "@setpoint/data-service";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
@@ -9,6 +10,7 @@ import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdMetrics } from "./etcd-metrics.ts";
+import { etcdOperations } from "./etcd-operations.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
@@ -38,5 +40,12 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
-  return defineOperator({ name: "etcd", controllers: [etcdClusters], writes, policies: [retainedVolumes] });
+  const controllers = [etcdClusters, operations(etcdOperations(gateway))];
+  return defineOperator({
+    name: "etcd",
+    controllers,
+    writes,
+    policies: [retainedVolumes],
+    permissions: operationRules,
+  });
 }

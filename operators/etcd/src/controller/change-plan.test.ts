@@ -1,9 +1,11 @@
 /** What a change would do, before anything of it happens. */
 import { expect, test } from "vitest";
 import { changeSteps } from "./change-plan.ts";
-import { plan } from "./plan.ts";
+import { plan as planAt } from "./plan.ts";
 import { a, b, c, cluster, seen } from "./situation.fixture.ts";
 
+const plan = (situation: ReturnType<typeof seen>): ReturnType<typeof planAt> =>
+  planAt(situation, Date.parse("2026-01-01T00:10:00Z"));
 const three = [a({ volume: true }), b({ volume: true }), c({ volume: true })];
 const claims = { volumeClaimTemplate: { resources: { requests: { storage: "2Gi" } } } } as object;
 

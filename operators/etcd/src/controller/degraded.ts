@@ -11,6 +11,8 @@ const lasting: ReadonlySet<string> = new Set(["MembersUnhealthy", "NoQuorum", "M
 
 export function degraded(seen: Seen, phase: Status["phase"], { outdated }: StepFacts): ConditionInit {
   if (outdated !== undefined) return { type, status: "Unknown", reason: "NotObserved", message: outdated };
+  if (phase === "Hibernated" || phase === "Hibernating")
+    return { type, status: "False", reason: "Hibernated", message: "All members stop, and their volumes are kept" };
   const trouble = wholeTrouble(seen) ?? memberTrouble(seen, phase);
   if (trouble !== undefined) return { type, status: "True", ...trouble };
   if (!isFounded(seen))

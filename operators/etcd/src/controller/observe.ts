@@ -113,7 +113,7 @@ function seenMember(name: string, parts: Parts): SeenMember {
 }
 
 function withSilence(
-  { metadata: { uid = "" } }: EtcdCluster,
+  cluster: EtcdCluster,
   members: readonly SeenMember[],
   {
     silence,
@@ -121,8 +121,11 @@ function withSilence(
     quorum,
   }: { readonly silence: SilenceWatch; readonly context: ReconcileContext; readonly quorum: boolean },
 ): readonly SeenMember[] {
+  const { uid = "" } = cluster.metadata;
   const problems = members.map(problemOf);
-  const absent = quorum ? [] : members.filter(({ position }) => position === undefined).map(absence);
+  // Nobody expects a sign of life of a member that sleeps.
+  const absent =
+    quorum || cluster.spec.hibernated ? [] : members.filter(({ position }) => position === undefined).map(absence);
   const said = [...problems.filter((matter) => matter !== undefined), ...absent];
   const nowMs = context.clock.monotonic();
   const since = silence.note(uid, said, nowMs);

@@ -9,6 +9,7 @@ import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } 
 import { changeSteps, changeText } from "./change-plan.ts";
 import { initialMembers } from "./initial-members.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
+import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
@@ -57,6 +58,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
       recheckMs,
     );
+  if (isHibernated(seen)) return planHibernation(seen);
   if (!seen.quorum) return planWithoutQuorum(seen);
   return (
     planAfterRecovery(seen) ??

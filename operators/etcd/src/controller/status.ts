@@ -6,6 +6,7 @@ import { compareVersions, versionReport } from "@setpoint/data-service";
 import { etcdVersions } from "../etcd-version.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
+import { isHibernated } from "./plan-hibernation.ts";
 import { changeSteps } from "./change-plan.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
@@ -97,6 +98,8 @@ function phaseOf(seen: Seen, step: EtcdStep, currentVersion: string | undefined)
   if (cluster.spec.paused) return "Paused";
   if (seen.serviceTaken !== undefined || seen.clusterIds.length > 1) return "Failed";
   if (!isFounded(seen)) return seen.refusals.length > 0 ? "Failed" : "Creating";
+  if (isHibernated(seen) && cluster.spec.volumeClaimTemplate !== undefined)
+    return seen.members.some(({ pod }) => pod !== undefined) ? "Hibernating" : "Hibernated";
   const members = seen.members.filter((each) => each.listed !== undefined);
   if (
     !seen.quorum ||
@@ -144,10 +147,11 @@ export function etcdConditions(seen: Seen, step: EtcdStep, facts: StepFacts): re
   const founded = isFounded(seen);
   const available = seen.quorum && founded;
   const why = step.kind === "rest" ? "No quorum answers" : step.reason;
+  const reason = isHibernated(seen) ? "Hibernated" : founded ? "NoQuorum" : "FirstStart";
   return [
     available
       ? { type: "Available", status: "True", reason: "QuorumAnswers", message: "A quorum answers" }
-      : { type: "Available", status: "False", reason: founded ? "NoQuorum" : "FirstStart", message: why },
+      : { type: "Available", status: "False", reason, message: why },
     degraded(seen, phaseOf(seen, step, seen.cluster.status?.currentVersion), facts),
     quorumCondition(seen, facts),
     accepted(seen),

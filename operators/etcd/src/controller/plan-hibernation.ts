@@ -1,0 +1,20 @@
+/** Stops all members of a cluster that hibernates; their volumes stay. */
+import { rest, wait } from "setpoint";
+import { act, electionMs, type EtcdStep, recheckMs } from "./etcd-step.ts";
+import { isLeader, podState, type Seen } from "./seen.ts";
+
+/** Whether the cluster is to sleep now. A recovery from one survivor is finished first. */
+export function isHibernated({ cluster: { spec, status } }: Pick<Seen, "cluster">): boolean {
+  return spec.hibernated && status?.quorumRecovery?.state !== "Recovering";
+}
+
+/** Followers first, so that the leader does not hand over again and again. */
+export function planHibernation(seen: Seen): EtcdStep {
+  if (seen.cluster.spec.volumeClaimTemplate === undefined)
+    return wait("cannot hibernate: members keep their data in their pods, and would lose them", recheckMs);
+  const running = seen.members.filter(({ pod }) => pod !== undefined && podState(pod) !== "terminating");
+  const next = running.find((member) => !isLeader(member)) ?? running[0];
+  if (next !== undefined) return act("deletePod", { member: next.name }, `the cluster hibernates: ${next.name} stops`);
+  const stopping = seen.members.find(({ pod }) => pod !== undefined);
+  return stopping === undefined ? rest(recheckMs) : wait(`the pod of ${stopping.name} is stopping`, electionMs);
+}

@@ -1,0 +1,74 @@
+/** Long operations on an EtcdCluster, for the kind Operation. */
+import type { EngineOperations, OperationReport, OperationRequest } from "@setpoint/data-service";
+import { Pod } from "setpoint/kinds";
+import { type ReconcileContext, seconds, type Stored } from "setpoint";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
+import { memberEndpoint } from "./resources/member-pod.ts";
+
+/** The status of the cluster follows etcd within ten seconds. */
+const lookAgainMs = seconds(2);
+
+/** What the operator can do with an EtcdCluster on request. */
+export function etcdOperations(gateway: EtcdGateway): EngineOperations<EtcdCluster> {
+  return {
+    name: "etcd",
+    kind: EtcdCluster,
+    types: ["Hibernate", "Wake", "Switchover"],
+    disruptive: ["Hibernate", "Switchover"],
+    windows: ({ spec }) => spec.maintenanceWindows ?? [],
+    advance(cluster, request, context) {
+      if (request.type === "Switchover") return switchOver(cluster, request, context, gateway);
+      return request.type === "Hibernate" ? hibernate(cluster, context) : wake(cluster, context);
+    },
+  };
+}
+
+async function hibernate(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {
+  const { spec, status } = cluster;
+  if (spec.volumeClaimTemplate === undefined)
+    return { state: "rejected", reason: "NoVolumes", message: "Members keep their data in their pods" };
+  if (!spec.hibernated) await hibernated(cluster, true, context);
+  if (status?.phase === "Hibernated") return { state: "done", message: "All members have stopped; volumes are kept" };
+  return { state: "running", message: "Members stop", recheckMs: lookAgainMs };
+}
+
+async function wake(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {
+  const { spec, status } = cluster;
+  if (spec.hibernated) await hibernated(cluster, false, context);
+  const { size } = spec;
+  const ready = status?.readyMembers ?? 0;
+  if (!spec.hibernated && status?.phase === "Running" && ready === size)
+    return { state: "done", message: `All ${size} members answer` };
+  return { state: "running", message: "Members start", progress: `${ready}/${size}`, recheckMs: lookAgainMs };
+}
+
+async function hibernated(
+  { metadata: { name, namespace = "" } }: Stored<EtcdCluster>,
+  wanted: boolean,
+  { client, signal }: ReconcileContext,
+): Promise<void> {
+  await client.patch(EtcdCluster, { name, namespace }, { spec: { hibernated: wanted } }, { signal });
+}
+
+/** A leader can only hand over to a voter that is healthy; etcd refuses all others. */
+async function switchOver(
+  { metadata: { namespace = "" }, status }: Stored<EtcdCluster>,
+  { member }: OperationRequest,
+  { client, signal }: ReconcileContext,
+  gateway: EtcdGateway,
+): Promise<OperationReport> {
+  const heir = status?.members.find(({ name }) => name === member);
+  if (heir?.id === undefined || heir.role === "Learner") {
+    const names = status?.members.map(({ name }) => name).join(", ") ?? "";
+    return { state: "rejected", reason: "MemberMissing", message: `spec.member must be a voter: one of ${names}` };
+  }
+  if (heir.role === "Leader") return { state: "done", message: `${heir.name} leads` };
+  const { leader } = status ?? {};
+  if (leader === undefined || !heir.healthy)
+    return { state: "running", message: `Waiting until ${heir.name} is healthy`, recheckMs: lookAgainMs };
+  const pod = await client.get(Pod, { name: leader, namespace });
+  const endpoint = memberEndpoint(pod);
+  if (endpoint !== undefined) await gateway.moveLeader(endpoint, heir.id, signal);
+  return { state: "running", message: `${leader} hands over to ${heir.name}`, recheckMs: lookAgainMs };
+}

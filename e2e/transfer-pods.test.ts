@@ -34,12 +34,15 @@ const volumes = [
   { name: "snapshot", emptyDir: {} },
 ];
 const mounts = [
-  { name: "store", mountPath: folder },
   { name: "keys", mountPath: agentPaths.encryptionSecret, readOnly: true },
   { name: "snapshot", mountPath: agentPaths.snapshotFolder },
 ];
 
+/** Only a pod that writes gets the claim for writing, as the operator does it. */
+const storeMount = (readOnly: boolean): object => ({ name: "store", mountPath: folder, readOnly });
+
 interface Container {
+  readonly readsOnly?: boolean;
   readonly image: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
@@ -55,10 +58,10 @@ interface Ended {
 
 /** Runs the containers one after the other, and removes their pod. */
 async function runPod(name: string, ...containers: readonly Container[]): Promise<Ended> {
-  const all = containers.map((container, index) => ({
+  const all = containers.map(({ readsOnly = false, ...container }, index) => ({
     name: `step-${index}`,
     ...container,
-    volumeMounts: mounts,
+    volumeMounts: [storeMount(readsOnly), ...mounts],
     terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
   }));
@@ -111,7 +114,13 @@ async function gone(name: string): Promise<void> {
 function transfer(task: string, more: object = {}): Container {
   const store = { place: { type: "folder", folder }, prefix: "kept", activeKey: "2026" };
   const request = { task, engine: "etcd", store, object, ...more };
-  return { image: operatorImage, args: ["agent"], env: [{ name: requestVariable, value: JSON.stringify(request) }] };
+  const readsOnly = task === "verify" || task === "fetch";
+  return {
+    readsOnly,
+    image: operatorImage,
+    args: ["agent"],
+    env: [{ name: requestVariable, value: JSON.stringify(request) }],
+  };
 }
 
 const logs: string[] = [];

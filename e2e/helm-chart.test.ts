@@ -67,3 +67,30 @@ test("a chart is installed, upgraded with other values, and uninstalled without 
   const crd = await client.get(CustomResourceDefinition, { name: "candies.examples.setpoint.dev" });
   expect(crd.spec.names.kind).toBe("Candy");
 });
+
+test("24 2.7: charts have env, volumes, volumeMounts and resources values", async () => {
+  const values = kubectl.file(
+    "values.yaml",
+    `
+env:
+- {name: LOG_FORMAT, value: json}
+- name: PASSWORD
+  valueFrom: {secretKeyRef: {name: candy, key: password}}
+volumes: [{name: work, emptyDir: {}}]
+volumeMounts: [{name: work, mountPath: /work}]
+resources: {limits: {memory: 256Mi}}
+`,
+  );
+  await helm(`lint --strict ${chart} --values ${values}`);
+  await helm(
+    `install valued ${chart} --namespace valued --create-namespace --set crds.install=false --values ${values}`,
+  );
+  const { spec } = await client.get(Deployment, { name: "candy-operator", namespace: "valued" });
+  const [container] = spec?.template.spec?.containers ?? [];
+  expect(container?.env?.map(({ name }) => name)).toEqual(["POD_NAME", "POD_IP", "LOG_FORMAT", "PASSWORD"]);
+  expect(container?.env?.[3]?.valueFrom).toEqual({ secretKeyRef: { name: "candy", key: "password" } });
+  expect(container?.volumeMounts).toEqual([{ name: "work", mountPath: "/work" }]);
+  expect(container?.resources).toMatchObject({ limits: { memory: "256Mi" } });
+  expect(spec?.template.spec?.volumes).toEqual([{ name: "work", emptyDir: {} }]);
+  await helm("uninstall valued --namespace valued");
+});

@@ -18,6 +18,10 @@ export interface HelmChartOptions {
 const namespacePlaceholder = "helm-release-namespace";
 const valuePlaceholder = /^( *)(- )?([\w-]+): helm-value-([\w-]+)$/gm;
 
+/** A place in the list of variables, whose other items the operator needs. */
+const moreEnvPlaceholder = { name: "helm-more-env" };
+const moreEnvLine = /^( *)- name: helm-more-env$/gm;
+
 const switches: Readonly<Record<InstallExtra, string>> = {
   NetworkPolicy: "networkPolicy",
   PodDisruptionBudget: "podDisruptionBudget",
@@ -82,20 +86,27 @@ function withValues(deployment: KubeObject): KubeObject {
   const { template } = spec;
   const containers = template.spec.containers.map((container) => ({
     ...container,
-    env: container.env.map((each) => (each.value === container.image ? { ...each, value: "helm-value-image" } : each)),
     image: "helm-value-image",
     imagePullPolicy: "helm-value-pull-policy",
+    env: [...container.env.map((each) => withImageValue(each, container.image)), moreEnvPlaceholder],
     resources: "helm-value-resources",
+    volumeMounts: "helm-value-volume-mounts",
   }));
   const places = {
     imagePullSecrets: "helm-value-pull-secrets",
     nodeSelector: "helm-value-node-selector",
     tolerations: "helm-value-tolerations",
     affinity: "helm-value-affinity",
+    volumes: "helm-value-volumes",
   };
   const metadata = { ...template.metadata, annotations: "helm-value-pod-annotations" };
   const pod = { metadata, spec: { ...template.spec, ...places, containers } };
   return { ...rest, spec: { ...spec, replicas: "helm-value-replicas", template: pod } } as KubeObject;
+}
+
+/** The operator is told its own image, which is a value of the chart. */
+function withImageValue(variable: { readonly value?: string }, image: string): object {
+  return variable.value === image ? { ...variable, value: "helm-value-image" } : variable;
 }
 
 /** The part of a Deployment that is changed here. */
@@ -119,12 +130,18 @@ const blocks: Readonly<Record<string, string>> = {
   "node-selector": "nodeSelector",
   tolerations: "tolerations",
   affinity: "affinity",
+  volumes: "volumes",
+  "volume-mounts": "volumeMounts",
   "pod-annotations": "podAnnotations",
 };
 
 function withExpressions(yaml: string): string {
   return yaml
     .replaceAll(namespacePlaceholder, "{{ .Release.Namespace }}")
+    .replaceAll(
+      moreEnvLine,
+      (_line, indent: string) => `${indent}{{- with .Values.env }}{{- toYaml . | nindent ${indent.length} }}{{- end }}`,
+    )
     .replaceAll(valuePlaceholder, (line: string, indent: string, dash = "", key: string, value: string) => {
       const expression = expressions[value];
       if (expression !== undefined) return `${indent}${dash}${key}: ${expression}`;
@@ -167,6 +184,9 @@ function valuesYaml({ image, extras }: HelmChartOptions): string {
     imagePullSecrets: [],
     replicas: 1,
     resources: { requests: { cpu: "50m", memory: "96Mi" } },
+    env: [],
+    volumes: [],
+    volumeMounts: [],
     podAnnotations: {},
     nodeSelector: {},
     tolerations: [],

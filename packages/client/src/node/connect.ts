@@ -131,6 +131,11 @@ function refuseUnsupported(name: string, cluster: KubeconfigCluster, user: Kubec
   if (typeof cluster.server !== "string" || cluster.server === "") {
     throw kubeconfigError(`${cannot}: its cluster has no server, expected a URL`);
   }
+  if (!/^https?:\/\//.test(cluster.server) || !URL.canParse(cluster.server)) {
+    throw kubeconfigError(
+      `${cannot}: the server of its cluster is "${cluster.server}", expected a URL such as https://127.0.0.1:6443`,
+    );
+  }
   const proxy = cluster["proxy-url"];
   if (proxy !== undefined && !/^https?:\/\//.test(proxy)) {
     throw kubeconfigError(`${cannot}: its proxy-url is "${proxy}", expected http:// or https://`);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@setpoint/host/system";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { resolveConnection } from "./connect.ts";
 import { execCredential } from "./exec-credential.ts";
 import { loadKubeconfig, parseKubeconfig, selectContext, writeKubeconfig } from "./kubeconfig.ts";
@@ -73,7 +73,7 @@ test("relative paths are relative to the file that names them", () => {
   const kubeconfig = file(
     "relative",
     "current-context: a\nclusters: [{name: c, cluster: {server: 'https://one', certificate-authority: ca.pem}}]\n" +
-      "contexts: [{name: a, context: {cluster: c, user: u}}]\n",
+      "contexts: [{name: a, context: {cluster: c}}]\n",
   );
   expect(resolveConnection({ clock: systemClock, kubeconfig }).connection.ca).toBe("THE CA");
 });
@@ -85,11 +85,60 @@ test("an unknown context is refused with the names of those that are there", () 
   );
 });
 
-test("a missing kubeconfig is reported with the places that were searched", () => {
-  const env = { KUBECONFIG: "/no/such/file", HOME: "/nowhere" };
-  expect(() => resolveConnection({ clock: systemClock, env })).toThrow(
-    "Cannot find a cluster: there is no kubeconfig, expected a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config",
-  );
+describe("24 2.7: a bad KUBECONFIG is named, with what is wrong and what to do", () => {
+  const useOther = "name a kubeconfig file with --kubeconfig or KUBECONFIG";
+  const context = "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n";
+  const cluster = "clusters: [{name: c, cluster: {server: 'https://one'}}]\n";
+
+  function refusalOf(env: Readonly<Record<string, string>>): string {
+    try {
+      resolveConnection({ clock: systemClock, env: { HOME: "/nowhere", ...env } });
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "";
+  }
+
+  test("a file that does not exist", () => {
+    expect(refusalOf({ KUBECONFIG: "/no/such/file" })).toBe(
+      `Cannot find a cluster: KUBECONFIG names "/no/such/file", which does not exist; correct it, or unset it to use ~/.kube/config`,
+    );
+    expect(refusalOf({ KUBECONFIG: "/no/one:/no/two" })).toContain(`names "/no/one" and "/no/two", which do not exist`);
+  });
+
+  test("no KUBECONFIG and no ~/.kube/config", () => {
+    expect(refusalOf({})).toBe(
+      `Cannot find a cluster: "/nowhere/.kube/config" does not exist and KUBECONFIG is not set; ${useOther}, or start a cluster with "setpoint up"`,
+    );
+  });
+
+  test.each([
+    ["text", "hello", `it has no clusters, users and contexts; ${useOther}`],
+    ["a list", "[1, 2]", `it has no clusters, users and contexts; ${useOther}`],
+    ["no YAML", "a: [", "it is not YAML"],
+  ])("a file with %s", (name, text, why) => {
+    const path = file(`bad-${name.replace(" ", "-")}`, text);
+    expect(refusalOf({ KUBECONFIG: path })).toBe(`Cannot read kubeconfig "${path}": ${why}`);
+  });
+
+  test("a folder", () => {
+    expect(refusalOf({ KUBECONFIG: folder })).toBe(`Cannot read kubeconfig "${folder}": it is a folder; ${useOther}`);
+  });
+
+  test.each([
+    ["nothing", "", "Cannot find a cluster: kubeconfig (PATH) has no contexts; "],
+    ["no current context", cluster + context.slice(19), "kubeconfig (PATH) has no current-context, expected one of [a]"],
+    ["no such cluster", context, `Cannot use context "a": its cluster "c" is not in kubeconfig (PATH)`],
+    ["no such user", context + cluster, `Cannot use context "a": its user "u" is not in kubeconfig (PATH)`],
+    [
+      "a server that is no URL",
+      `${context}users: [{name: u, user: {}}]\n${cluster.replace("https://one", "one:6443")}`,
+      `Cannot use context "a": the server of its cluster is "one:6443", expected a URL such as https://127.0.0.1:6443`,
+    ],
+  ])("a kubeconfig with %s", (name, text, why) => {
+    const path = file(`lacks-${name.replaceAll(" ", "-")}`, text);
+    expect(refusalOf({ KUBECONFIG: path })).toContain(why.replace("PATH", path));
+  });
 });
 
 test("a proxy is that of the cluster, else that of the environment", () => {

@@ -57,6 +57,14 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, KubeconfigContext>;
   /** The files that were read. */
   readonly files: readonly string[];
+  /** The files that were named and do not exist. */
+  readonly missing?: MissingFiles;
+}
+
+/** Where a kubeconfig was looked for in vain, and whether KUBECONFIG said so. */
+interface MissingFiles {
+  readonly paths: readonly string[];
+  readonly isFromEnvironment: boolean;
 }
 
 /** Which kubeconfig files to read. */
@@ -73,7 +81,13 @@ export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Kubeconfig 
   if (options.path !== undefined) return mergeKubeconfigs([readKubeconfig(options.path)]);
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
   const paths = listed.length > 0 ? listed : [join(env["HOME"] ?? homedir(), ".kube", "config")];
-  return mergeKubeconfigs(paths.filter((path) => lazyModules.fs().existsSync(path)).map(readKubeconfig));
+  const { present = [], missing = [] } = Object.groupBy(paths, (path) =>
+    lazyModules.fs().existsSync(path) ? "present" : "missing",
+  );
+  const config = mergeKubeconfigs(present.map(readKubeconfig));
+  return missing.length === 0
+    ? config
+    : { ...config, missing: { paths: missing, isFromEnvironment: listed.length > 0 } };
 }
 
 function readKubeconfig(path: string): Kubeconfig {
@@ -81,11 +95,21 @@ function readKubeconfig(path: string): Kubeconfig {
   try {
     text = lazyModules.fs().readFileSync(path, "utf8");
   } catch (cause) {
-    throw kubeconfigError(`Cannot read kubeconfig "${path}": it cannot be opened, expected a file`, cause);
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": ${whyUnreadable(cause)}`, cause);
   }
   // Node's resolve looks at each character; over a long path that is often enough for V8 to load its optimizing compiler, 2 MB.
   return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
 }
+
+function whyUnreadable(cause: unknown): string {
+  const { code } = cause as { readonly code?: unknown };
+  if (code === "ENOENT") return `it does not exist; ${useOther}`;
+  if (code === "EISDIR") return `it is a folder; ${useOther}`;
+  if (code === "EACCES") return "this user may not read it; change its owner or its mode";
+  return "it cannot be opened, expected a file";
+}
+
+const useOther = "name a kubeconfig file with --kubeconfig or KUBECONFIG";
 
 /** Parses the text of one file; `path` is what relative paths in it are relative to. */
 export function parseKubeconfig(text: string, path: string): Kubeconfig {
@@ -95,6 +119,9 @@ export function parseKubeconfig(text: string, path: string): Kubeconfig {
   } catch (cause) {
     throw kubeconfigError(`Cannot read kubeconfig "${path}": it is not YAML`, cause);
   }
+  // An empty file is an empty kubeconfig, as for kubectl.
+  if (content !== null && (typeof content !== "object" || Array.isArray(content)))
+    throw kubeconfigError(`Cannot read kubeconfig "${path}": it has no clusters, users and contexts; ${useOther}`);
   const root = recordOf(content);
   const current = root["current-context"];
   const absolute = (value: object): object => absolutePaths(value, dirname(path));
@@ -170,11 +197,9 @@ export interface SelectedContext {
 export function selectContext(config: Kubeconfig, context: string | undefined): SelectedContext {
   const name = context ?? config.currentContext;
   const files = config.files.join(", ");
-  if (config.files.length === 0) {
-    const wanted = "expected a file that KUBECONFIG or --kubeconfig names, or ~/.kube/config";
-    throw kubeconfigError(`Cannot find a cluster: there is no kubeconfig, ${wanted}`);
-  }
+  if (config.files.length === 0) throw kubeconfigError(`Cannot find a cluster: ${whyNone(config)}`);
   const known = [...config.contexts.keys()].join(", ");
+  if (known === "") throw kubeconfigError(`Cannot find a cluster: kubeconfig (${files}) has no contexts; ${useOther}`);
   if (name === undefined) {
     throw kubeconfigError(
       `Cannot choose a context: kubeconfig (${files}) has no current-context, expected one of [${known}]`,
@@ -188,7 +213,20 @@ export function selectContext(config: Kubeconfig, context: string | undefined): 
       `Cannot use context "${name}": its cluster "${chosen.cluster}" is not in kubeconfig (${files})`,
     );
   }
-  return { name, namespace: chosen.namespace, cluster, user: config.users.get(chosen.user) ?? {} };
+  const user = config.users.get(chosen.user);
+  const isNamed = typeof chosen.user === "string" && chosen.user !== "";
+  if (user === undefined && isNamed)
+    throw kubeconfigError(`Cannot use context "${name}": its user "${chosen.user}" is not in kubeconfig (${files})`);
+  return { name, namespace: chosen.namespace, cluster, user: user ?? {} };
+}
+
+function whyNone({ missing }: Kubeconfig): string {
+  if (missing === undefined) return `there is no kubeconfig; ${useOther}`;
+  const paths = missing.paths.map((path) => `"${path}"`).join(" and ");
+  const verb = missing.paths.length === 1 ? "does" : "do";
+  return missing.isFromEnvironment
+    ? `KUBECONFIG names ${paths}, which ${verb} not exist; correct it, or unset it to use ~/.kube/config`
+    : `${paths} does not exist and KUBECONFIG is not set; ${useOther}, or start a cluster with "setpoint up"`;
 }
 
 export function kubeconfigError(message: string, cause?: unknown): SetpointError {

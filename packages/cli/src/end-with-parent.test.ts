@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { endsWithParent } from "./end-with-parent.ts";
@@ -36,4 +39,24 @@ test.each([{ npm_command: "exec" }, { npm_command: "run-script" }, { [endsWithPa
 
 test("a command that another shell leaves behind goes on", async () => {
   expect(await saidWithout({})).toBe("ready\n");
+});
+
+test("24 2.7: ^C reaches the child through npx, which ends when the child has stopped", async () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), "setpoint-npx-"));
+  const bin = join(folder.path, "node_modules", ".bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(folder.path, "package.json"), '{"name":"one","private":true}');
+  const source = `#!/bin/sh\nexec "${process.execPath}" --conditions=@setpoint/source "${program}"\n`;
+  writeFileSync(join(bin, "waits"), source, { mode: 0o755 });
+  const npx = spawn("npx", ["waits"], { cwd: folder.path, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  const group = -(npx.pid ?? 0);
+  let said = "";
+  npx.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    // A terminal sends the signal to all that it has started.
+    if (text.includes("ready")) process.kill(group, "SIGINT");
+  });
+  await once(npx, "exit");
+  expect(said).toBe("ready\nstopped\n");
+  expect(() => process.kill(group, 0)).toThrow("ESRCH");
 });

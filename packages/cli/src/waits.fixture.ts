@@ -3,8 +3,9 @@ import { endWithParent } from "./end-with-parent.ts";
 
 endWithParent();
 const timer = setInterval(() => {}, 1_000);
-process.once("SIGTERM", () => {
-  console.log("stopped");
-  clearInterval(timer);
-});
+for (const signal of ["SIGINT", "SIGTERM"])
+  process.once(signal, () => {
+    console.log("stopped");
+    clearInterval(timer);
+  });
 console.log("ready");

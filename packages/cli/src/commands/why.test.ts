@@ -1,4 +1,4 @@
-import { openAccess, serveStatus, type WhyReport } from "setpoint/process";
+import { deskPorts, openAccess, serveStatus, type WhyReport } from "setpoint/process";
 import { expect, test } from "vitest";
 import { setpoint } from "../setpoint.fixture.ts";
 import { whyText } from "./why.ts";
@@ -145,4 +145,39 @@ test("setpoint why asks the operator at the URL, and says what to do when nobody
   expect(nobody.code).toBe(1);
   expect((await setpoint("why", "candy", "lolly", "--pod", "ops/")).code).not.toBe(0);
   expect((await setpoint("why", "candy")).code).toBe(2);
+});
+
+test("24 2.7: setpoint why with several operators asks them all, and prints each that knows the object", async () => {
+  const managerOf = (controller: string | undefined) => ({
+    healthz: () => ({ ok: true, checks: [] }),
+    readyz: () => ({ ok: true, checks: [] }),
+    metrics: () => "",
+    why: () => Promise.resolve(controller === undefined ? undefined : { ...report, controller }),
+  });
+  await using servers = new AsyncDisposableStack();
+  /** Each on a port of its own, as `setpoint run` takes one. */
+  const serve = async (controller: string | undefined): Promise<void> => {
+    for (const port of deskPorts) {
+      try {
+        const manager = managerOf(controller);
+        servers.use(await serveStatus({ manager, address: "127.0.0.1", port, access: openAccess }));
+        return;
+      } catch {
+        // Another program has the port.
+      }
+    }
+  };
+  await serve(undefined);
+  const unknown = await setpoint("why", "candy", "lolly");
+  expect(unknown.err).toContain("no controller here reconciles candy");
+  expect(unknown.code).toBe(1);
+  await serve("candy");
+  const one = await setpoint("why", "candy", "lolly");
+  expect(one.out).toContain('reconciled by the controller "candy"');
+  await serve("taster");
+  const both = await setpoint("why", "candy", "lolly");
+  expect(both.out).toContain('reconciled by the controller "candy"');
+  expect(both.out).toContain('reconciled by the controller "taster"');
+  const json = await setpoint("why", "candy", "lolly", "--json");
+  expect(JSON.parse(json.out)).toMatchObject([{ controller: "candy" }, { controller: "taster" }]);
 });

@@ -2,23 +2,18 @@
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
-import { forwardPort, resolveConnection } from "@setpoint/client/node";
-import { systemClock } from "@setpoint/host/system";
+import { askHere, askPod } from "../why/ask-operator.ts";
 import { refuseMore, usageError, type Command } from "../command.ts";
 
-/** Where operators answer; on a desk `setpoint run` does so on this machine. */
-const statusPort = 8080;
-const urlDefault = `http://127.0.0.1:${statusPort}`;
 /** Earlier runs that are listed, one line each. */
 const earlierMax = 5;
-const answerMsMax = 10_000;
 
 export const why: Command = {
   name: "why",
   usage:
     "why KIND NAME [-n NS] [--cluster NAME] [--controller NAME] [--pod NS/POD | --url URL] [--token TOKEN] [--json]",
   summary:
-    "Say why an operator reconciled an object, what it did and what it waits for. The operator is asked in its --pod, or at --url (default: that of `setpoint run` on this machine).",
+    "Say why an operator reconciled an object, what it did and what it waits for. The operator is asked in its --pod, or at --url (default: every `setpoint run` on this machine).",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
@@ -40,65 +35,15 @@ export const why: Command = {
       ...(cluster === undefined ? {} : { cluster }),
       ...(controller === undefined ? {} : { controller }),
     };
-    const report =
-      pod === undefined
-        ? await fetchWhy(values.url ?? urlDefault, query, values.token)
-        : await fetchFromPod(pod, query, values);
-    output.out(values.json === true ? `${JSON.stringify(report, undefined, 2)}\n` : whyText(report, Date.now()));
+    const reports = await (pod === undefined ? askHere(values.url, query, values.token) : askPod(pod, query, values));
+    output.out(values.json === true ? jsonOf(reports) : reports.map((each) => whyText(each, Date.now())).join("\n"));
     return 0;
   },
 };
 
-/** Through the API server, as `kubectl port-forward` does it; the token of the kubeconfig is shown unless another is given. */
-async function fetchFromPod(
-  place: string,
-  query: Readonly<Record<string, string>>,
-  { kubeconfig, context, token }: { readonly kubeconfig?: string; readonly context?: string; readonly token?: string },
-): Promise<WhyReport> {
-  const where = {
-    clock: systemClock,
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
-  const { connection, namespace: current } = resolveConnection(where);
-  const [namespace, pod] = place.includes("/") ? place.split("/") : [current, place];
-  if (namespace === undefined || pod === undefined || pod === "")
-    throw new SetpointError(usageError, `Cannot use --pod ${place}: expected NAMESPACE/NAME`);
-  let broken: unknown;
-  const onError = (error: unknown): void => void (broken ??= error);
-  await using forward = await forwardPort({ connection, namespace, pod, port: statusPort, onError });
-  try {
-    return await fetchWhy(`http://127.0.0.1:${forward.localPort}`, query, token ?? connection.token);
-  } catch (error) {
-    // What went wrong on the way to the pod says more than that no answer came.
-    throw broken ?? error;
-  }
-}
-
-async function fetchWhy(
-  url: string,
-  query: Readonly<Record<string, string>>,
-  token: string | undefined,
-): Promise<WhyReport> {
-  if (!URL.canParse(url) || !/^https?:/.test(url))
-    throw new SetpointError(usageError, `Cannot use --url ${url}: expected an address such as ${urlDefault}`);
-  const address = new URL(`/debug/why?${new URLSearchParams(query).toString()}`, url);
-  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  let response: Response;
-  try {
-    response = await fetch(address, { headers, signal: AbortSignal.timeout(answerMsMax) });
-  } catch (cause) {
-    throw new SetpointError(
-      "ERR_CONNECTION_FAILED",
-      `Cannot ask the operator at ${address.origin}: no operator listens there; use --pod NAMESPACE/NAME for one in a cluster`,
-      { cause },
-    );
-  }
-  const text = await response.text();
-  if (!response.ok)
-    throw new SetpointError("ERR_UNEXPECTED_ANSWER", `${text.trim()} (${response.status} from ${address.origin})`);
-  // The parsing border: our own status server's answer.
-  return JSON.parse(text) as WhyReport;
+/** A list only when several operators know the object. */
+function jsonOf(reports: readonly WhyReport[]): string {
+  return `${JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2)}\n`;
 }
 
 /** The report in sentences. `nowMs` is the time, in milliseconds since the epoch. */

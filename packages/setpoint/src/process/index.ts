@@ -38,4 +38,5 @@ export type { AccessDecision, AccessQuestion, ReviewedAccessOptions, StatusAcces
 export { openAccess, reviewedAccess } from "./status-access.ts";
 export type { StatusDebug, StatusServer, StatusServerOptions } from "./status-server.ts";
 export { serveStatus } from "./status-server.ts";
+export { deskPorts } from "../status-ports.ts";
 export type { HealthReport, WhyCause, WhyQuery, WhyReport, WhyRun, WhyWrite } from "@setpoint/runtime";

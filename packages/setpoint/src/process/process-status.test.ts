@@ -14,6 +14,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { installManifests } from "../install-manifests.ts";
 import { defineOperator } from "../operator.ts";
 import { LogLevelControl } from "./log-level.ts";
+import { deskPorts } from "../status-ports.ts";
 import { serveProcessStatus } from "./process-status.ts";
 import type { CertificateFiles } from "./status-certificate.ts";
 
@@ -97,6 +98,27 @@ test("a pod that cannot listen at its own address does not start", async () => {
   const { port, server } = await taken("::1");
   await expect(startAt("::1", { port })).rejects.toMatchObject({ code: "EADDRINUSE" });
   await new Promise((resolve) => server.close(resolve));
+});
+
+test("24 2.7: several operators on a desk answer on a port each", async () => {
+  const lines: string[] = [];
+  const host = systemHost({ write: (line) => lines.push(line) });
+  const client = createClient({ send: () => Promise.reject(new Error("nobody is asked")) }, host);
+  const start = () =>
+    serveProcessStatus({
+      ...{ manager, host, client, logLevel: new LogLevelControl(), inPod: false, debug: false, metricsAccess: "open" },
+    });
+  const answering = async (): Promise<number> => {
+    const ask = (port: number) => fetch(`http://127.0.0.1:${port}/healthz`, { headers: { connection: "close" } });
+    const answers = await Promise.allSettled(deskPorts.map(ask));
+    return answers.filter(({ status }) => status === "fulfilled").length;
+  };
+  const before = await answering();
+  await using _one = await start();
+  await using _two = await start();
+  expect(await answering()).toBe(before + 2);
+  expect(lines.join("")).toContain("Status is served");
+  expect(lines.join("")).not.toContain("the port is taken");
 });
 
 test("in a pod metrics are for whom the server knows, and no token is asked for without TLS", async () => {

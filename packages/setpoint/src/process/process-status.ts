@@ -7,7 +7,7 @@ import type { Manager } from "@setpoint/runtime";
 import type { LogLevelControl } from "./log-level.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { Profiler } from "./profiles.ts";
-import { metricsPort, statusPort } from "../status-ports.ts";
+import { deskPorts, metricsPort, statusPort } from "../status-ports.ts";
 import { openAccess, reviewedAccess, type StatusAccess } from "./status-access.ts";
 import {
   certificateFromFiles,
@@ -33,7 +33,7 @@ export interface ProcessStatusOptions {
   readonly debug: boolean;
   /** In a pod: what 8443 is served with; default: a certificate of its own. */
   readonly certificate?: CertificateFiles;
-  /** Default 8080. */
+  /** Default 8080; on a desk the first of `deskPorts` that is free. */
   readonly port?: number;
   /** Default 8443. */
   readonly tlsPort?: number;
@@ -45,10 +45,10 @@ export async function serveProcessStatus(options: ProcessStatusOptions): Promise
   servers.defer(observeProcess(host.metrics, host.clock));
   const told = { manager, ...(debug ? { debug: { logLevel, profiler: new Profiler(host.clock) } } : {}) };
   try {
-    for (const { certificate, isNeeded, ...place } of placesOf(options)) {
+    for (const { certificate, isNeeded, morePorts = [], ...place } of placesOf(options)) {
       const pair = certificate?.current();
       const tls = pair === undefined ? {} : { tls: pair };
-      const server = await listen({ ...told, ...place, ...tls, isLoopback: !inPod }, isNeeded, host);
+      const server = await listen({ ...told, ...place, ...tls, isLoopback: !inPod }, isNeeded, host, morePorts);
       if (server === undefined) continue;
       servers.use(server);
       if (certificate !== undefined) servers.defer(keepServing(server, certificate, pair, host));
@@ -64,13 +64,16 @@ interface Place extends Pick<StatusServerOptions, "address" | "port" | "access">
   /** A pod that does not answer probes at its own address would never be ready. */
   readonly isNeeded: boolean;
   readonly certificate?: StatusCertificate;
+  /** Tried one after the other when the port is taken. */
+  readonly morePorts?: readonly number[];
 }
 
 /** In a pod: where probes ask, where Prometheus asks, and where a forwarded port ends. */
 function placesOf(options: ProcessStatusOptions): readonly Place[] {
   const { host, inPod, certificate: files, port = statusPort } = options;
   const loopback = { address: "127.0.0.1", port, isNeeded: false };
-  if (!inPod) return [{ ...loopback, access: openAccess }];
+  const morePorts = options.port === undefined ? deskPorts.slice(1) : [];
+  if (!inPod) return [{ ...loopback, access: openAccess, morePorts }];
   const access = podAccess(options);
   const address = process.env["POD_IP"];
   if (address === undefined) return [{ ...loopback, access }];
@@ -83,14 +86,22 @@ function placesOf(options: ProcessStatusOptions): readonly Place[] {
 }
 
 /** On an address other than the pod's, another program may have the port: a sidecar, or a program on the desk. */
-async function listen(server: StatusServerOptions, isNeeded: boolean, host: Host): Promise<StatusServer | undefined> {
+async function listen(
+  server: StatusServerOptions,
+  isNeeded: boolean,
+  host: Host,
+  morePorts: readonly number[],
+): Promise<StatusServer | undefined> {
   try {
-    return await serveStatus(server);
+    const status = await serveStatus(server);
+    if (deskPorts.indexOf(server.port) > 0) host.log.info("Status is served", { port: server.port });
+    return status;
   } catch (error) {
     if (isNeeded || (error as { readonly syscall?: unknown }).syscall !== "listen") throw error;
+    const [next, ...others] = morePorts;
+    if (next !== undefined) return listen({ ...server, port: next }, isNeeded, host, others);
     const { address, port, tls } = server;
-    const what =
-      tls === undefined ? "so `setpoint why` asks the process that has it" : "so Prometheus finds no metrics here";
+    const what = tls === undefined ? "so `setpoint why` cannot ask here" : "so Prometheus finds no metrics here";
     host.log.warn(`Status is not served: the port is taken, ${what}`, { address, port, why: messageOf(error) });
     return undefined;
   }

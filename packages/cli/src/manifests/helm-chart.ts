@@ -104,7 +104,7 @@ function withValues(deployment: KubeObject): KubeObject {
   return { ...rest, spec: { ...spec, replicas: "helm-value-replicas", template: pod } } as KubeObject;
 }
 
-/** The operator is told its own image, which is a value of the chart. */
+/** A variable has the image of the operator, which is a value of the chart. */
 function withImageValue(variable: { readonly value?: string }, image: string): object {
   return variable.value === image ? { ...variable, value: "helm-value-image" } : variable;
 }

@@ -25,7 +25,7 @@ export async function askHere(
   const reports = answers.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   if (reports.length > 0) return reports;
   const errors: readonly unknown[] = answers.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-  // Somebody has answered, who knows more than that nobody is there.
+  // The error of an operator that answered says more than that a port is closed.
   throw errors.find((error) => !isSetpointError(error, connectionFailed)) ?? errors[0];
 }
 

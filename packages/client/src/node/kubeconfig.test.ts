@@ -127,7 +127,11 @@ describe("24 2.7: a bad KUBECONFIG is named, with what is wrong and what to do",
 
   test.each([
     ["nothing", "", "Cannot find a cluster: kubeconfig (PATH) has no contexts; "],
-    ["no current context", cluster + context.slice(19), "kubeconfig (PATH) has no current-context, expected one of [a]"],
+    [
+      "no current context",
+      cluster + context.slice(19),
+      "kubeconfig (PATH) has no current-context, expected one of [a]",
+    ],
     ["no such cluster", context, `Cannot use context "a": its cluster "c" is not in kubeconfig (PATH)`],
     ["no such user", context + cluster, `Cannot use context "a": its user "u" is not in kubeconfig (PATH)`],
     [

@@ -97,6 +97,8 @@ export interface ReconcileOptions<T extends KubeObject> extends ControllerOption
   /** Kinds whose objects this controller creates. A change of one enqueues its owner. */
   readonly owns?: readonly KindRef[] | OwnedKinds;
   reconcile(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<Result | void>;
+  readonly desired?: undefined;
+  readonly plan?: undefined;
 }
 
 /** The pure form: computes the desired children from the observed ones. */
@@ -105,6 +107,8 @@ export interface DesiredOptions<
   O extends OwnedKinds,
   R extends OwnedKinds = OwnedKinds,
 > extends ControllerOptions<T> {
+  readonly reconcile?: undefined;
+  readonly plan?: undefined;
   readonly owns?: O;
   /** Kinds of the objects that `customize` names. A change of one calls `desired` again. */
   readonly related?: R;
@@ -153,6 +157,8 @@ export interface StepFacts {
 
 /** The planned form: observe → plan → act. */
 export interface PlannedOptions<T extends KubeObject, S, A extends object> extends ControllerOptions<T> {
+  readonly reconcile?: undefined;
+  readonly desired?: undefined;
   readonly owns?: readonly KindRef[] | OwnedKinds;
   /** Everything that the plan needs to know, in one snapshot. */
   observe(object: Stored<T>, context: ReconcileContext<StatusInit<T>>): Promise<S> | S;

@@ -15,26 +15,24 @@ import type { CacheReader, Selection, WatchDefinition } from "./watch-definition
 /** Keys reconciled at the same time unless the author says otherwise: enough to hide the server's latency. */
 const concurrencyDefault = 4;
 
-/** The planned form: observe → plan → act. */
-export function controller<T extends KubeObject, S, A extends object>(
+/**
+ * Declares a controller in one of the three forms: planned (observe → plan → act), pure (what should be
+ * there), or plain (a function with a context). One signature instead of an overload for each, because the
+ * compiler reports a mistake in any form against the last overload.
+ */
+export function controller<
+  T extends KubeObject,
+  S = unknown,
+  A extends object = object,
+  const O extends OwnedKinds = OwnedKinds,
+  const R extends OwnedKinds = OwnedKinds,
+>(
   kind: KindRef<T>,
-  options: PlannedOptions<T, S, A>,
-): ControllerDefinition;
-/** The pure form: what should be there. */
-export function controller<T extends KubeObject, const O extends OwnedKinds, const R extends OwnedKinds>(
-  kind: KindRef<T>,
-  options: DesiredOptions<T, O, R>,
-): ControllerDefinition;
-/** The plain form: a function with a context. */
-export function controller<T extends KubeObject>(kind: KindRef<T>, options: ReconcileOptions<T>): ControllerDefinition;
-export function controller<T extends KubeObject, S, A extends object>(
-  kind: KindRef<T>,
-  options: PlannedOptions<T, S, A> | DesiredOptions<T, OwnedKinds> | ReconcileOptions<T>,
+  options: PlannedOptions<T, S, A> | DesiredOptions<T, O, R> | ReconcileOptions<T>,
 ): ControllerDefinition {
   const name = options.name ?? kind.kind.toLowerCase();
   const owns = options.owns ?? [];
-  // The kinds of an implementation are those of the overload that was called.
-  if ("desired" in options) return pureController(kind, pureFormOf(options), options);
+  if (options.desired !== undefined) return pureController(kind, pureFormOf(options), options);
   return checkDefinition({
     ...common(kind, name, options),
     // Object.values of an array is the array's elements.
@@ -125,7 +123,7 @@ function reconcileOf<T extends KubeObject, S, A extends object>(
   kind: KindRef<T>,
   options: PlannedOptions<T, S, A> | ReconcileOptions<T>,
 ): ControllerDefinition["reconcile"] {
-  if ("plan" in options) return reconcilePlanned(kind, options);
+  if (options.plan !== undefined) return reconcilePlanned(kind, options);
   return (object, context) => options.reconcile(object as Stored<T>, context);
 }
 

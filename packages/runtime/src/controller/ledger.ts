@@ -17,6 +17,21 @@ const ledgerLengthMax = 16_384;
 /** A value that survives a process: small, plain JSON. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
+/** JSON within a type of the author's; `never` where it holds a function or a symbol. */
+type JsonWithin<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : T extends ((...args: never[]) => unknown) | symbol | bigint
+    ? never
+    : JsonFields<T>;
+
+type JsonFields<T> = { readonly [K in keyof T]: JsonWithin<T[K]> };
+
+/**
+ * `Json` for a type of the author's. `R extends JsonOf<R>` takes interfaces too: they have no index signature,
+ * so they are no `Json`.
+ */
+export type JsonOf<T> = string | number | boolean | null | JsonFields<T>;
+
 /** What is done has no time: equal histories leave equal ledgers. */
 export type EffectRecord =
   | { readonly state: "intended"; readonly since: string }

@@ -1,7 +1,7 @@
 import type { Condition, KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock, Logger, Random } from "@setpoint/host";
-import type { Json } from "./ledger.ts";
+import type { JsonOf } from "./ledger.ts";
 import type { Result } from "./result.ts";
 import type { ListOptions } from "./watch-definition.ts";
 
@@ -64,7 +64,7 @@ export type PruneOutcome =
   | { readonly kind: "postponed"; readonly reason: string };
 
 /** How to execute an effect, and how to find its result again. */
-export interface Effect<R extends Json> {
+export interface Effect<R> {
   /**
    * Called before each attempt: whether the effect has happened, and its result. It must see everything that
    * `do` has ever done under this key. If the outside API shows it late, wait here until it does.
@@ -178,12 +178,12 @@ export interface ReconcileContext<Status extends object = object> {
    * Changes something outside of the cluster, at most once for an id and this object, across crashes and lost
    * answers.
    */
-  effect<R extends Json>(this: void, id: string, effect: Effect<R>): Promise<R>;
+  effect<R extends JsonOf<R>>(this: void, id: string, effect: Effect<R>): Promise<R>;
   /**
    * One of the ordered steps of a procedure. Once it has returned, no process runs it again. A `Result` means
    * that it is not finished: the run ends with that result.
    */
-  step<R extends Json | void>(
+  step<R extends JsonOf<R> | void>(
     this: void,
     name: string,
     run: () => Promise<R | Result>,

@@ -8,7 +8,7 @@ import { Effects } from "../writes/effects.ts";
 import { LedgerKeeper } from "../writes/ledger-keeper.ts";
 import type { Parent } from "../writes/place-child.ts";
 import { Procedure } from "../writes/procedure.ts";
-import type { ReconcileContext } from "../controller/reconcile-context.ts";
+import type { Effect, ReconcileContext, StepOptions } from "../controller/reconcile-context.ts";
 import { awaitChange, requeueAfter, type Result } from "../controller/result.ts";
 import type { WritePorts } from "../writes/write-ports.ts";
 import { RunReader } from "../writes/run-reader.ts";
@@ -96,8 +96,10 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
       for (const condition of conditions) status.condition(condition);
     },
     event,
-    effect: (id, effect) => effects.effect(id, effect),
-    step: (name, run, options = {}) => procedure.step(name, run, options),
+    // JsonOf has checked that the results are JSON.
+    effect: <R>(id: string, effect: Effect<R>) => effects.effect(id, effect as Effect<never>),
+    step: <R>(name: string, run: () => Promise<R | Result>, options: StepOptions = {}) =>
+      procedure.step(name, run as () => Promise<never>, options),
     awaitChange,
     requeueAfter,
   });

@@ -4,8 +4,9 @@
  */
 import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
-import { EtcdModel, simulate, type World } from "@setpoint/testing";
-import { type Operator, minutes, seconds } from "setpoint";
+import { Backup, BackupPlan, BackupStore, Restore, RestoreDrill } from "@setpoint/data-service";
+import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "@setpoint/testing";
+import { type KubeObject, type Operator, minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { simulatedGateway } from "../operators/etcd/src/testing/simulated-gateway.ts";
 
@@ -18,7 +19,8 @@ interface Right {
   readonly verb: string;
 }
 
-const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "1Gi" } } };
+const storage = { requests: { storage: "1Gi" } };
+const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: storage };
 
 const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kind, send) => send() }));
 
@@ -62,9 +64,42 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await world.settled({ within: minutes(5) });
   const { status } = await world.get(EtcdCluster, "orders");
   expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
+  await backUpAndRestore(world, model);
   await world.delete(EtcdCluster, "orders");
   await world.settled();
   expect(await world.list(EtcdCluster)).toEqual([]);
+}
+
+/** Plans, backups, restores that succeed and are taken back, and drills. */
+async function backUpAndRestore(world: World, model: EtcdModel): Promise<void> {
+  const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" };
+  const retention = { keepLast: 1 };
+  model.mayStopAll = true;
+  await world.apply(
+    PersistentVolumeClaim({ name: "vault", spec: { accessModes: ["ReadWriteOnce"], resources: storage } }),
+  );
+  await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
+  await world.apply(
+    BackupPlan({ name: "often", spec: { instance, store: "vault", schedule: "* * * * *", retention } }),
+  );
+  await world.run(minutes(3));
+  await world.patch(BackupPlan, "often", { spec: { suspend: true } });
+  await world.settled();
+  const [backup] = await world.list(Backup);
+  expect(backup?.status).toMatchObject({ phase: "Succeeded" });
+  await world.apply(RestoreDrill({ name: "proof", spec: { instance, schedule: "* * * * *" } }));
+  await world.run(minutes(4));
+  await world.patch(RestoreDrill, "proof", { spec: { suspend: true } });
+  await world.settled();
+  expect((await world.get(RestoreDrill, "proof")).status).toMatchObject({ lastOutcome: "Succeeded" });
+  const source = { backup: backup?.metadata.name ?? "" };
+  await world.apply(Restore({ name: "back", spec: { instance, source, inPlace: {} } }));
+  await world.settled();
+  expect((await world.get(Restore, "back")).status).toMatchObject({ phase: "Succeeded" });
+  for (const kind of [Restore, RestoreDrill, BackupPlan, Backup])
+    for (const { metadata } of await world.list<KubeObject>(kind)) await world.delete(kind, metadata.name ?? "");
+  await world.settled();
+  expect(await world.list(Backup)).toEqual([]);
 }
 
 /** A user changes a label of a volume by hand; the operator restores it. */
@@ -86,10 +121,13 @@ interface Outcome {
 /** The operator's life, from its first lease, with all its rights but one. */
 async function liveWithout(right: Right | undefined): Promise<Outcome> {
   const model = new EtcdModel();
+  const transfers = new TransferModel({
+    etcd: (source) => model.snapshot((source as { readonly endpoints: readonly string[] }).endpoints),
+  });
   await using world = await simulate({
     seed: 5,
-    models: [model],
-    operators: [(process) => etcdOperator(simulatedGateway(model, process))],
+    models: [model, transfers],
+    operators: [(process) => etcdOperator(simulatedGateway(model, process), {}, simulatedOperatorImage)],
     leaderElection: true,
   });
   await world.run(seconds(5));

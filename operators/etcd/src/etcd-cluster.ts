@@ -141,6 +141,19 @@ const status = z.object({
   quorumRecovery: quorumRecoveryStatus.optional(),
   defragmentation: defragmentationStatus.optional(),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
+  stoppedFor: z.string().optional().describe("The restore for which all members have stopped."),
+  restore: z
+    .object({
+      id: z.string(),
+      back: z.boolean().optional().describe("The data from before have returned."),
+      previous: z.object({
+        clusterID: z.string().optional(),
+        initialMembers: z.array(z.string()).optional(),
+        members: z.array(z.object({ name: z.string(), id: z.string().optional() })),
+      }),
+    })
+    .optional()
+    .describe("The restore whose data the members have, and what the cluster was before it."),
   restarting: z.string().optional().describe("The member that restarts to get changes of pod and options."),
   plannedSteps: z
     .array(

@@ -1,8 +1,9 @@
+import { dataServiceControllers, dataServiceWrites, operationRules, operations } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
-import type { WriteVerb } from "setpoint/install";
+import type { PolicyRule, WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
-import { operationRules, operations } from "@setpoint/data-service";
+import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
@@ -16,14 +17,23 @@ import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
 /** What the actions do; Services and what else is left are removed by the garbage collector. */
 const writes = new Map<KindRef, readonly WriteVerb[]>([
+  ...dataServiceWrites,
   [Pod, ["create", "patch", "delete"]],
   [Service, ["create", "patch"]],
   [PodDisruptionBudget, ["create", "patch"]],
   [PersistentVolumeClaim, ["create", "patch", "delete"]],
 ]);
 
-/** The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs. */
-export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}): Operator {
+/** A restore creates a cluster, and a drill deletes it again; the rest follows from the controllers. */
+const restoreRules: readonly PolicyRule[] = [
+  { apiGroups: [EtcdCluster.group], resources: [EtcdCluster.plural], verbs: ["create", "delete"] },
+];
+
+/**
+ * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
+ * operator's own, which transfers of backups run.
+ */
+export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}, image?: string): Operator {
   const senses = {
     gateway,
     silence: new SilenceWatch(),
@@ -40,12 +50,16 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
-  const controllers = [etcdClusters, operations(etcdOperations(gateway))];
+  const controllers = [
+    etcdClusters,
+    operations(etcdOperations(gateway)),
+    ...dataServiceControllers(etcdEngine, { image }),
+  ];
   return defineOperator({
     name: "etcd",
     controllers,
     writes,
     policies: [retainedVolumes],
-    permissions: operationRules,
+    permissions: [...operationRules, ...restoreRules],
   });
 }

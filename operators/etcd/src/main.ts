@@ -8,7 +8,7 @@ async function runOperator(): Promise<number> {
   const listed = process.env["ETCD_IMAGE_REPOSITORIES"] ?? "";
   const repositories = listed.split(",").map((each) => each.trim());
   const accepts = listed === "" ? {} : { imageRepositories: repositories };
-  return runOperatorProcess(etcdOperator(httpGateway(), accepts));
+  return runOperatorProcess(etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"]));
 }
 
 /** Loaded only here: the operator needs no access to stores. A call of the store that was abandoned must not keep the process alive. */

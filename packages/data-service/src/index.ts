@@ -2,6 +2,7 @@
 export { Backup } from "./kinds/backup.ts";
 export { BackupPlan } from "./kinds/backup-plan.ts";
 export { Restore } from "./kinds/restore.ts";
+export { RestoreDrill } from "./kinds/restore-drill.ts";
 export { BackupStore } from "./kinds/backup-store.ts";
 export { ServiceBinding } from "./kinds/service-binding.ts";
 export { WorkloadBinding } from "./kinds/workload-binding.ts";

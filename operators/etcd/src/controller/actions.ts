@@ -13,6 +13,7 @@ import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { Actions } from "./etcd-step.ts";
+import { restoreActions } from "./restore-actions.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type ActionFunctions = {
@@ -25,6 +26,8 @@ type ActionFunctions = {
 
 export function etcdActions(gateway: EtcdGateway): ActionFunctions {
   return {
+    ...restoreActions,
+
     applyServices: (_, context, seen) => applyServices(context, seen),
 
     startMember,

@@ -41,6 +41,14 @@ export interface Actions {
   readonly defragment: { readonly member: string };
   /** Ends the alarm NOSPACE. */
   readonly disarm: Record<never, never>;
+  /** Stops all members, whose volumes stay, for a restore. */
+  readonly stopMembers: Record<never, never>;
+  /** Sets the volumes in use aside, and takes the prepared one into use. */
+  readonly exchangeVolumes: { readonly id: string };
+  /** Takes the volumes that were set aside into use again. */
+  readonly returnVolumes: Record<never, never>;
+  readonly deleteRestoredVolumes: Record<never, never>;
+  readonly deleteVolumesBefore: Record<never, never>;
   readonly upgradeMember: { readonly member: string; readonly version: string };
 }
 

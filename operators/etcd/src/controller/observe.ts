@@ -20,6 +20,7 @@ import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/memb
 import { isOutdated } from "../resources/member-template.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
+import { observeRestore, withRestoredStatus } from "./restore-view.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
@@ -38,7 +39,9 @@ export async function observe(
   { gateway, silence, revisions, accepts }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
-  const { cluster, refusals } = acceptSpec(wanted, services, accepts);
+  const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
+  const restore = observeRestore(accepted, context);
+  const cluster = withRestoredStatus(accepted, restore);
   const pods = byMember(context.owned(Pod), (name) => name);
   const shown = byMember(volumesOf(cluster, context), memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
@@ -71,6 +74,7 @@ export async function observe(
   return {
     cluster,
     refusals,
+    restore,
     members,
     servicesToApply,
     serviceTaken,
@@ -129,6 +133,7 @@ function withSilence(
   const said = [...problems.filter((matter) => matter !== undefined), ...absent];
   const nowMs = context.clock.monotonic();
   const since = silence.note(uid, said, nowMs);
+  if (since.size === 0) return members;
   const forMs = (matter: string): number | undefined => {
     const sinceMs = since.get(matter);
     return sinceMs === undefined ? undefined : nowMs - sinceMs;
@@ -276,7 +281,7 @@ async function askMembers(
     const answered = (status: MemberStatus): unknown => answers.set(name, status);
     asked.push(gateway.status(endpoint, signal).then(answered, () => {}));
   }
-  await Promise.all(asked);
+  if (asked.length > 0) await Promise.all(asked);
   signal.throwIfAborted();
   return answers;
 }

@@ -11,6 +11,7 @@ import { initialMembers } from "./initial-members.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
+import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
 import {
@@ -32,6 +33,8 @@ import {
 
 export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (seen.cluster.spec.paused) return rest(recheckMs);
+  const restoring = planRestore(seen);
+  if (restoring !== undefined) return restoring;
   if (seen.serviceTaken !== undefined)
     return wait(
       `Service "${seen.serviceTaken}" belongs to another controller or user; rename the EtcdCluster or remove that Service`,

@@ -5,6 +5,7 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { silenceMsMax } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
+import type { RestoreView } from "./restore-view.ts";
 
 export interface SeenMember {
   readonly name: string;
@@ -34,6 +35,7 @@ export interface Seen {
   /** The EtcdCluster without the refused fields of its spec. */
   readonly cluster: EtcdCluster;
   readonly refusals: readonly FieldRefusal[];
+  readonly restore: RestoreView;
   readonly members: readonly SeenMember[];
   /** Members that a recovery of the quorum has given up, as long as anything is left of them. */
   readonly fenced: readonly SeenMember[];

@@ -121,6 +121,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
   return {
     cluster: cluster(),
     refusals: [],
+    restore: { mark: undefined, prepared: [], before: [], older: [], current: [], restored: [] },
     members,
     fenced: [],
     misowned: [],

@@ -45,9 +45,17 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(restarting === undefined ? {} : { restarting }),
     ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),
     latestRevision: latestRevision(seen, step, facts),
+    restore: cluster.status?.restore,
+    stoppedFor: stoppedFor(seen),
     quorumRecovery: quorumRecord(seen, step, facts.now),
     waitingFor: waiting(cluster.status, step, facts),
   };
+}
+
+/** The restore for which no member runs, so that its data may be exchanged. */
+function stoppedFor({ restore: { mark }, members, fenced }: Seen): string | undefined {
+  if (mark?.state !== "stop" && mark?.state !== "waiting") return undefined;
+  return [...members, ...fenced].some(({ pod }) => pod !== undefined) ? undefined : mark.id;
 }
 
 /** From the step that stops it until it serves again, or is no member any more. */

@@ -74,5 +74,6 @@ function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree 
 }
 
 function hasKeys(object: object): boolean {
-  return Object.keys(object).length > 0;
+  for (const _ in object) return true;
+  return false;
 }

@@ -6,6 +6,7 @@ import {
   type Status,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
+import { RecentMap } from "../apply/recent-map.ts";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import { parameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
@@ -128,9 +129,13 @@ function emptyList(kind: string, apiVersion: string, items: readonly [] | null):
 }
 
 const partialBlueprint = emptyList("PartialObjectMetadataList", "meta.k8s.io/v1", []);
+/** By version and kind: definitions of CRDs are each server's own. */
+const blueprints = new RecentMap<string>();
 
 function blueprintOf({ group, version, listKind }: ResourceDefinition): string {
-  return emptyList(listKind, apiVersionOf({ group, version }), null);
+  const apiVersion = apiVersionOf({ group, version });
+  const name = `${apiVersion}/${listKind}`;
+  return blueprints.get(name) ?? blueprints.remember(name, emptyList(listKind, apiVersion, null));
 }
 
 /** Tables of one object each; only the first has the columns. */

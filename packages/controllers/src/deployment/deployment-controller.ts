@@ -1,5 +1,4 @@
 import { Pod, ReplicaSet, Deployment } from "@setpoint/api";
-import { matchesLabelSelector } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { timestamp } from "@setpoint/host";
 import {
@@ -10,6 +9,7 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { adoptOrphans } from "../adopt-orphans.ts";
+import { matchesLabelSelector } from "../matches-selector.ts";
 import {
   availableCondition,
   deploymentConditions,

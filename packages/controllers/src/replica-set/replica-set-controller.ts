@@ -1,5 +1,4 @@
 import { Pod, ReplicaSet } from "@setpoint/api";
-import { matchesLabelSelector } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { randomSuffix, timestamp } from "@setpoint/host";
 import {
@@ -11,6 +10,7 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { adoptOrphans } from "../adopt-orphans.ts";
+import { matchesLabelSelector } from "../matches-selector.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 

@@ -78,6 +78,8 @@ export interface EngineControl<Instance extends KubeObject> {
   readonly kind: KindRef<Instance>;
   state(instance: Stored<Instance>): InstanceState;
   source(instance: Stored<Instance>): SnapshotSource;
+  /** Why data cannot be restored into an instance with this spec; undefined when they can. */
+  refusal?(instance: Instance): string | undefined;
   /** The data folder that a new first member starts from. `restoreId` makes its name, so that a repeated call gives the same. */
   dataFolder(instance: Stored<Instance>, restoreId: string, paths: DataFolderPaths): DataFolder;
   /** A new instance for a restore, with the given name; `spec` is merged over the spec of the original. */

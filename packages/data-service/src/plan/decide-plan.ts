@@ -66,7 +66,7 @@ function run({ plan, backups, nowMs }: SeenPlan, dueMs: number, idle: Part): Par
       lastScheduleTime: at,
       message: `the run of ${at} was left out: it could not begin within ${deadline} s`,
     };
-  const [active] = spec.concurrency === "Forbid" ? backups.filter((each) => !isFinished(each)) : [];
+  const [active] = spec.concurrency === "Forbid" ? backups.filter(isActive) : [];
   if (active !== undefined) {
     const reason = `the run of ${at} waits for Backup "${active.metadata.name}" to finish`;
     return { ...idle, step: wait(reason, activeCheckMs), message: reason };
@@ -99,7 +99,7 @@ function statusOf({ plan, backups }: SeenPlan): PlanStatus {
     recoverableWindow: window(oldest?.status?.takenAt, newest?.status?.takenAt),
     goodBackups: good.length,
     active: backups
-      .filter((each) => !isFinished(each))
+      .filter(isActive)
       .map(({ metadata }) => metadata.name)
       .toSorted(),
   };
@@ -107,6 +107,11 @@ function statusOf({ plan, backups }: SeenPlan): PlanStatus {
 
 function window(from: string | undefined, to: string | undefined): PlanStatus["recoverableWindow"] {
   return from === undefined || to === undefined ? undefined : { from, to };
+}
+
+/** One that is being deleted has been given up. */
+export function isActive(backup: Stored<Backup>): boolean {
+  return !isFinished(backup) && backup.metadata.deletionTimestamp === undefined;
 }
 
 function lastGood({ metadata, status }: Stored<Backup>): NonNullable<PlanStatus["lastGoodBackup"]> {

@@ -7,8 +7,7 @@ import { BackupPlan } from "../kinds/backup-plan.ts";
 import { dataLabels, scheduledAt } from "../kinds/labels.ts";
 import { Restore } from "../kinds/restore.ts";
 import { selectionOf } from "../kinds/selection.ts";
-import { isFinished } from "../backup/seen-backup.ts";
-import { decidePlan, type PlanActions, type PlanStatus, type SeenPlan } from "./decide-plan.ts";
+import { decidePlan, isActive, type PlanActions, type PlanStatus, type SeenPlan } from "./decide-plan.ts";
 import { backupPlanMetrics } from "./plan-metrics.ts";
 import { isGood } from "./retention.ts";
 
@@ -60,7 +59,7 @@ async function createBackup(
   const fresh = await context.fresh(BackupPlan, plan.metadata.name, namespace);
   if ((fresh?.status?.lastScheduleTime ?? "") >= at) return context.requeueAfter(0, "the run was made before");
   if (concurrency === "Replace")
-    for (const each of backups) if (!isFinished(each) && each.metadata.name !== name) await context.delete(each);
+    for (const each of backups) if (isActive(each) && each.metadata.name !== name) await context.delete(each);
   const backup = Backup({
     name,
     namespace,

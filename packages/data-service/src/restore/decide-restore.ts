@@ -73,7 +73,7 @@ const phases: Readonly<Record<Phase, Decide>> = {
 
 /** Finds the source; nothing has begun. */
 function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
-  const { restore, backup, ahead, target } = seen;
+  const { restore, backup, ahead, target, refusal } = seen;
   const { source, newInstance } = restore.spec;
   if (source.backup !== undefined && backup === undefined)
     return blocked(seen, status, `Backup "${source.backup}" does not exist`);
@@ -89,6 +89,7 @@ function pending(seen: SeenRestore, status: RestoreStatus): RestoreDecision {
     );
   if (newInstance === undefined && target === undefined)
     return blocked(seen, status, `${restore.spec.instance.kind} "${restore.spec.instance.name}" does not exist`);
+  if (refusal !== undefined) return failed(seen, status, refusal);
   if (ahead !== undefined)
     return blocked(seen, status, `Restore "${ahead}" of the same instance is older and not finished`);
   const { sha256, encryptionKey, position, takenAt, object } = backup?.status ?? {};

@@ -15,7 +15,14 @@ import { abandonRestore } from "./abandon-restore.ts";
 import { decideRestore, type RestoreActions, type RestoreStatus } from "./decide-restore.ts";
 import { PhaseWatch } from "./phase-watch.ts";
 import { preparePod } from "./prepare-pod.ts";
-import { dataFolderPaths, observeRestore, restoreIdOf, type SeenRestore, targetName } from "./seen-restore.ts";
+import {
+  createdInstance,
+  dataFolderPaths,
+  observeRestore,
+  restoreIdOf,
+  type SeenRestore,
+  targetName,
+} from "./seen-restore.ts";
 
 /** The controller of Restores whose instances are of this engine; it ignores all others. */
 export function restoreController<Instance extends KubeObject>(
@@ -80,10 +87,8 @@ function actionsOf<Instance extends KubeObject>(engine: EngineControl<Instance>)
 
     createSafetyBackup: ({ name }, { create }, { restore, store }) => done(create(safetyBackup(name, restore, store))),
 
-    async createInstance({ name }, context, { restore, original }) {
-      const { namespace = "" } = restore.metadata;
-      const spec = { ...specOf(original), ...restore.spec.newInstance?.spec };
-      const instance = engine.newInstance(name, namespace, spec);
+    async createInstance(_, context, { restore, original }) {
+      const instance = createdInstance(restore, original, engine);
       const annotations = {
         ...instance.metadata.annotations,
         ...restoreAnnotation({ id: restoreIdOf(restore), state: "waiting" }),
@@ -151,11 +156,6 @@ function safetyBackup(name: string, { metadata, spec }: Stored<Restore>, store: 
     namespace: metadata.namespace ?? "",
     spec: { instance, store: store?.metadata.name ?? "", deadlineSeconds, attempts },
   });
-}
-
-/** What defaults filled in is taken over too. */
-function specOf(instance: KubeObject | undefined): object {
-  return (instance as { readonly spec?: object } | undefined)?.spec ?? {};
 }
 
 function succeeded({ phase, message = "" }: RestoreStatus): ConditionInit {

@@ -1,3 +1,4 @@
+import { isSetpointError } from "@setpoint/apimachinery";
 import type { KubeObject, ReconcileContext, Stored } from "setpoint";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import type { EngineControl, InstanceState } from "../engine/control.ts";
@@ -29,6 +30,8 @@ export interface SeenRestore<Instance extends KubeObject = KubeObject> {
   readonly store: BackupStore | undefined;
   /** The instance that the data are restored into. */
   readonly target: SeenInstance<Instance> | undefined;
+  /** Why the engine cannot restore into it. */
+  readonly refusal: string | undefined;
   /** The instance that the data are of. */
   readonly original: Stored<Instance> | undefined;
   readonly safetyBackup: Stored<Backup> | undefined;
@@ -89,6 +92,7 @@ export async function observeRestore<Instance extends KubeObject>(
     backup,
     store: context.get(BackupStore, storeName, namespace),
     target,
+    refusal: refusalOf(restore, target, context, engine),
     original: context.get(engine.kind, instance.name, namespace),
     safetyBackup: context.get(Backup, safetyBackupName(restore), namespace),
     transfer:
@@ -121,13 +125,46 @@ async function observeTarget<Instance extends KubeObject>(
   return { object, uid: object.metadata.uid, state: engine.state(object), mark: restoreMarkOf(object) };
 }
 
+function refusalOf<Instance extends KubeObject>(
+  restore: Stored<Restore>,
+  target: SeenInstance<Instance> | undefined,
+  context: ReconcileContext,
+  engine: EngineControl<Instance>,
+): string | undefined {
+  if (target !== undefined) return engine.refusal?.(target.object);
+  if (restore.spec.newInstance === undefined) return undefined;
+  const original = context.get(engine.kind, restore.spec.instance.name, restore.metadata.namespace);
+  try {
+    return engine.refusal?.(createdInstance(restore, original, engine));
+  } catch (error) {
+    // The fields that the new instance lacks.
+    if (isSetpointError(error)) return error.message;
+    throw error;
+  }
+}
+
+/** The instance that a restore creates: its spec over that of the original. */
+export function createdInstance<Instance extends KubeObject>(
+  { metadata, spec }: Stored<Restore>,
+  original: Stored<Instance> | undefined,
+  engine: EngineControl<Instance>,
+): Instance {
+  // Every kind of instance has a spec; the engine knows its fields.
+  const before = (original as { readonly spec?: object } | undefined)?.spec ?? {};
+  return engine.newInstance(spec.newInstance?.name ?? "", metadata.namespace ?? "", {
+    ...before,
+    ...spec.newInstance?.spec,
+  });
+}
+
 function claimOf<Instance extends KubeObject>(
   restore: Stored<Restore>,
   target: SeenInstance<Instance> | undefined,
   context: ReconcileContext,
   engine: EngineControl<Instance>,
 ): Stored<PersistentVolumeClaim> | undefined {
-  if (target === undefined || restore.status === undefined) return undefined;
+  if (target === undefined || restore.status === undefined || engine.refusal?.(target.object) !== undefined)
+    return undefined;
   const { claim } = engine.dataFolder(target.object, restoreIdOf(restore), dataFolderPaths);
   return context.get(PersistentVolumeClaim, claim.metadata.name ?? "", restore.metadata.namespace);
 }

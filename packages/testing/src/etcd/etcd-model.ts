@@ -1,9 +1,11 @@
 /** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
-import { type Host, sleep } from "@setpoint/host";
+import { type Host, sleep, stackless } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
+import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
+import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
 import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
 
 /** etcd refuses membership changes until all voters have been connected for this long. */
@@ -52,7 +54,11 @@ export class EtcdModel implements ProgramModel {
   /** The last process of each member that has ever had data, by its ID. */
   readonly #lives = new Map<string, EtcdMember>();
   readonly #forced: string[] = [];
+  /** IDs of clusters that began with a snapshot, beside the one from before. */
+  readonly #restored = new Set<string>();
   #surprisedMs = -Infinity;
+  /** Whether an actor may stop all members, as a restore in place does. */
+  mayStopAll = false;
 
   /** Members that went on alone from a cluster of several, in order. */
   get forced(): readonly string[] {
@@ -95,6 +101,7 @@ export class EtcdModel implements ProgramModel {
   }
 
   start(launch: Launch): Program {
+    if (launch.command[1] === "snapshot") return restoreSnapshot(launch, (clusterId) => this.#restored.add(clusterId));
     const options = parseEtcdArguments(launch.command);
     const network: EtcdNetwork = {
       at: (peerUrl) => this.#byHost.get(hostOf(peerUrl)),
@@ -149,7 +156,7 @@ export class EtcdModel implements ProgramModel {
   async position(endpoint: string): Promise<Pick<SimulatedMemberStatus, "raftIndex" | "revision">> {
     await this.#travel();
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
+    if (member?.hasData !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
     return { raftIndex: member.data.index, revision: member.data.revision };
   }
 
@@ -240,6 +247,17 @@ export class EtcdModel implements ProgramModel {
     leading(this.#at(endpoint)).group.propose({ kind: "disarm" });
   }
 
+  /** What an agent gets from the first endpoint that answers. */
+  snapshot(endpoints: readonly string[]): SimulatedSnapshot {
+    const hosts = endpoints.map(hostOf);
+    const member = hosts
+      .map((host) => this.#byHost.get(host) ?? this.#processes.get(host))
+      .find((each) => each?.isServing);
+    if (member === undefined) throw new Error(`no member answers at ${endpoints.join(", ")}`);
+    const { data } = leading(member);
+    return { data: snapshotText(data), position: String(data.revision), engineVersion: member.version };
+  }
+
   /** What a linearizable read of all keys shows. */
   async keys(endpoint: string): Promise<ReadonlyMap<string, string>> {
     await this.#travel();
@@ -265,7 +283,7 @@ export class EtcdModel implements ProgramModel {
   /** The member that answers at an endpoint. */
   #at(endpoint: string): EtcdMember {
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
+    if (member?.isServing !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
     return member;
   }
 
@@ -293,7 +311,7 @@ export class EtcdModel implements ProgramModel {
     const { clusterId, memberId } = member.data;
     this.#lives.set(memberId, member);
     const known = this.#clusterIds.get(token);
-    if (known !== undefined && known !== clusterId)
+    if (known !== undefined && known !== clusterId && !this.#restored.has(known) && !this.#restored.has(clusterId))
       this.violations.push(`${member.name} started a second cluster: ${clusterId} beside ${known}`);
     this.#clusterIds.set(token, known ?? clusterId);
   }
@@ -301,7 +319,7 @@ export class EtcdModel implements ProgramModel {
   #stopping({ launch }: EtcdMember, violation: string | undefined): void {
     const isForgiven = this.#forgiven.delete(launch.podName);
     const isSurprise = this.#hostOrThrow().clock.monotonic() - this.#surprisedMs < momentMs;
-    if (violation !== undefined && !isForgiven && !isSurprise) this.violations.push(violation);
+    if (violation !== undefined && !this.mayStopAll && !isForgiven && !isSurprise) this.violations.push(violation);
   }
 
   /** Two halves that both serve are worse than a cluster that waits; and the one that goes on must have the most. */
@@ -330,7 +348,7 @@ function leading(member: EtcdMember): { readonly data: EtcdData; readonly group:
 }
 
 function refusal(message: string): EtcdRefusal {
-  return new EtcdRefusal(message);
+  return stackless(() => new EtcdRefusal(message));
 }
 
 function recordOf(data: EtcdData, id: string): MemberRecord {

@@ -1,5 +1,5 @@
 /** Discovery in its second form: everything in two documents (`apidiscovery.k8s.io/v2`). */
-import { type ApiRequest, deepFreeze } from "@setpoint/apimachinery";
+import { type ApiRequest, deepEqual, deepFreeze } from "@setpoint/apimachinery";
 import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { acceptsType, parseAccept } from "./accept.ts";
 import { contentHash } from "./etag.ts";
@@ -38,8 +38,17 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): Json {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
-    items: groups.map(groupItem),
+    items: groups.map(sharedGroup),
   };
+}
+
+const groupItems = new WeakMap<ServedGroup, Json>();
+
+/** Made once for a group: all servers of a process share those of the built-in resources. */
+function sharedGroup(group: ServedGroup): Json {
+  let item = groupItems.get(group);
+  if (item === undefined) groupItems.set(group, (item = deepFreeze(groupItem(group))));
+  return item;
 }
 
 function groupItem({ group, versions }: ServedGroup): Json {
@@ -47,10 +56,19 @@ function groupItem({ group, versions }: ServedGroup): Json {
     metadata: group === "" ? {} : { name: group },
     versions: versions.map(({ version, resources }) => ({
       version,
-      resources: resources.map(resourceItem),
+      resources: resources.map(sharedItem),
       freshness: "Current",
     })),
   };
+}
+
+const items = new WeakMap<ResourceDefinition, Json>();
+
+/** Made once for a definition: all servers of a process share those of the built-in kinds. */
+function sharedItem(definition: ResourceDefinition): Json {
+  let item = items.get(definition);
+  if (item === undefined) items.set(definition, (item = deepFreeze(resourceItem(definition))));
+  return item;
 }
 
 /** A document and its entity tag. */
@@ -59,10 +77,24 @@ export interface Aggregated {
   readonly etag: string;
 }
 
-/** The document for these groups. */
+/**
+ * Documents of one process that are kept: of servers that serve the same kinds, as the worlds of a test do.
+ */
+const documentsMax = 8;
+const documents: Aggregated[] = [];
+
+/**
+ * The document for these groups; the same one for servers that serve the same, since its tag costs more than
+ * itself.
+ */
 export function aggregatedDocument(groups: readonly ServedGroup[]): Aggregated {
   const body = groupDiscoveryList(groups);
-  return { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
+  const known = documents.find((each) => deepEqual(each.body, body));
+  if (known !== undefined) return known;
+  const made = { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
+  documents.unshift(made);
+  documents.length = Math.min(documents.length, documentsMax);
+  return made;
 }
 
 function resourceItem(definition: ResourceDefinition): Json {

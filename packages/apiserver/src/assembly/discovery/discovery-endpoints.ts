@@ -179,9 +179,9 @@ class DiscoveryTable extends Map<string, Endpoint> {
   }
 
   #current(): readonly ServedGroup[] {
-    const { definitions } = this.#options.registry;
+    const { builtin, custom, definitions } = this.#options.registry;
     if (definitions !== this.#definitions) {
-      this.#groups = listServedGroups(definitions);
+      this.#groups = listServedGroups(builtin, custom);
       this.#aggregated.clear();
       this.#definitions = definitions;
     }

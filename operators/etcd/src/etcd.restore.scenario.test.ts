@@ -1,0 +1,169 @@
+/** Backups and restores of etcd clusters in the simulated world. */
+import { Backup, BackupStore, Restore } from "@setpoint/data-service";
+import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
+import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
+import { describe, expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { etcdOperator } from "./etcd-operator.ts";
+import { claims, cluster } from "./testing/etcd-stage.ts";
+import { simulatedGateway } from "./testing/simulated-gateway.ts";
+
+interface Stage {
+  readonly world: World;
+  readonly etcd: EtcdModel;
+  readonly transfers: TransferModel;
+}
+
+const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" };
+const source = { instance, source: { backup: "first" } };
+
+/** A cluster whose key "a" was 1 in the backup and is 2 now. */
+async function setUp(seed: number): Promise<Stage> {
+  const etcd = new EtcdModel();
+  // A restore in place stops all members on purpose.
+  etcd.mayStopAll = true;
+  const transfers = new TransferModel({
+    etcd: (from) => etcd.snapshot((from as { readonly endpoints: readonly string[] }).endpoints),
+  });
+  const world = await simulate({
+    seed,
+    models: [etcd, transfers],
+    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage)],
+  });
+  await world.apply(
+    PersistentVolumeClaim({
+      name: "vault",
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    }),
+  );
+  await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
+  await world.apply(cluster("orders", claims));
+  await world.settled();
+  const stage = { world, etcd, transfers };
+  await put(stage, "1");
+  await world.apply(Backup({ name: "first", spec: { instance, store: "vault" } }));
+  await world.settled();
+  expect((await world.get(Backup, "first")).status).toMatchObject({ phase: "Succeeded", engineVersion: "3.4.23" });
+  await put(stage, "2");
+  return stage;
+}
+
+async function put({ world, etcd }: Stage, value: string): Promise<void> {
+  await world.wait(etcd.put(endpoint(etcd, "orders"), "a", value));
+}
+
+function endpoint(etcd: EtcdModel, name: string): string {
+  const [member] = etcd.members(name).filter(({ isServing }) => isServing);
+  return `http://${member?.launch.podIp}:2379`;
+}
+
+async function keysOf({ world, etcd }: Stage, name: string): Promise<object> {
+  return Object.fromEntries(await world.wait(etcd.keys(endpoint(etcd, name))));
+}
+
+const statusOf = async ({ world }: Stage): Promise<Restore["status"]> => (await world.get(Restore, "back")).status;
+const volumes = async ({ world }: Stage): Promise<readonly string[]> =>
+  (await world.list(PersistentVolumeClaim)).map(({ metadata }) => metadata.name).filter((name) => name !== "vault");
+
+describe("a restore of etcd", () => {
+  test("into a new cluster has the keys, a cluster ID of its own and all members", async () => {
+    const stage = await setUp(1);
+    const { world, etcd } = stage;
+    await using _ = world;
+    await world.apply(Restore({ name: "back", spec: { ...source, newInstance: { name: "copy" } } }));
+    await world.settled();
+    expect(await statusOf(stage)).toMatchObject({ phase: "Succeeded" });
+    expect(await keysOf(stage, "copy")).toEqual({ a: "1" });
+    expect(await keysOf(stage, "orders")).toEqual({ a: "2" });
+    const [before, after] = [await world.get(EtcdCluster, "orders"), await world.get(EtcdCluster, "copy")];
+    expect(after.status).toMatchObject({ phase: "Running", size: 3, readyMembers: 3 });
+    expect(after.status?.clusterID).not.toBe(before.status?.clusterID);
+    expect(etcd.violations).toEqual([]);
+    await world.expectQuiet();
+  });
+
+  test("into a cluster without volumes is refused before anything is created", async () => {
+    const stage = await setUp(2);
+    const { world } = stage;
+    await using _ = world;
+    const from = (await world.get(Backup, "first")).status?.object ?? "";
+    await world.apply(
+      Restore({
+        name: "back",
+        spec: {
+          instance: { ...instance, name: "gone" },
+          source: { stored: { store: "vault", object: from } },
+          newInstance: { name: "copy", spec: { size: 3, version: "3.4.23" } },
+        },
+      }),
+    );
+    await world.settled();
+    expect((await statusOf(stage))?.message).toContain("no volumeClaimTemplate");
+    expect((await world.list(EtcdCluster)).length).toBe(1);
+  });
+
+  test("in place replaces the data of all members, and keeps the volumes from before", async () => {
+    const stage = await setUp(3);
+    const { world, etcd } = stage;
+    await using _ = world;
+    const before = (await world.get(EtcdCluster, "orders")).status?.clusterID;
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {}, keepPreviousFor: "1h" } }));
+    await world.settled();
+    expect(await statusOf(stage)).toMatchObject({ phase: "Succeeded", safetyBackup: "back-safety" });
+    expect(await keysOf(stage, "orders")).toEqual({ a: "1" });
+    expect((await world.get(EtcdCluster, "orders")).status?.clusterID).not.toBe(before);
+    expect((await volumes(stage)).length).toBe(6);
+    await world.delete(Restore, "back");
+    await world.settled();
+    expect((await volumes(stage)).length).toBe(3);
+    await world.expectQuiet();
+    expect(etcd.violations).toEqual([]);
+    expect((await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("orders-")).length).toBe(3);
+  });
+
+  test("in place goes back to the members from before when the data are damaged after the stop", async () => {
+    const stage = await setUp(4);
+    const { world, transfers } = stage;
+    await using _ = world;
+    const before = (await world.get(EtcdCluster, "orders")).status?.clusterID;
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.until("it prepares", async () => (await statusOf(stage))?.phase === "Preparing");
+    transfers.vault.damage();
+    await world.settled();
+    expect((await statusOf(stage))?.message).toContain("the instance runs on its previous data");
+    expect(await keysOf(stage, "orders")).toEqual({ a: "2" });
+    expect((await world.get(EtcdCluster, "orders")).status?.clusterID).toBe(before);
+    expect((await volumes(stage)).length).toBe(3);
+    await world.expectQuiet();
+  });
+
+  test("in place goes back also when the restored members have started", async () => {
+    const stage = await setUp(5);
+    const { world } = stage;
+    await using _ = world;
+    const before = (await world.get(EtcdCluster, "orders")).status?.clusterID;
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.until("it starts", async () => (await statusOf(stage))?.phase === "Starting");
+    await world.run(800);
+    await world.delete(Restore, "back");
+    await world.settled();
+    const isBack = (await world.get(EtcdCluster, "orders")).status?.clusterID === before;
+    expect(await keysOf(stage, "orders")).toEqual({ a: isBack ? "2" : "1" });
+    expect((await volumes(stage)).length).toBe(3);
+    await world.expectQuiet();
+  });
+
+  test("in place does the same although the operator dies after each of its writes", async () => {
+    for (let write = 1; write <= 60; write += 5) {
+      const stage = await setUp(6);
+      const { world, etcd } = stage;
+      await using _ = world;
+      world.crashOperatorAt(world.operatorWrites + write, "after");
+      await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+      await world.settled();
+      expect(await statusOf(stage)).toMatchObject({ phase: "Succeeded" });
+      expect(await keysOf(stage, "orders")).toEqual({ a: "1" });
+      expect(etcd.violations).toEqual([]);
+    }
+  });
+});

@@ -104,7 +104,7 @@ const jsonInputs: readonly WorstInput[] = [
   post(
     "object of 2 MB",
     `${head},"annotations":{"a":"${"x".repeat(200_000)}"}},"data":{"a":"${"x".repeat(1_800_000)}"}}`,
-    413,
+    422,
   ),
   post("annotations of 256 KiB and a byte", `${head},"annotations":{"a":"${"x".repeat(256 * 1024)}"}}}`, 422),
   post("a number of a million digits", `${head}},"x":${"9".repeat(1_000_000)}}`),

@@ -33,7 +33,11 @@ describe("a spec that cannot be had is refused by kubectl apply, with the field'
     ["size three", `size: three, ${version}`, 'spec.size in body must be of type integer: "string"'],
     ["no version", "size: 1", "spec.version: Required value"],
     ["version latest", "version: latest", 'spec.version: Invalid value: "latest": spec.version in body should match'],
-    ["version 2.3.8", "version: 2.3.8", 'spec.version: Invalid value: "2.3.8": supported versions are 3.4.x and 3.5.x'],
+    [
+      "version 2.3.8",
+      "version: 2.3.8",
+      'spec.version: Invalid value: "2.3.8": supported versions are 3.4.x, 3.5.x and 3.6.x',
+    ],
     [
       "a claim template without a size",
       `${version}, volumeClaimTemplate: {resources: {requests: {}}}`,

@@ -9,6 +9,13 @@ export const allowedOptions: readonly string[] = [
   "backend-batch-interval",
   "backend-batch-limit",
   "backend-bbolt-freelist-type",
+  // Without `experimental`, options of 3.6 and later.
+  "bootstrap-defrag-threshold-megabytes",
+  "compact-hash-check-enabled",
+  "compact-hash-check-time",
+  "compaction-batch-limit",
+  "compaction-sleep-interval",
+  "corrupt-check-time",
   "election-timeout",
   "experimental-bootstrap-defrag-threshold-megabytes",
   "experimental-compact-hash-check-enabled",
@@ -38,6 +45,9 @@ export const allowedOptions: readonly string[] = [
   "pre-vote",
   "quota-backend-bytes",
   "snapshot-count",
+  "warning-apply-duration",
+  "warning-unary-request-duration",
+  "watch-progress-notify-interval",
 ];
 
 /** Variables that an EtcdCluster may set: those of Go's runtime. `ETCD_…` would set options, `LD_…` would load other code. */

@@ -54,7 +54,7 @@ const spec = z.object({
       .max(versionLengthMax),
     {
       description: "The version of etcd. Members are upgraded one at a time, the leader last; there is no way back.",
-      rules: [rule("self.startsWith('3.4.') || self.startsWith('3.5.')", "supported versions are 3.4.x and 3.5.x")],
+      rules: [rule("self.matches('^3[.][456][.]')", "supported versions are 3.4.x, 3.5.x and 3.6.x")],
     },
   ),
   maintenanceWindows: maintenanceWindows.optional(),

@@ -7,7 +7,8 @@ import { type CatalogueVersion, type UpgradeRules, versionRefusal } from "@setpo
  */
 const rules: UpgradeRules = {
   engine: "etcd",
-  supportedMinors: ["3.4", "3.5"],
+  // No Debian suite has 3.6, so `setpoint up` cannot try it.
+  supportedMinors: ["3.4", "3.5", "3.6"],
   minorsSkipped: 0,
   patchDowngrade: false,
 };
@@ -18,6 +19,7 @@ const mayDiverge = "members may diverge after a crash under load (etcd issue 137
 export const etcdVersions: readonly CatalogueVersion[] = [
   { version: "3.4", released: "2019-08-30", deprecated: "2025-05-15", reason: "etcd 3.6 was released" },
   { version: "3.5", released: "2021-06-15" },
+  { version: "3.6", released: "2025-05-15" },
   { version: "3.5.0", released: "2021-06-15", withdrawn: "2022-03-31", reason: mayDiverge },
   { version: "3.5.1", released: "2021-10-15", withdrawn: "2022-03-31", reason: mayDiverge },
   { version: "3.5.2", released: "2022-02-01", withdrawn: "2022-03-31", reason: mayDiverge },
@@ -25,5 +27,14 @@ export const etcdVersions: readonly CatalogueVersion[] = [
 
 /** Why members of version `from` must not be brought to version `to`; undefined when they may. */
 export function upgradeRefusal(from: string, to: string, nowMs: number): string | undefined {
-  return versionRefusal(rules, etcdVersions, from, to, nowMs);
+  return versionRefusal(rules, etcdVersions, from, to, nowMs) ?? refusalOf36(from, to);
+}
+
+/** Earlier patches may keep removed members in their older store, and 3.6 would take those for members. */
+const patchBefore36 = 26;
+
+function refusalOf36(from: string, to: string): string | undefined {
+  const patch = /^3\.5\.(\d+)$/.exec(from)?.[1];
+  if (patch === undefined || !to.startsWith("3.6.") || Number(patch) >= patchBefore36) return undefined;
+  return `members run ${from}, and only 3.5.${patchBefore36} and later can be upgraded to 3.6: go to such a version first`;
 }

@@ -147,6 +147,27 @@ test(
   }),
 );
 
+test(
+  "a full outage in which a minority loses its volumes ends without a recovery",
+  scenario(207, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const writer = startWriter(stage);
+    await world.run(seconds(10));
+    world.stopOperator();
+    const [lost = ""] = memberNames(stage);
+    await world.loseVolume(`data-${lost}`);
+    world.killAll();
+    await world.restartOperator();
+    await world.settled({ within: minutes(10) });
+    expect(etcd.forced).toEqual([]);
+    expect(memberNames(stage)).not.toContain(lost);
+    await expectHealthy(stage);
+    await expectNothingLost(world, writer);
+    writer.stop();
+  }),
+);
+
 test("an operator that ends at any write goes on with the recovery where it was", async () => {
   for (let nth = 1, writes = Infinity; nth <= writes; nth++) {
     const stage = await setUp(206);

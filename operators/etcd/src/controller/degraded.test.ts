@@ -81,3 +81,15 @@ describe("Degraded", () => {
     });
   });
 });
+
+test("a split brain names the members of each cluster", () => {
+  const other = c();
+  const stranger = { ...other, status: other.status && { ...other.status, clusterId: "c2" } };
+  const situated = seen([a(), b(), stranger], { clusterIds: ["c1", "c2"] });
+  const { reason, message } = degraded(situated, "Failed", {
+    now: "2026-01-01T00:00:00Z",
+    since: "2026-01-01T00:00:00Z",
+  });
+  expect(reason).toBe("SplitBrain");
+  expect(message).toBe("Members belong to different clusters: c1 (a, b) and c2 (c)");
+});

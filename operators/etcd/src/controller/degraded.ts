@@ -24,11 +24,22 @@ export function degraded(seen: Seen, phase: Status["phase"], { outdated }: StepF
 
 type Trouble = Pick<ConditionInit, "reason" | "message">;
 
-function wholeTrouble({ serviceTaken, clusterIds }: Seen): Trouble | undefined {
+/** Which members are in which cluster: a person has to decide between them. */
+function clustersText({ clusterIds, members }: Seen): string {
+  return clusterIds
+    .map((id) => {
+      const names = members.filter(({ status }) => status?.clusterId === id).map(({ name }) => name);
+      return `${id} (${names.join(", ")})`;
+    })
+    .join(" and ");
+}
+
+function wholeTrouble(seen: Seen): Trouble | undefined {
+  const { serviceTaken, clusterIds } = seen;
   if (serviceTaken !== undefined)
     return { reason: "ServiceNameTaken", message: `Service "${serviceTaken}" belongs to another owner` };
   if (clusterIds.length > 1)
-    return { reason: "SplitBrain", message: `Members report the cluster IDs ${clusterIds.join(", ")}` };
+    return { reason: "SplitBrain", message: `Members belong to different clusters: ${clustersText(seen)}` };
   return undefined;
 }
 

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { upgradeRefusal } from "./etcd-version.ts";
+
+const nowMs = Date.parse("2026-01-01T00:00:00Z");
+
+test.each([
+  ["3.4.23", "3.5.16", undefined],
+  ["3.5.16", "3.5.26", undefined],
+  ["3.5.26", "3.6.4", undefined],
+  ["3.5.16", "3.6.4", "only 3.5.26 and later can be upgraded to 3.6"],
+  ["3.4.23", "3.6.4", "may not jump over a minor version"],
+  ["3.6.4", "3.5.30", "cannot be downgraded"],
+  ["3.6.4", "3.7.0", "version 3.7.0 is not supported"],
+])("upgradeRefusal() from %s to %s is %s", (from, to, why) => {
+  if (why === undefined) expect(upgradeRefusal(from, to, nowMs)).toBeUndefined();
+  else expect(upgradeRefusal(from, to, nowMs)).toContain(why);
+});

@@ -75,42 +75,39 @@ const report: WhyReport = {
 test("setpoint why says in sentences why an object ran, what was done, what is waited for and until when", () => {
   expect(whyText(report, nowMs)).toBe(`Candy default/lolly, reconciled by the controller "candy"
 
-It waits since 30 s ago: the sugar is still hot. It runs again in 90 s, or when something changes.
+Waiting for 30 s: the sugar is still hot. Next run in 90 s, or at the next change.
 
-It ran 30 s ago and took 12 ms (r2), because
+Last run 30 s ago, took 12 ms (r2), because
   Candy default/lolly was changed by kubectl-edit, 31 s ago
-  ConfigMap default/lolly-mint was added by this operator itself, for default/lolly, 31 s ago
+  ConfigMap default/lolly-mint was added by this operator, for default/lolly, 31 s ago
   and of 1 more changes
-It wrote
+Writes:
   PATCH default/configmaps/lolly-lime → 201
   refused: PATCH default/candies/lolly/status → 409
-It said: the sugar is still hot
+Result: the sugar is still hot
 
 Before that:
-  9 min ago: at the start or by time; no write
+  9 min ago: at the start or at its requeue time; no write
 
-Its conditions:
+Conditions:
   Ready is False for 10 min (Cooling: two of three)
 `);
 });
 
 test.each([
-  [{ state: "idle" }, "It is at rest: only a change will wake it."],
-  [{ state: "idle", isPresent: false }, "Nothing is to be done: it is reconciled as soon as it is there."],
-  [{ state: "running", since: "2026-01-01T00:09:50Z" }, "It is being reconciled, for 10 s."],
+  [{ state: "idle" }, "Idle. Next run at the next change."],
+  [{ state: "idle", isPresent: false }, "Nothing to do until the object exists."],
+  [{ state: "running", since: "2026-01-01T00:09:50Z" }, "Reconciling for 10 s."],
   [
     { state: "settling", since: "2026-01-01T00:09:50Z" },
-    "Its run has ended; it waits until the cache shows what it has written, for 10 s.",
+    "Waiting for 10 s until the cache shows the writes of the last run.",
   ],
-  [{ state: "standby" }, "This process stands by: another one leads and knows more."],
-  [{ state: "elsewhere" }, "Another member of the group owns this object: ask that one."],
-  [
-    { state: "delayed", failures: 3 },
-    "The last 3 runs in a row failed: the sugar is still hot. It is tried again in 90 s.",
-  ],
-  [{ held: "it is paused by an annotation" }, "It is held back: it is paused by an annotation"],
-  [{ otherControllers: ["taster"] }, "It is reconciled by others too: ask with --controller taster."],
-  [{ runs: [] }, "Its last run is not remembered: it was before 2026-01-01T00:00:00Z, or in another process."],
+  [{ state: "standby" }, "This process is a standby. Ask the leader."],
+  [{ state: "elsewhere" }, "Another shard owns this object. Ask that process."],
+  [{ state: "delayed", failures: 3 }, "The last 3 runs in a row failed: the sugar is still hot. Next retry in 90 s."],
+  [{ held: "it is paused by an annotation" }, "Held: it is paused by an annotation"],
+  [{ otherControllers: ["taster"] }, "Other controllers reconcile it too; use --controller taster."],
+  [{ runs: [] }, "Its last run is not in memory: it was before 2026-01-01T00:00:00Z, or in another process."],
   [{ askedFor: { kind: "ConfigMap", name: "lolly-mint" } }, "ConfigMap lolly-mint belongs to it."],
 ] as const)("setpoint why tells %j apart", (part, sentence) => {
   expect(whyText({ ...report, ...part }, nowMs)).toContain(sentence);

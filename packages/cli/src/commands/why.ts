@@ -1,4 +1,4 @@
-/** `setpoint why`: asks a running operator why it did what it did to an object, and says it in sentences. */
+/** `setpoint why`: asks a running operator for the causes, writes and state of an object, and prints them. */
 import { parseArgs } from "node:util";
 import { SetpointError } from "@setpoint/apimachinery";
 import type { WhyCause, WhyReport, WhyRun } from "setpoint/process";
@@ -13,7 +13,7 @@ export const why: Command = {
   usage:
     "why KIND NAME [-n NS] [--cluster NAME] [--controller NAME] [--pod NS/POD | --url URL] [--token TOKEN] [--json]",
   summary:
-    "Say why an operator reconciled an object, what it did and what it waits for. The operator is asked in its --pod, or at --url (default: every `setpoint run` on this machine).",
+    "Explain why an operator reconciled an object, what it did and what it waits for. Asks the operator in --pod, or at --url (default: every `setpoint run` on this machine).",
   async run(args, output) {
     const text = { type: "string" } as const;
     const options = {
@@ -52,7 +52,7 @@ export function whyText(report: WhyReport, nowMs: number): string {
   const parts = [
     heading(report),
     stateSentence(report, nowMs),
-    ...(report.held === undefined ? [] : [`It is held back: ${report.held}`]),
+    ...(report.held === undefined ? [] : [`Held: ${report.held}`]),
     ...pendingLines(report, nowMs),
     last === undefined ? forgotten(report) : runText(last, nowMs),
     ...(earlier.length === 0
@@ -73,11 +73,11 @@ function heading({ object, controller, otherControllers, cluster, askedFor, isPr
   const whose = askedFor === undefined ? "" : `\n${askedFor.kind} ${askedFor.name} belongs to it.`;
   const absent = isPresent
     ? ""
-    : "\nThe operator sees no such object: it is gone, or outside of its namespaces or selector.";
+    : "\nThe operator has no such object in its cache: it is deleted, or outside of the operator's namespaces or selector.";
   const others =
     otherControllers === undefined
       ? ""
-      : `\nIt is reconciled by others too: ask with ${otherControllers.map((each) => `--controller ${each}`).join(", ")}.`;
+      : `\nOther controllers reconcile it too; use ${otherControllers.map((each) => `--controller ${each}`).join(", ")}.`;
   return `${object.kind} ${nameOf(object)}${where}, reconciled by the controller "${controller}"${others}${whose}${absent}`;
 }
 
@@ -86,25 +86,25 @@ function stateSentence({ state, since, until, failures, runs, isPresent }: WhyRe
   const tail = reason === undefined ? "" : `: ${reason}`;
   switch (state) {
     case "running":
-      return `It is being reconciled${ago(since, nowMs, ", for ")}.`;
+      return `Reconciling${ago(since, nowMs, " for ")}.`;
     case "settling":
-      return `Its run has ended; it waits until the cache shows what it has written${ago(since, nowMs, ", for ")}.`;
+      return `Waiting${ago(since, nowMs, " for ")} until the cache shows the writes of the last run.`;
     case "ready":
-      return `It waits for a free worker${ago(since, nowMs, ", for ")}.`;
+      return `Waiting${ago(since, nowMs, " for ")} for a free worker.`;
     case "delayed":
       return failures > 0
-        ? `The last ${failures === 1 ? "run" : `${failures} runs in a row`} failed${tail}. It is tried again ${inTime(until, nowMs)}.`
-        : `It waits since ${ago(since, nowMs, "")} ago${tail}. It runs again ${inTime(until, nowMs)}, or when something changes.`;
+        ? `The last ${failures === 1 ? "run" : `${failures} runs in a row`} failed${tail}. Next retry ${inTime(until, nowMs)}.`
+        : `Waiting for ${ago(since, nowMs, "")}${tail}. Next run ${inTime(until, nowMs)}, or at the next change.`;
     case "standby":
-      return "This process stands by: another one leads and knows more.";
+      return "This process is a standby. Ask the leader.";
     case "elsewhere":
-      return "Another member of the group owns this object: ask that one.";
+      return "Another shard owns this object. Ask that process.";
     case "idle":
       return runs[0]?.result === "error"
-        ? `It failed${tail}. Only a change will wake it.`
+        ? `Failed${tail}. Next run at the next change.`
         : isPresent
-          ? "It is at rest: only a change will wake it."
-          : "Nothing is to be done: it is reconciled as soon as it is there.";
+          ? "Idle. Next run at the next change."
+          : "Nothing to do until the object exists.";
   }
 }
 
@@ -115,35 +115,35 @@ function pendingLines({ pending }: WhyReport, nowMs: number): readonly string[] 
 
 function forgotten({ rememberedSince }: WhyReport): string {
   return rememberedSince === undefined
-    ? "Nothing has been reconciled by this process yet."
-    : `Its last run is not remembered: it was before ${rememberedSince}, or in another process.`;
+    ? "This process has not reconciled anything yet."
+    : `Its last run is not in memory: it was before ${rememberedSince}, or in another process.`;
 }
 
 function runText(run: WhyRun, nowMs: number): string {
-  const took = run.durationMs === undefined ? "and has not ended" : `and took ${run.durationMs} ms`;
-  const lines = [`It ran ${ago(run.startedAt, nowMs, "")} ago ${took} (${run.reconcileID}), because`];
-  if (run.causes.length === 0) lines.push("  it was there when the operator began, or its time had come");
+  const took = run.durationMs === undefined ? "still running" : `took ${run.durationMs} ms`;
+  const lines = [`Last run ${ago(run.startedAt, nowMs, "")} ago, ${took} (${run.reconcileID}), because`];
+  if (run.causes.length === 0) lines.push("  the operator started, or its requeue time was reached");
   for (const cause of run.causes) lines.push(`  ${causeText(cause, nowMs)}`);
   if (run.moreCauses > 0) lines.push(`  and of ${run.moreCauses} more changes`);
   lines.push(...writeLines(run));
-  if (run.result === "error") lines.push(`It ended with an error: ${run.reason ?? "unknown"}`);
-  else if (run.reason !== undefined) lines.push(`It said: ${run.reason}`);
+  if (run.result === "error") lines.push(`Error: ${run.reason ?? "unknown"}`);
+  else if (run.reason !== undefined) lines.push(`Result: ${run.reason}`);
   return lines.join("\n");
 }
 
 function writeLines({ writes, moreWrites }: WhyRun): readonly string[] {
-  if (writes.length === 0) return ["It wrote nothing."];
+  if (writes.length === 0) return ["No writes."];
   const outcomes = { done: "", refused: "refused: ", unknown: "no answer: " };
   const lines = writes.map(({ method, path, outcome, status }) => {
     const code = status === undefined ? "" : ` → ${status}`;
     return `  ${outcomes[outcome]}${method} ${shortPath(path)}${code}`;
   });
-  return ["It wrote", ...lines, ...(moreWrites === 0 ? [] : [`  and ${moreWrites} more`])];
+  return ["Writes:", ...lines, ...(moreWrites === 0 ? [] : [`  and ${moreWrites} more`])];
 }
 
 function runLine({ startedAt, causes, result, reason, writes, moreWrites }: WhyRun, nowMs: number): string {
   const [first] = causes;
-  const because = first === undefined ? "at the start or by time" : causeText(first, nowMs, false);
+  const because = first === undefined ? "at the start or at its requeue time" : causeText(first, nowMs, false);
   const count = writes.length + moreWrites;
   const wrote = count === 0 ? "no write" : count === 1 ? "1 write" : `${count} writes`;
   const end = result === "error" ? `, failed: ${reason ?? ""}` : reason === undefined ? "" : `, ${reason}`;
@@ -156,12 +156,8 @@ function causeText(
   withTime = true,
 ): string {
   const who =
-    ownRun === undefined
-      ? writer === undefined
-        ? ""
-        : ` by ${writer}`
-      : ` by this operator itself, for ${ownRun.object}`;
-  const what = change === "enqueued" ? "was asked for" : `was ${change}`;
+    ownRun === undefined ? (writer === undefined ? "" : ` by ${writer}`) : ` by this operator, for ${ownRun.object}`;
+  const what = change === "enqueued" ? "was requested" : `was ${change}`;
   return `${kind} ${nameOf({ namespace, name })} ${what}${who}${withTime ? `, ${ago(at, nowMs, "")} ago` : ""}`;
 }
 
@@ -171,7 +167,7 @@ function conditionLines({ conditions }: WhyReport, nowMs: number): readonly stri
     const why = [reason, message].filter((each) => each !== undefined && each !== "").join(": ");
     return `  ${type} is ${status}${ago(lastTransitionTime, nowMs, " for ")}${why === "" ? "" : ` (${why})`}`;
   });
-  return [`Its conditions:\n${lines.join("\n")}`];
+  return [`Conditions:\n${lines.join("\n")}`];
 }
 
 function shortPath(path: string): string {

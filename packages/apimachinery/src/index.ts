@@ -82,7 +82,7 @@ export { createMergePatch, mergePatch, mergedPatch } from "./merge-patch.ts";
 export type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
 export { createLabelRequirement, formatRequirement, matchesRequirement } from "./label-requirement.ts";
 export type { LabelSelectorExpression, LabelSelectorObject } from "./label-selector.ts";
-export { LabelSelector, labelSelectorOf, parseLabelSelector } from "./label-selector.ts";
+export { LabelSelector, labelSelectorOf, matchesLabelSelector, parseLabelSelector } from "./label-selector.ts";
 export type { FieldRequirement, FieldSelector } from "./field-selector.ts";
 export { formatFieldSelector, matchesFields, parseFieldSelector } from "./field-selector.ts";
 export type { ShardField, ShardRange, ShardSelector } from "./shard-selector.ts";

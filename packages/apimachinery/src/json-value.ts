@@ -15,14 +15,12 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((value, index) => deepEqual(value, b[index]));
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const keys = definedKeys(a);
-  return (
-    keys.length === definedKeys(b).length && keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]))
-  );
+  return hasAllOf(a, b) && Object.keys(b).every((key) => b[key] === undefined || Object.hasOwn(a, key));
 }
 
-function definedKeys(object: JsonObject): readonly string[] {
-  return Object.keys(object).filter((key) => object[key] !== undefined);
+/** Whether `b` has all keys of `a`, with equal values. */
+function hasAllOf(a: JsonObject, b: JsonObject): boolean {
+  return Object.keys(a).every((key) => deepEqual(a[key], Object.hasOwn(b, key) ? b[key] : undefined));
 }
 
 /** A mutable copy of a JSON value; keys whose value is undefined are left out. */
@@ -35,7 +33,7 @@ function cloned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(cloned);
   if (!isJsonObject(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const [key, child] of Object.entries(value)) if (child !== undefined) setOwn(copy, key, cloned(child));
+  for (const key of Object.keys(value)) if (value[key] !== undefined) setOwn(copy, key, cloned(value[key]));
   return copy;
 }
 

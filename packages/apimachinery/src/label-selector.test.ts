@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LabelSelector, labelSelectorOf, parseLabelSelector } from "./label-selector.ts";
+import { LabelSelector, labelSelectorOf, matchesLabelSelector, parseLabelSelector } from "./label-selector.ts";
 
 const web = { app: "web", tier: "front", gen: "7" };
 
@@ -80,4 +80,21 @@ test("a spec's selector joins labels and expressions", () => {
 
 test("labels named like members of Object are ordinary labels", () => {
   expect(parseLabelSelector("!constructor").matches({})).toBe(true);
+});
+
+test.each([
+  [undefined, {}, false],
+  [{}, { any: "thing" }, true],
+  [{ matchLabels: { app: "web" } }, { app: "web", tier: "front" }, true],
+  [{ matchLabels: { app: "web" } }, { app: "db" }, false],
+  [{ matchLabels: { constructor: "a" } }, {}, false],
+  [{ matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }] }, { tier: "front" }, true],
+  [{ matchExpressions: [{ key: "tier", operator: "In", values: ["front"] }] }, {}, false],
+  [{ matchExpressions: [{ key: "tier", operator: "NotIn", values: ["front"] }] }, { tier: "front" }, false],
+  [{ matchExpressions: [{ key: "tier", operator: "NotIn", values: ["front"] }] }, {}, true],
+  [{ matchExpressions: [{ key: "tier", operator: "Exists" }] }, { tier: "" }, true],
+  [{ matchExpressions: [{ key: "tier", operator: "DoesNotExist" }] }, { tier: "" }, false],
+  [{ matchExpressions: [{ key: "tier", operator: "Gt", values: ["1"] }] }, { tier: "2" }, false],
+])("the selector %j matches the labels %j: %s", (selector, labels, matches) => {
+  expect(matchesLabelSelector(selector, labels)).toBe(matches);
 });

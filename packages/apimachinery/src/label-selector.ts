@@ -88,3 +88,37 @@ export function labelSelectorOf(object: LabelSelectorObject | undefined | null):
   }
   return new LabelSelector(requirements.sort(byKey));
 }
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Whether labels match the selector of a spec; an absent one matches nothing. For selectors that the server
+ * has validated: an operator that is none never matches. Controllers ask it for every selector of a namespace
+ * whenever a pod changes, and users choose how long selectors are, so it stops at the first requirement that
+ * does not hold.
+ */
+export function matchesLabelSelector(selector: LabelSelectorObject | undefined, labels: Labels): boolean {
+  if (selector === undefined) return false;
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  for (const key in matchLabels) if (labelOf(labels, key) !== matchLabels[key]) return false;
+  return matchExpressions.every((expression) => holds(expression, labelOf(labels, expression.key)));
+}
+
+function labelOf(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function holds({ operator, values = [] }: LabelSelectorExpression, value: string | undefined): boolean {
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return false;
+  }
+}

@@ -38,6 +38,8 @@ const decimalExponents: Readonly<Record<string, number>> = lookupTable({
 
 /** Exponents beyond this are refused; a quantity is capped at 2^63-1 anyway. */
 const exponentMax = 100;
+/** A body of megabytes could be one number, and arithmetic with it takes more than linear time. */
+const digitsMax = 1_000;
 /** Upstream caps quantities here, in whole units. */
 const nanosMax = (2n ** 63n - 1n) * nano;
 
@@ -53,6 +55,7 @@ export function parseQuantity(text: string | number): Quantity {
   if (match === null) throw invalidQuantity();
   const [, sign, whole = "", fraction = "", exponent, suffix = ""] = match;
   if (whole === "" && fraction === "") throw invalidQuantity();
+  if (whole.length + fraction.length > digitsMax) throw invalidQuantity();
   const digits = BigInt(`${whole}${fraction}` || "0");
   const scale = fraction.length;
   const isBinary = Object.hasOwn(binaryExponents, suffix);

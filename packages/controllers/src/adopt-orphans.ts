@@ -1,7 +1,6 @@
-import { apiVersionOf, type KubeObject, type LabelSelectorObject } from "@setpoint/apimachinery";
+import { matchesLabelSelector, apiVersionOf, type KubeObject, type LabelSelectorObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { ReconcileContext } from "@setpoint/runtime";
-import { matchesLabelSelector } from "./matches-selector.ts";
 
 /** Who adopts, and what its selector is. */
 export interface Adopter {

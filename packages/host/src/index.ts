@@ -13,5 +13,4 @@ export type { OpenTelemetryApi } from "./open-telemetry-tracer.ts";
 export { openTelemetryTracer } from "./open-telemetry-tracer.ts";
 export type { Random } from "./random.ts";
 export { formatUuid, randomSuffix } from "./random.ts";
-export { stackless } from "./stackless.ts";
 export type { Span, SpanAttributes, SpanOptions, Tracer } from "./tracer.ts";

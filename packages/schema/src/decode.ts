@@ -1,13 +1,13 @@
 /**
- * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and
- * checks JSON types. Every write of the API server runs this, so each schema is compiled once into closures,
- * only as deep as data has reached. A second, slower pass (`decode-report.ts`) locates errors.
+ * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and checks JSON
+ * types. Every write of the API server runs this.
  */
 import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
-import { findProblems, type JsonType, type WrongType } from "./decode-report.ts";
 import { isBase64 } from "./base64.ts";
+import { indexPath, keyPath } from "./field-path.ts";
 import { isIntegerOf } from "./integer-range.ts";
 import { isJsonObject } from "./json-object.ts";
+import { type JsonType, jsonTypeOf } from "./json-type.ts";
 import { hasImpliedMetadata, isEmbedded, propertySchema } from "./object-meta-schema.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 
@@ -27,6 +27,13 @@ export interface Decoded {
   readonly value: unknown;
   /** Paths like `spec.template.foo`, in the order of the input. */
   readonly unknownFields: string[];
+}
+
+interface WrongType {
+  readonly path: string;
+  readonly wanted: string;
+  readonly found: JsonType;
+  readonly value: unknown;
 }
 
 /** A value of a JSON type that its field cannot have. */
@@ -52,181 +59,87 @@ export function isDecodeError(error: unknown): error is DecodeError {
   return isSetpointError(error, "ERR_DECODE");
 }
 
-/** Copies `value`; the input is not changed. Throws `DecodeError`. */
+/** Copies `value`; the input is not changed. Throws `DecodeError` for the first value of a wrong type. */
 export function decode(schema: StructuralSchema, value: unknown, options: DecodeOptions): Decoded {
-  const state: State = { throws: options.wrongTypes !== "keep", failed: false, foundUnknown: false };
-  const decoded = rootDecoder(schema)(value, state);
-  if (!state.failed && (!state.foundUnknown || options.unknown === "prune"))
-    return { value: decoded, unknownFields: [] };
-  const { unknownFields, wrongType } = findProblems(schema, value, state.throws);
-  if (wrongType !== undefined) throw new DecodeError(wrongType);
-  return { value: decoded, unknownFields: options.unknown === "report" ? unknownFields : [] };
+  const isResource = hasImpliedMetadata(schema);
+  const root: StructuralSchema = isResource ? { ...schema, type: schema.type ?? "object" } : schema;
+  const walk = new DecodeWalk();
+  const decoded = walk.value(root, value, "", isResource, options.wrongTypes !== "keep");
+  return { value: decoded, unknownFields: options.unknown === "report" ? walk.unknownFields : [] };
 }
 
-interface State {
-  /** Whether wrong types fail here; always so inside metadata. */
-  throws: boolean;
-  failed: boolean;
-  foundUnknown: boolean;
-}
+class DecodeWalk {
+  readonly unknownFields: string[] = [];
 
-type Decoder = (value: unknown, state: State) => unknown;
-
-const rootDecoders = new WeakMap<StructuralSchema, Decoder>();
-const decoders = new WeakMap<StructuralSchema, Decoder>();
-
-function rootDecoder(schema: StructuralSchema): Decoder {
-  let decoder = rootDecoders.get(schema);
-  if (decoder === undefined) {
-    decoder = hasImpliedMetadata(schema) ? objectDecoder(schema, true) : decoderOf(schema);
-    rootDecoders.set(schema, decoder);
-  }
-  return decoder;
-}
-
-function decoderOf(schema: StructuralSchema): Decoder {
-  let decoder = decoders.get(schema);
-  if (decoder === undefined) {
-    decoder = compile(schema);
-    decoders.set(schema, decoder);
-  }
-  return decoder;
-}
-
-function compile(schema: StructuralSchema): Decoder {
-  if (schema["x-kubernetes-int-or-string"] === true) {
-    if (schema.format === undefined)
-      return scalarDecoder(schema, (value) => typeof value === "string" || typeof value === "number");
-    return scalarDecoder(schema, (value) => typeof value === "string" || isIntegerOf(schema.format, value));
-  }
-  switch (schema.type) {
-    case "object":
-      return objectDecoder(schema, isEmbedded(schema));
-    case "array":
-      return arrayDecoder(schema);
-    case "string":
-      return schema.format === "byte"
-        ? scalarDecoder(schema, isBase64)
-        : scalarDecoder(schema, (value) => typeof value === "string");
-    case "boolean":
-      return scalarDecoder(schema, (value) => typeof value === "boolean");
-    case "integer":
-      return scalarDecoder(schema, (value) => isIntegerOf(schema.format, value));
-    case "number":
-      return scalarDecoder(schema, (value) => typeof value === "number");
-    default:
-      // Without a type anything is allowed; named fields still have their schemas.
-      if (schema.properties === undefined && !isEmbedded(schema)) return cloneJson;
-      return looseDecoder(objectDecoder(schema, isEmbedded(schema)));
-  }
-}
-
-function looseDecoder(object: Decoder): Decoder {
-  return (value, state) => (isJsonObject(value) ? object(value, state) : cloneJson(value));
-}
-
-function scalarDecoder(schema: StructuralSchema, fits: (value: unknown) => boolean): Decoder {
-  return (value, state) => (fits(value) ? value : mismatch(schema, value, state));
-}
-
-/** Whether to keep a null depends on nullable and defaults, which the parent has checked. */
-function mismatch(_schema: StructuralSchema, value: unknown, state: State): unknown {
-  if (value === null) return null;
-  if (state.throws) state.failed = true;
-  return cloneJson(value);
-}
-
-function arrayDecoder(schema: StructuralSchema): Decoder {
-  const items = schema.items === undefined ? undefined : lazily(schema.items);
-  return (value, state) => {
-    if (!Array.isArray(value)) return mismatch(schema, value, state);
-    if (items === undefined) return cloneJson(value);
-    const copy: unknown[] = [];
-    const { plainType } = items;
-    for (const item of value) {
-      copy.push(item === null || typeof item === plainType ? item : items.decode(item, state));
-    }
-    return copy;
-  };
-}
-
-interface Child {
-  readonly dropsNull: boolean;
   /**
-   * Values of which `typeof` says this are taken as they are: most values are texts, and no decoder is called
-   * for them.
+   * `isResource`: the value is a whole object of the API, whose metadata the schema leaves out. `throws`: wrong
+   * types throw here, as they always do inside metadata. Whether to keep a null depends on nullable and
+   * defaults, which the parent has checked.
    */
-  readonly plainType: "string" | "boolean" | "number" | undefined;
-  decode: Decoder;
-}
+  value(schema: StructuralSchema, value: unknown, path: string, isResource: boolean, throws: boolean): unknown {
+    if (value === null) return null;
+    const wanted = wantedType(schema, value);
+    if (wanted !== undefined) {
+      if (throws) throw new DecodeError({ path, wanted, found: jsonTypeOf(value), value });
+      return cloneJson(value);
+    }
+    if (isJsonObject(value)) return this.#object(schema, value, path, isResource, throws);
+    return Array.isArray(value) ? this.#array(schema, value, path, throws) : value;
+  }
 
-function plainTypeOf({ type, format }: StructuralSchema): Child["plainType"] {
-  if (type === "string" && format === "byte") return undefined;
-  return type === "string" || type === "boolean" || type === "number" ? type : undefined;
-}
+  #array({ items }: StructuralSchema, array: readonly unknown[], path: string, throws: boolean): unknown {
+    if (items === undefined) return cloneJson(array);
+    return array.map((item, index) => this.value(items, item, indexPath(path, index), isEmbedded(items), throws));
+  }
 
-/**
- * A child that compiles its schema when the first value arrives, since built-in schemas may contain
- * themselves.
- */
-function lazily(schema: StructuralSchema): Child {
-  const child: Child = {
-    dropsNull: schema.nullable !== true && schema.default === undefined,
-    plainType: plainTypeOf(schema),
-    decode: (value, state) => {
-      child.decode = decoderOf(schema);
-      return child.decode(value, state);
-    },
-  };
-  return child;
-}
-
-function objectDecoder(schema: StructuralSchema, isResource: boolean): Decoder {
-  const children = new Map<string, Child | undefined>();
-  const { additionalProperties } = schema;
-  const additional = typeof additionalProperties === "object" ? lazily(additionalProperties) : undefined;
-  const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;
-  const childOf = (key: string): Child | undefined => {
-    const own = propertySchema(schema, key, isResource);
-    const child = own === undefined ? undefined : knownChild(own, isResource && key === "metadata");
-    // Only known names are remembered; names from outside would fill the map.
-    if (child !== undefined) children.set(key, child);
-    return child;
-  };
-  return (value, state) => {
-    if (!isJsonObject(value)) return mismatch(schema, value, state);
+  #object(
+    schema: StructuralSchema,
+    object: Record<string, unknown>,
+    path: string,
+    isResource: boolean,
+    throws: boolean,
+  ): unknown {
     const copy: Record<string, unknown> = {};
-    for (const key in value) {
-      const item = fieldOf(value, key);
-      const child = children.get(key) ?? childOf(key) ?? additional;
-      if (child !== undefined) {
-        if (item === null) {
-          if (!child.dropsNull) setOwn(copy, key, null);
-        } else setOwn(copy, key, typeof item === child.plainType ? item : child.decode(item, state));
-      } else if (keepsUnknown) setOwn(copy, key, cloneJson(item));
-      else state.foundUnknown = true;
+    for (const key of Object.keys(object)) {
+      const item = object[key];
+      const child = childSchema(schema, key, isResource);
+      if (child === undefined) {
+        if (keepsUnknown(schema, isResource)) setOwn(copy, key, cloneJson(item));
+        else this.unknownFields.push(keyPath(path, key));
+      } else if (item !== null || child.nullable === true || child.default !== undefined) {
+        const isMetadata = isResource && key === "metadata";
+        setOwn(copy, key, this.value(child, item, keyPath(path, key), isEmbedded(child), throws || isMetadata));
+      }
     }
     return copy;
-  };
+  }
 }
 
-/**
- * The compiler takes a read within `for in` for one of the few shapes that it has seen, and has to begin
- * again with every other; here come objects of all shapes, and a read of its own stays compiled.
- */
-function fieldOf(object: Record<string, unknown>, key: string): unknown {
-  return object[key];
+function childSchema(schema: StructuralSchema, key: string, isResource: boolean): StructuralSchema | undefined {
+  const own = propertySchema(schema, key, isResource);
+  if (own !== undefined) return own;
+  const { additionalProperties } = schema;
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
 
-function knownChild(schema: StructuralSchema, isMetadata: boolean): Child {
-  const child = lazily(schema);
-  if (!isMetadata) return child;
-  const decodeMetadata: Decoder = (value, state) => {
-    const { throws } = state;
-    state.throws = true;
-    const copy = child.decode(value, state);
-    state.throws = throws;
-    return copy;
-  };
-  return { dropsNull: child.dropsNull, plainType: undefined, decode: decodeMetadata };
+/** Without a type and named fields anything is allowed. */
+function keepsUnknown(schema: StructuralSchema, isResource: boolean): boolean {
+  const { type, properties, additionalProperties } = schema;
+  if (schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true) return true;
+  return type === undefined && properties === undefined && !isResource;
+}
+
+/** The type that the schema expects when the value has another one. */
+function wantedType(schema: StructuralSchema, value: unknown): string | undefined {
+  const { type, format } = schema;
+  const found = jsonTypeOf(value);
+  if (schema["x-kubernetes-int-or-string"] === true) {
+    const fits = found === "string" || (found === "number" && (format === undefined || isIntegerOf(format, value)));
+    return fits ? undefined : "integer or string";
+  }
+  if (type === "string" && format === "byte" && found === "string" && !isBase64(value)) return "base64 data";
+  if (type === undefined || type === found) return undefined;
+  if (type !== "integer") return type;
+  if (isIntegerOf(format, value)) return undefined;
+  return Number.isInteger(value) ? format : type;
 }

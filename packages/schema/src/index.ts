@@ -46,7 +46,7 @@ export { validateStructural } from "./validate-structural.ts";
 
 // values
 export type { DecodeOptions, Decoded } from "./decode.ts";
-export type { JsonType } from "./decode-report.ts";
+export type { JsonType } from "./json-type.ts";
 export { decode, DecodeError, isDecodeError } from "./decode.ts";
 export { isIntegerOf } from "./integer-range.ts";
 export { applyDefaults } from "./defaults.ts";

@@ -4,10 +4,9 @@ import { indexPath, joinPath, keyPath } from "./field-path.ts";
 import { isJsonObject } from "./json-object.ts";
 import { itemKey, validateLists } from "./list-types.ts";
 import { goQuote } from "./go-value.ts";
-import { hasRules, rememberedOf } from "./has-rules.ts";
+import { hasRules } from "./has-rules.ts";
 import { isEmbedded } from "./object-meta-schema.ts";
 import type { RuleEvaluator } from "./rule-evaluator.ts";
-import { nodeOf, type SchemaNode } from "./schema-node.ts";
 import type { StructuralSchema } from "./structural-schema.ts";
 import { checkCount, checkEnum, checkNumber, checkString, checkType, noField, report } from "./value-checks.ts";
 
@@ -33,14 +32,14 @@ export function validateSchema(
 ): readonly FieldError[] {
   const { old, rules } = options;
   const errors: FieldError[] = [];
-  validateNode(nodeOf(schema), value, old, "", errors);
+  validateNode(schema, value, old, "", errors);
   validateEmbedded(schema, value, "", errors);
   const duplicates = validateLists(schema, value);
   if (duplicates.length > 0 && (old === undefined || validateLists(schema, old).length === 0))
     errors.push(...duplicates);
-  if (rules === undefined || !hasRules(schema)) return errors;
-  if (errors.some(isBlocking)) return [...errors, rulesSkipped];
-  return [...errors, ...rules.evaluate(value, old)];
+  if (rules === undefined) return errors;
+  if (!errors.some(isBlocking)) return [...errors, ...rules.evaluate(value, old)];
+  return hasRules(schema) ? [...errors, rulesSkipped] : errors;
 }
 
 const rulesSkipped: FieldError = {
@@ -62,32 +61,35 @@ function isBlocking(error: FieldError): boolean {
   return blockingTypes.has(error.type);
 }
 
-function validateNode(node: SchemaNode, value: unknown, old: unknown, path: string, errors: FieldError[]): void {
-  if (value === null && node.isNullable) return;
-  const isObject = isJsonObject(value);
-  if (!isObject && old !== undefined && deepEqual(value, old)) return;
-  const found = errors.length;
-  checkType(node, value, path, errors);
-  if (node.hasJunctors) validateJunctors(node.schema, value, old, path, errors);
-  if (typeof value === "string") checkString(node, value, path, errors);
-  else if (typeof value === "number") checkNumber(node, value, path, errors);
-  else if (Array.isArray(value)) validateItems(node, value, old, path, errors);
-  checkEnum(node, value, path, errors);
-  if (!isObject) return;
-  validateFields(node, value, old, path, errors);
-  // Valid objects, which nearly all are, need not be compared at each level again; their scalars were, one by
-  // one.
-  if (errors.length > found && old !== undefined && deepEqual(value, old)) errors.length = found;
+function validateNode(
+  schema: StructuralSchema,
+  value: unknown,
+  old: unknown,
+  path: string,
+  errors: FieldError[],
+): void {
+  if (value === null && schema.nullable === true) return;
+  const found: FieldError[] = [];
+  checkType(schema, value, path, found);
+  validateJunctors(schema, value, old, path, found);
+  if (typeof value === "string") checkString(schema, value, path, found);
+  else if (typeof value === "number") checkNumber(schema, value, path, found);
+  else if (Array.isArray(value)) validateItems(schema, value, old, path, found);
+  checkEnum(schema, value, path, found);
+  if (isJsonObject(value)) validateFields(schema, value, old, path, found);
+  // What is as it was before the update is not an error of the update.
+  const isUnchanged = found.length > 0 && old !== undefined && deepEqual(value, old);
+  if (!isUnchanged) errors.push(...found);
 }
 
 function validateItems(
-  node: SchemaNode,
+  schema: StructuralSchema,
   value: readonly unknown[],
   old: unknown,
   path: string,
   errors: FieldError[],
 ): void {
-  const { items, schema, minItems, maxItems } = node;
+  const { items, minItems, maxItems } = schema;
   if (items !== undefined) {
     const oldItems = correlatedItems(schema, old);
     for (const [index, item] of value.entries()) {
@@ -105,13 +107,13 @@ function correlatedItems(schema: StructuralSchema, old: unknown): Map<string, un
 }
 
 function validateFields(
-  node: SchemaNode,
+  schema: StructuralSchema,
   value: Record<string, unknown>,
   old: unknown,
   path: string,
   errors: FieldError[],
 ): void {
-  const { required, minProperties, maxProperties } = node;
+  const { required = [], minProperties, maxProperties } = schema;
   const oldFields = isJsonObject(old) ? old : undefined;
   const names = Object.keys(value);
   checkCount(names.length, { min: minProperties, max: maxProperties, noun: "properties" }, path, errors);
@@ -119,13 +121,18 @@ function validateFields(
     if (!Object.hasOwn(value, name)) report(errors, "FieldValueRequired", joinPath(path, name), "Required value");
   }
   for (const name of names) {
-    const item = value[name];
-    const before = oldFields?.[name];
-    // What an update shares with the stored object needs neither its schema nor a path.
-    if (item === before && item !== undefined) continue;
-    const child = node.field(name);
-    if (child !== undefined) validateNode(child, item, before, keyPath(path, name), errors);
+    const child = fieldSchema(schema, name);
+    if (child !== undefined) validateNode(child, value[name], oldFields?.[name], keyPath(path, name), errors);
   }
+}
+
+/** What the value of a field must be; undefined when it may be anything. */
+function fieldSchema(
+  { properties, additionalProperties }: StructuralSchema,
+  name: string,
+): StructuralSchema | undefined {
+  if (properties !== undefined && Object.hasOwn(properties, name)) return properties[name];
+  return typeof additionalProperties === "object" ? additionalProperties : undefined;
 }
 
 function validateJunctors(
@@ -138,7 +145,7 @@ function validateJunctors(
   const { allOf, anyOf, oneOf, not } = schema;
   const attempt = (branch: StructuralSchema): FieldError[] => {
     const found: FieldError[] = [];
-    validateNode(nodeOf(branch), value, old, path, found);
+    validateNode(branch, value, old, path, found);
     return found;
   };
   const fail = (must: string): void => {
@@ -169,8 +176,6 @@ function validateJunctors(
   if (not !== undefined && attempt(not).length === 0) fail("not validate the schema (not)");
 }
 
-const embedsObjects = rememberedOf(isEmbedded);
-
 const typeProblems = {
   apiVersion: (text: string): readonly string[] =>
     text.split("/").length > 2 ? [`unexpected GroupVersion string: ${text}`] : [],
@@ -189,8 +194,7 @@ function validateType(name: keyof typeof typeProblems, value: unknown, field: st
 
 /** Embedded objects must have apiVersion and kind. */
 function validateEmbedded(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
-  if (!embedsObjects(schema)) return;
-  const { items, properties, additionalProperties } = schema;
+  const { items } = schema;
   if (Array.isArray(value)) {
     if (items === undefined) return;
     for (const [index, item] of value.entries()) validateEmbedded(items, item, indexPath(path, index), errors);
@@ -202,7 +206,7 @@ function validateEmbedded(schema: StructuralSchema, value: unknown, path: string
   }
   for (const [name, item] of Object.entries(value)) {
     if (typeof item !== "object") continue;
-    const child = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
-    if (typeof child === "object") validateEmbedded(child, item, keyPath(path, name), errors);
+    const child = fieldSchema(schema, name);
+    if (child !== undefined) validateEmbedded(child, item, keyPath(path, name), errors);
   }
 }

@@ -4,12 +4,12 @@
  */
 import { deepEqual } from "@setpoint/apimachinery";
 import type { FieldError, FieldErrorType } from "@setpoint/apimachinery";
-import { jsonTypeOf } from "./decode-report.ts";
+import { jsonTypeOf } from "./json-type.ts";
 import { goJson, goQuote, goValue } from "./go-value.ts";
 import { compilePattern } from "./pattern.ts";
 import { isIntegerOf } from "./integer-range.ts";
 import { hasFormat } from "./string-format.ts";
-import type { SchemaNode } from "./schema-node.ts";
+import type { StructuralSchema } from "./structural-schema.ts";
 
 /** The field of errors that belong to no single field. */
 export const noField = "<nil>";
@@ -27,9 +27,9 @@ function typeName(value: unknown): string {
   return Number.isInteger(value) ? "integer" : jsonTypeOf(value);
 }
 
-export function checkType(schema: SchemaNode, value: unknown, path: string, errors: FieldError[]): void {
+export function checkType(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   const found = typeName(value);
-  const isEither = schema.isIntOrString;
+  const isEither = schema["x-kubernetes-int-or-string"] === true;
   const wanted = isEither ? "integer,string" : schema.type;
   if (wanted === undefined || wanted === found || (wanted === "number" && found === "integer")) return;
   if (isEither && (found === "integer" || found === "string")) return;
@@ -42,7 +42,7 @@ export function checkType(schema: SchemaNode, value: unknown, path: string, erro
   );
 }
 
-export function checkString(schema: SchemaNode, value: string, path: string, errors: FieldError[]): void {
+export function checkString(schema: StructuralSchema, value: string, path: string, errors: FieldError[]): void {
   checkText(schema, value, path, errors);
   const { format } = schema;
   if (format !== undefined && schema.type === "string" && !hasFormat(format, value)) {
@@ -53,7 +53,7 @@ export function checkString(schema: SchemaNode, value: string, path: string, err
 }
 
 /** The server stops at the first of these that fails. */
-function checkText(schema: SchemaNode, value: string, path: string, errors: FieldError[]): void {
+function checkText(schema: StructuralSchema, value: string, path: string, errors: FieldError[]): void {
   const { maxLength, minLength, pattern } = schema;
   // Code points, as Go counts runes; the cheap length settles nearly every case.
   if (maxLength !== undefined && value.length > maxLength && runeCount(value) > maxLength) {
@@ -71,7 +71,7 @@ function runeCount(text: string): number {
   return count;
 }
 
-export function checkNumber(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
+export function checkNumber(schema: StructuralSchema, value: number, path: string, errors: FieldError[]): void {
   checkNumberFormat(schema, value, path, errors);
   const { multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum } = schema;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
@@ -85,7 +85,7 @@ export function checkNumber(schema: SchemaNode, value: number, path: string, err
   }
 }
 
-function checkNumberFormat(schema: SchemaNode, value: number, path: string, errors: FieldError[]): void {
+function checkNumberFormat(schema: StructuralSchema, value: number, path: string, errors: FieldError[]): void {
   if (schema.type !== "integer") return;
   const { format } = schema;
   if (isIntegerOf(format ?? "int64", value)) return;
@@ -124,7 +124,7 @@ export function checkCount(count: number, limits: CountLimits, path: string, err
   }
 }
 
-export function checkEnum(schema: SchemaNode, value: unknown, path: string, errors: FieldError[]): void {
+export function checkEnum(schema: StructuralSchema, value: unknown, path: string, errors: FieldError[]): void {
   const { enum: values } = schema;
   if (values === undefined || values.some((candidate) => deepEqual(candidate, value))) return;
   const supported = values.map((one) => goQuote(typeof one === "string" ? one : goJson(one))).join(", ");

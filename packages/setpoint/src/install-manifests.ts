@@ -12,6 +12,8 @@ import {
   ServiceAccount,
 } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";
+import type { LogLevel } from "@setpoint/host";
+import { clusterScopedRules } from "./rights/cluster-scoped.ts";
 import type { Operator } from "./operator.ts";
 import type { PolicyRule } from "./policy-rule.ts";
 import { metricsPort, statusPort } from "./status-ports.ts";
@@ -22,10 +24,24 @@ export interface InstallOptions {
   readonly image: string;
   /** Where the operator's own pod lives. */
   readonly namespace: string;
+  /** The flags of `setpoint run` in the pod. */
+  readonly run?: InstalledRun;
   /** Objects that not every cluster wants. */
   readonly extras?: readonly InstallExtra[];
   /** In place of the operator's declared rules: those that a recording has shown, for instance. */
   readonly rules?: readonly PolicyRule[];
+}
+
+/** How the operator runs in its pod. */
+export interface InstalledRun {
+  /** The namespaces that it looks at, in each of which it gets a Role; default: all, by a ClusterRole. */
+  readonly namespaces?: readonly string[];
+  readonly logLevel?: LogLevel;
+  /** Default 8080. */
+  readonly port?: number;
+  /** Default 8443. */
+  readonly metricsPort?: number;
+  readonly leaseDurationSeconds?: number;
 }
 
 /**
@@ -51,24 +67,44 @@ export function installManifests(operator: Operator, options: InstallOptions): r
   const name = `${operator.name}-operator`;
   const labels = { "app.kubernetes.io/name": name };
   const own = { name, namespace: options.namespace, labels };
-  const subjects = [{ kind: "ServiceAccount", name, namespace: options.namespace }];
-  const roleRef = (kind: string): { apiGroup: string; kind: string; name: string } => ({
-    apiGroup: "rbac.authorization.k8s.io",
-    kind,
-    name,
-  });
+  const { run = {} } = options;
   const webhooks = webhookInstallation(operator, own);
   return [
     Namespace({ name: options.namespace }),
     ...webhooks.crds,
     ServiceAccount(own),
-    ClusterRole({ name, labels, rules: [...(options.rules ?? operator.rules), ...reviewRules] }),
-    ClusterRoleBinding({ name, labels, roleRef: roleRef("ClusterRole"), subjects }),
-    Role({ ...own, rules: operator.ownRules }),
-    RoleBinding({ ...own, roleRef: roleRef("Role"), subjects }),
-    deployment(own, options.image),
+    ...roles(operator, own, options.rules ?? operator.rules, run.namespaces),
+    deployment(own, options.image, run),
     ...webhooks.objects,
-    ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports)),
+    ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports, run)),
+  ];
+}
+
+/** In all namespaces by a ClusterRole, or in some by a Role in each; its lease is in its own namespace. */
+function roles(
+  operator: Operator,
+  own: OwnMeta,
+  rules: readonly PolicyRule[],
+  namespaces: readonly string[] | undefined,
+): readonly KubeObject[] {
+  const { name, labels, namespace } = own;
+  const subjects = [{ kind: "ServiceAccount", name, namespace }];
+  const roleRef = (kind: string) => ({ apiGroup: "rbac.authorization.k8s.io", kind, name });
+  const clusterRules = namespaces === undefined ? rules : clusterScopedRules(operator, rules);
+  const namespacedRules = rules.filter((rule) => !clusterRules.includes(rule));
+  const places = new Set([namespace, ...(namespaces ?? [])]);
+  return [
+    ClusterRole({ name, labels, rules: [...clusterRules, ...reviewRules] }),
+    ClusterRoleBinding({ name, labels, roleRef: roleRef("ClusterRole"), subjects }),
+    ...[...places].flatMap((place) => {
+      const there = { name, namespace: place, labels };
+      const lease = place === namespace ? operator.ownRules : [];
+      const work = namespaces?.includes(place) === true ? namespacedRules : [];
+      return [
+        Role({ ...there, rules: [...lease, ...work] }),
+        RoleBinding({ ...there, roleRef: roleRef("Role"), subjects }),
+      ];
+    }),
   ];
 }
 
@@ -78,15 +114,18 @@ interface OwnMeta {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const extraMakers: Readonly<Record<InstallExtra, (own: OwnMeta, webhookPorts: readonly number[]) => KubeObject>> = {
+type MakeExtra = (own: OwnMeta, webhookPorts: readonly number[], run: InstalledRun) => KubeObject;
+
+const extraMakers: Readonly<Record<InstallExtra, MakeExtra>> = {
   NetworkPolicy: networkPolicy,
   PodDisruptionBudget: disruptionBudget,
   MetricsService: metricsService,
   ServiceMonitor: serviceMonitor,
 };
 
-function networkPolicy(own: OwnMeta, webhookPorts: readonly number[]): NetworkPolicy {
-  const ports = [statusPort, metricsPort, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
+function networkPolicy(own: OwnMeta, webhookPorts: readonly number[], run: InstalledRun): NetworkPolicy {
+  const ownPorts = [run.port ?? statusPort, run.metricsPort ?? metricsPort];
+  const ports = [...ownPorts, ...webhookPorts].map((port) => ({ port, protocol: "TCP" as const }));
   return NetworkPolicy({
     ...own,
     spec: { podSelector: { matchLabels: own.labels }, policyTypes: ["Ingress"], ingress: [{ ports }] },
@@ -117,7 +156,20 @@ function serviceMonitor(own: OwnMeta): KubeObject & { readonly spec: object } {
   };
 }
 
-function deployment(own: OwnMeta, image: string): Deployment {
+/** What follows the image's entrypoint, `setpoint run FILE`; nothing when nothing is set. */
+function argsOf(run: InstalledRun): { readonly args?: readonly string[] } {
+  const { namespaces = [], logLevel, port, metricsPort: tlsPort, leaseDurationSeconds } = run;
+  const flags = { "log-level": logLevel, port, "metrics-port": tlsPort, "lease-duration": leaseDurationSeconds };
+  const set = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const args = [...namespaces.map((each) => ["namespace", each] as const), ...set].flatMap(([flag, value]) => [
+    `--${flag}`,
+    String(value),
+  ]);
+  return args.length === 0 ? {} : { args };
+}
+
+function deployment(own: OwnMeta, image: string, run: InstalledRun): Deployment {
+  const port = run.port ?? statusPort;
   const fromField = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
   return Deployment({
     ...own,
@@ -139,6 +191,7 @@ function deployment(own: OwnMeta, image: string): Deployment {
               name: "operator",
               image,
               imagePullPolicy: "IfNotPresent",
+              ...argsOf(run),
               env: [
                 { name: "POD_NAME", ...fromField("metadata.name") },
                 { name: "POD_IP", ...fromField("status.podIP") },
@@ -146,15 +199,15 @@ function deployment(own: OwnMeta, image: string): Deployment {
                 { name: "SETPOINT_OPERATOR_IMAGE", value: image },
               ],
               ports: [
-                { name: "status", containerPort: statusPort },
-                { name: metricsPortName, containerPort: metricsPort },
+                { name: "status", containerPort: port },
+                { name: metricsPortName, containerPort: run.metricsPort ?? metricsPort },
               ],
               livenessProbe: {
-                httpGet: { path: "/healthz", port: statusPort },
+                httpGet: { path: "/healthz", port },
                 periodSeconds: 10,
                 failureThreshold: 3,
               },
-              readinessProbe: { httpGet: { path: "/readyz", port: statusPort }, periodSeconds: 1 },
+              readinessProbe: { httpGet: { path: "/readyz", port }, periodSeconds: 1 },
               resources: { requests: { cpu: "50m", memory: "96Mi" } },
               securityContext: {
                 allowPrivilegeEscalation: false,

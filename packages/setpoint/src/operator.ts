@@ -5,6 +5,7 @@ import type { CrdOptions } from "@setpoint/schema";
 import type { AdmissionPolicy } from "./admission-policy.ts";
 import { dataPolicies, dataRules } from "./data-kinds.ts";
 import type { PolicyRule } from "./policy-rule.ts";
+import type { RunSettings } from "./run-settings.ts";
 import { leaseRules, rulesOf, type WriteVerb } from "./rules-of.ts";
 import { secretRules, webhookRules } from "./webhook-rules.ts";
 
@@ -24,6 +25,8 @@ export interface Operator {
   readonly webhooks: readonly WebhookDefinition[];
   /** Rules that the API server itself checks. */
   readonly policies: readonly AdmissionPolicy[];
+  /** How its manager works. */
+  readonly run?: RunSettings;
   /** The CustomResourceDefinitions of `kinds`; with `conversion`, kinds with several versions are served in all of them. */
   crds(options?: CrdOptions): readonly KubeObject[];
 }
@@ -45,6 +48,8 @@ export interface OperatorInit {
   readonly webhooks?: readonly WebhookDefinition[];
   /** What `admissionPolicy(kind, …)` made. */
   readonly policies?: readonly AdmissionPolicy[];
+  /** Caches, indexes, clusters, health and lease: how the manager works wherever it is started. */
+  readonly run?: RunSettings;
   /** Rules beyond those that follow from the controllers: whatever `ctx.client` is used for. */
   readonly permissions?: readonly PolicyRule[];
 }
@@ -64,6 +69,7 @@ export function defineOperator(init: OperatorInit): Operator {
     controllers: init.controllers,
     kinds,
     isSharded,
+    ...(init.run === undefined ? {} : { run: init.run }),
     webhooks,
     policies: [...(init.policies ?? []), ...dataPolicies(init.name, init.controllers)],
     rules: [

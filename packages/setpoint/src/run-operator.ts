@@ -1,7 +1,8 @@
 import type { Transport } from "@setpoint/apimachinery";
 import type { Host } from "@setpoint/host";
-import { startManager, type CacheOptions, type Manager } from "@setpoint/runtime";
+import { startManager, type CacheOptions, type Manager, type ManagerOptions } from "@setpoint/runtime";
 import type { Operator } from "./operator.ts";
+import type { RunSettings } from "./run-settings.ts";
 import { tenureOptions } from "./tenure-options.ts";
 
 /** What an operator needs to run: a transport, a host and its settings. */
@@ -10,7 +11,7 @@ export interface RunOptions {
   readonly host: Host;
   /** Namespaces whose objects are looked at; absent: all. */
   readonly namespaces?: readonly string[];
-  /** What is cached, and how: selections and projections by kind. */
+  /** In place of the operator's own: what is cached, and how. */
   readonly caches?: CacheOptions;
   /** The namespace of the lease; absent: this process is the only one and needs none. */
   readonly leaseNamespace?: string;
@@ -20,14 +21,23 @@ export interface RunOptions {
 
 /** Starts an operator; the CustomResourceDefinitions of its kinds must be installed. */
 export function runOperator(operator: Operator, options: RunOptions): Manager {
-  const { transport, host, namespaces, caches, leaseNamespace, identity } = options;
-  return startManager({
+  const { run: settings = {} } = operator;
+  const { transport, host, namespaces, caches = settings.caches, leaseNamespace, identity } = options;
+  const manager = startManager({
     name: operator.name,
     controllers: operator.controllers,
     transport,
     host,
+    ...managerSettings(settings),
     ...(namespaces === undefined ? {} : { namespaces }),
     ...(caches === undefined ? {} : { caches }),
     ...(leaseNamespace === undefined ? {} : tenureOptions(operator, leaseNamespace, identity)),
   });
+  settings.started?.(manager);
+  return manager;
+}
+
+/** The settings that the manager takes as they are. */
+export function managerSettings({ clusters, health }: RunSettings): Pick<ManagerOptions, "clusters" | "health"> {
+  return { ...(clusters === undefined ? {} : { clusters }), ...(health === undefined ? {} : { health }) };
 }

@@ -1,6 +1,6 @@
 /** The connections of one process: here faults strike its requests. */
 import { type ApiRequest, type ApiResponse, isStatus, type Transport, messageOf } from "@setpoint/apimachinery";
-import { type Clock, type Random, sleep, stackless } from "@setpoint/host";
+import { type Clock, type Random, sleep } from "@setpoint/host";
 import type { WriteFault } from "./faults/fault.ts";
 import type { FaultBoard, StepFault } from "./faults/fault-board.ts";
 import type { Views } from "./faults/observed-watch.ts";
@@ -9,6 +9,7 @@ import type { Onlooker, Hop } from "./onlooker.ts";
 import { type Pausable, pausableFrames } from "./pausable.ts";
 import { readPath } from "./request-path.ts";
 import type { Trace, TraceEntry } from "./trace.ts";
+import { WatchSignals } from "./watch-signals.ts";
 
 export interface ParticipantOptions {
   readonly name: string;
@@ -52,9 +53,7 @@ export class ProcessLink {
   readonly #options: ParticipantOptions;
   readonly #onCrash: () => void;
   readonly #clock: Pausable | undefined;
-  readonly #end = new AbortController();
-  /** The controllers of open watches, which end with the process. */
-  readonly #watches = new Set<AbortController>();
+  readonly #watches = new WatchSignals();
   #isAlive = true;
   #isDoomed = false;
 
@@ -76,10 +75,7 @@ export class ProcessLink {
 
   end(): void {
     this.#isAlive = false;
-    const reason = stackless(() => new Error("the process is dead"));
-    this.#end.abort(reason);
-    for (const watch of this.#watches) watch.abort(reason);
-    this.#watches.clear();
+    this.#watches.endAll(new Error("the process is dead"));
   }
 
   /** A call to a server other than the API server; its writes count with those to the API server. */
@@ -99,7 +95,7 @@ export class ProcessLink {
     const { views } = this.#incarnations;
     const asked = views?.aged(request) ?? request;
     const isWatch = request.query?.["watch"] !== undefined;
-    const both = isWatch ? this.#signalOfWatch(signal) : signal;
+    const both = isWatch ? this.#watches.linkedTo(signal) : signal;
     const passed = this.#pass<ApiResponse>(callOf(asked), {
       send: () => {
         const refused = views?.refuse(asked);
@@ -109,23 +105,6 @@ export class ProcessLink {
       refuse: (answer) => answer,
     });
     return isWatch ? passed.then((response) => this.#watched(asked, response)) : passed;
-  }
-
-  /**
-   * Aborts with the process or with the caller's signal. `AbortSignal.any` would cost more than the rest of a
-   * watch. The caller aborts its own signal when the stream ends, so nothing is left here.
-   */
-  #signalOfWatch(signal: AbortSignal | undefined): AbortSignal {
-    if (signal === undefined || !this.isAlive) return this.#end.signal;
-    const watch = new AbortController();
-    const onSignal = (): void => {
-      this.#watches.delete(watch);
-      watch.abort(signal.reason);
-    };
-    this.#watches.add(watch);
-    if (signal.aborted) onSignal();
-    else signal.addEventListener("abort", onSignal, { once: true });
-    return watch.signal;
   }
 
   #watched(request: ApiRequest, response: ApiResponse): ApiResponse {
@@ -188,7 +167,7 @@ export class ProcessLink {
   #travel(): Promise<void> {
     const { clock, random } = this.#options;
     const delayMs = random.int(latencyMsMax + 1);
-    return delayMs === 0 ? arrived : new Promise((resolve) => void clock.setTimer(resolve, delayMs));
+    return delayMs === 0 ? Promise.resolve() : sleep(clock, delayMs);
   }
 
   /** The process dies at its next request. Until then it does only what follows from what it knows now. */
@@ -248,7 +227,6 @@ interface PassPorts<T> {
   refuse(answer: ApiResponse): T;
 }
 
-const arrived = Promise.resolve();
 const noFault = { fault: undefined, steps: [] };
 
 function never(): Promise<never> {

@@ -133,7 +133,6 @@ function withSilence(
   const said = [...problems.filter((matter) => matter !== undefined), ...absent];
   const nowMs = context.clock.monotonic();
   const since = silence.note(uid, said, nowMs);
-  if (since.size === 0) return members;
   const forMs = (matter: string): number | undefined => {
     const sinceMs = since.get(matter);
     return sinceMs === undefined ? undefined : nowMs - sinceMs;
@@ -281,7 +280,7 @@ async function askMembers(
     const answered = (status: MemberStatus): unknown => answers.set(name, status);
     asked.push(gateway.status(endpoint, signal).then(answered, () => {}));
   }
-  if (asked.length > 0) await Promise.all(asked);
+  await Promise.all(asked);
   signal.throwIfAborted();
   return answers;
 }

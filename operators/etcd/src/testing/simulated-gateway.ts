@@ -1,5 +1,4 @@
 /** Lets the operator speak to the model of etcd in a simulated world. Only tests import this. */
-import { stackless } from "@setpoint/host";
 import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "setpoint/testing";
 import { EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 
@@ -36,5 +35,5 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
 }
 
 function translated(error: unknown): never {
-  throw error instanceof EtcdRefusal ? stackless(() => new EtcdError(error.message)) : error;
+  throw error instanceof EtcdRefusal ? new EtcdError(error.message) : error;
 }

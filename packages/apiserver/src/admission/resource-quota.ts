@@ -164,20 +164,8 @@ function usedOf(request: AdmissionRequest, quota: UnstructuredObject, pending: P
   const objects = pending.over(request, stored);
   return objects
     .filter((each) => inQuotaScope(quota, group, resource, each))
-    .map((each) => usageOnce(group, resource, each))
+    .map((each) => quotaUsage(group, resource, each))
     .reduce(addAmounts, {});
-}
-
-/** Stored objects never change, so what each uses is found once. */
-const usages = new WeakMap<UnstructuredObject, ResourceAmounts>();
-
-function usageOnce(group: string, resource: string, object: UnstructuredObject): ResourceAmounts {
-  let usage = usages.get(object);
-  if (usage === undefined) {
-    usage = quotaUsage(group, resource, object);
-    if (Object.isFrozen(object)) usages.set(object, usage);
-  }
-  return usage;
 }
 
 /** Objects that were allowed a moment ago, by their kind, namespace and name. */

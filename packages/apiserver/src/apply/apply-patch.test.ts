@@ -68,31 +68,27 @@ test("what a manager applied is in the object, and goes when it alone applied it
   );
 });
 
-test("an apply keeps the live object's own parts where it changes nothing, and takes no part of the patch", () => {
+test("an apply changes neither the live object nor the patch, and takes no part of the patch", () => {
   const one = { a: "x" };
   const [p, q] = [
     { id: "p", kind: "k", n: 1 },
     { id: "q", kind: "k", n: 1 },
   ];
-  const live = applied(undefined, { labels: { p: "p" }, free: { p: { q: 1 } }, parts: [p, q] }, "a", "t1");
-  const before = live["spec"] as Record<string, unknown>;
+  const live = deepFreeze(applied(undefined, { labels: { p: "p" }, free: { p: { q: 1 } }, parts: [p, q] }, "a", "t1"));
   const spec = { labels: { p: "p" }, free: { p: { q: 1 } }, parts: [p, { ...q, n: 2 }], plain: ["p"], one };
   const { object } = applyPatch({ ...common, live, patch: widget(spec), force: false, time: "t2" });
   expect(object["spec"]).toEqual(spec);
   const after = object["spec"] as Record<string, unknown>;
-  expect(after["labels"]).toBe(before["labels"]);
-  expect(after["free"]).toBe(before["free"]);
-  expect((after["parts"] as unknown[])[0]).toBe((before["parts"] as unknown[])[0]);
   expect(after["plain"]).not.toBe(spec.plain);
   expect(after["one"]).not.toBe(one);
   expect(Object.isFrozen(object.metadata)).toBe(false);
 });
 
-test("an update that changes nothing hands back the stored managedFields themselves", () => {
+test("an update that changes nothing leaves the stored managedFields as they are", () => {
   const managedFields = trackUpdate({ ...common, live: undefined, object: widget({ port: 1 }), time: "t1" });
   const live = deepFreeze(widget({ port: 1 }, managedFields));
   const object = widget({ port: 1 }, structuredClone(managedFields) as readonly ManagedFieldsEntry[]);
-  expect(trackUpdate({ ...common, live, object: { ...object, metadata: { name: "w" } }, time: "t2" })).toBe(
+  expect(trackUpdate({ ...common, live, object: { ...object, metadata: { name: "w" } }, time: "t2" })).toEqual(
     live.metadata.managedFields,
   );
 });

@@ -4,15 +4,12 @@
  */
 import {
   ApiError,
-  copyObject,
   deepEqual,
   failure,
   FieldSet,
   type JsonObject,
   type ManagedFieldsEntry,
-  type ObjectMeta,
   parseApiVersion,
-  setOwn,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
@@ -21,7 +18,7 @@ import { rootAtomOf } from "./atom.ts";
 import { compareObjects } from "./compare-objects.ts";
 import { fieldSetOfAtom, neverOwned } from "./field-set-of.ts";
 import { allowedByLastApplied, withLastApplied } from "./last-applied.ts";
-import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
+import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry } from "./managed-entries.ts";
 import { mergeObjects } from "./merge-objects.ts";
 import { prune } from "./prune.ts";
 import { resetFrom, updateEntries, withoutManagedFields } from "./track-update.ts";
@@ -57,10 +54,7 @@ export interface ApplyPatchOptions {
 }
 
 export interface AppliedObject {
-  /**
-   * Without managedFields. The object itself and its metadata are fresh; the parts within that are as before
-   * are live's own, frozen as those are.
-   */
+  /** Without managedFields. It may share parts with live, frozen as those are. */
   readonly object: UnstructuredObject;
   readonly managedFields: readonly ManagedFieldsEntry[];
   /** Whether the object (apart from managedFields) differs from live. */
@@ -170,18 +164,10 @@ function applyWithOwners(options: ApplyPatchOptions, force: boolean): AppliedObj
 
 function partOf(object: UnstructuredObject & JsonObject, only: readonly string[] | undefined): UnstructuredObject {
   const { apiVersion, kind } = object;
-  const part: Record<string, unknown> = only === undefined ? copyObject(object) : { apiVersion, kind };
-  part["metadata"] = withoutManagers(object.metadata as ObjectMeta & JsonObject);
-  for (const field of only ?? []) if (object[field] !== undefined) part[field] = object[field];
-  // What it takes its type from is an object with apiVersion, kind and metadata.
-  return part as UnstructuredObject & JsonObject;
-}
-
-/** Key by key: what leaves out a field is slower than that where objects have many shapes. */
-function withoutManagers(metadata: JsonObject): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
-  for (const field of Object.keys(metadata)) if (field !== "managedFields") setOwn(rest, field, metadata[field]);
-  return rest;
+  const { managedFields: _, ...metadata } = object.metadata;
+  if (only === undefined) return { ...object, metadata };
+  const fields = only.filter((field) => object[field] !== undefined).map((field) => [field, object[field]]);
+  return { apiVersion, kind, metadata, ...Object.fromEntries(fields) };
 }
 
 function selfOf({ manager, apiVersion, subresource }: ApplyPatchOptions): Omit<ManagedEntry, "time" | "fields"> {
@@ -222,7 +208,7 @@ function takeFromOthers(
   }
   const taken = written.union(removed);
   return others
-    .map((entry) => withFields(entry, entry.fields.difference(taken)))
+    .map((entry) => ({ ...entry, fields: entry.fields.difference(taken) }))
     .filter((entry) => !entry.fields.isEmpty);
 }
 

@@ -4,7 +4,6 @@
  */
 import { lookupTable, type FieldPathElement, fieldElement, isJsonObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
-import { RecentMap } from "./recent-map.ts";
 
 export type ScalarType = "string" | "numeric" | "boolean" | "untyped";
 
@@ -27,8 +26,6 @@ export interface ListAtom {
   /** The key fields of a list of kind `map`. */
   readonly keys: readonly string[];
   readonly keyDefaults: Readonly<Record<string, unknown>>;
-  /** The steps to items that were named lately, by the text of their only key. */
-  readonly elements: RecentMap<FieldPathElement>;
   readonly item: Atom;
 }
 
@@ -54,7 +51,7 @@ export const deducedAtom: Atom = {
 };
 
 function atomicList(item: Atom): ListAtom {
-  return { kind: "atomic", keys: [], keyDefaults: {}, elements: new RecentMap(), item };
+  return { kind: "atomic", keys: [], keyDefaults: {}, item };
 }
 
 function freeField(name: string, atom: Atom | undefined): MapField {
@@ -184,28 +181,28 @@ function isScalarUnion(schema: StructuralSchema): boolean {
 }
 
 function createMapAtom(schema: StructuralSchema, preserve: boolean): MapAtom {
-  const properties = new Map(Object.entries(schema.properties ?? {}));
+  const declared = new Map(
+    Object.entries(schema.properties ?? {}).map(([name, property]) => [name, declaredField(name, property, preserve)]),
+  );
   const additional = schema.additionalProperties;
   const fallback = (): Atom | undefined => {
-    if (additional === undefined) return preserve || properties.size === 0 ? deducedAtom : undefined;
+    if (additional === undefined) return preserve || declared.size === 0 ? deducedAtom : undefined;
     if (typeof additional === "object") return atomOf(additional, preserve);
     return additional ? deducedAtom : undefined;
   };
-  // Declared fields are kept here, so that the hot path pays one map lookup for a field, and no new text to
-  // be hashed.
-  const fields = new Map<string, MapField>();
-  const freeFields = new RecentMap<MapField>();
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
+    field: (name) => declared.get(name) ?? freeField(name, fallback()),
+  };
+}
 
-    field: (name) => {
-      const known = fields.get(name) ?? freeFields.get(name);
-      if (known !== undefined) return known;
-      const property = properties.get(name);
-      if (property === undefined) return freeFields.remember(name, freeField(name, fallback()));
-      const field = { element: fieldElement(name), atom: atomOf(property, preserve), isDeclared: true };
-      fields.set(name, field);
-      return field;
+function declaredField(name: string, schema: StructuralSchema, preserve: boolean): MapField {
+  return {
+    element: fieldElement(name),
+    isDeclared: true,
+    // Only when it is read: a schema may contain itself.
+    get atom(): Atom {
+      return atomOf(schema, preserve);
     },
   };
 }
@@ -223,7 +220,6 @@ function createListAtom(schema: StructuralSchema, preserve: boolean): ListAtom {
     kind,
     keys,
     keyDefaults,
-    elements: new RecentMap(),
 
     get item(): Atom {
       item ??= items === undefined ? untypedAtom : atomOf(items, preserve);

@@ -63,25 +63,20 @@ function setOf(tree: FieldsTree | undefined): FieldSet {
 
 function compareMaps(map: MapAtom, before: JsonObject, after: JsonObject): Difference {
   const diff = new Difference();
-  for (const name in before) {
-    const left = before[name];
+  for (const [name, left] of Object.entries(before)) {
     const right = after[name];
-    if (left === right || left === undefined) continue;
+    if (left === undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
     if (right === undefined) diff.remove(element, wholeNode(atom, left));
     else compareValues(diff, element, atom, left, right);
   }
-  for (const name in after) {
-    const right = after[name];
+  for (const [name, right] of Object.entries(after)) {
     if (right === undefined || before[name] !== undefined) continue;
     const { element, atom = deducedAtom } = map.field(name);
     diff.write(element, wholeNode(atom, right));
   }
   return diff;
 }
-
-const noItems: readonly unknown[] = [];
-const noFields: JsonObject = {};
 
 function compareValues(diff: Difference, element: FieldPathElement, atom: Atom, left: unknown, right: unknown): void {
   if (typeof left !== "object" && typeof right !== "object") {
@@ -100,29 +95,28 @@ function compareContainers(atom: Atom, left: unknown, right: unknown): Differenc
   const kind = own === "null" ? other : own;
   if (other !== kind && other !== "null") return undefined;
   if (kind === "map" && atom.map !== undefined && !atom.map.atomic) {
-    const before = isJsonObject(left) ? left : noFields;
-    const after = isJsonObject(right) ? right : noFields;
+    const before = isJsonObject(left) ? left : {};
+    const after = isJsonObject(right) ? right : {};
     if (isEmpty(before) && isEmpty(after)) return undefined;
     return compareMaps(atom.map, before, after);
   }
   if (kind !== "list" || atom.list === undefined || atom.list.kind === "atomic") return undefined;
-  const before = Array.isArray(left) ? left : noItems;
-  const after = Array.isArray(right) ? right : noItems;
+  const before: readonly unknown[] = Array.isArray(left) ? left : [];
+  const after: readonly unknown[] = Array.isArray(right) ? right : [];
   if (before.length === 0 && after.length === 0) return undefined;
   return compareLists(atom.list, before, after);
 }
 
 function isEmpty(object: JsonObject): boolean {
-  for (const _ in object) return false;
-  return true;
+  return Object.keys(object).length === 0;
 }
 
 function compareLists(list: ListAtom, before: readonly unknown[], after: readonly unknown[]): Difference {
   const diff = new Difference();
   const left = groupItems(list, before);
   const right = groupItems(list, after);
-  for (const [element, items] of left) compareItems(diff, list, element, items, right.get(element) ?? noItems);
-  for (const [element, items] of right) if (!left.has(element)) compareItems(diff, list, element, noItems, items);
+  for (const [element, items] of left) compareItems(diff, list, element, items, right.get(element) ?? []);
+  for (const [element, items] of right) if (!left.has(element)) compareItems(diff, list, element, [], items);
   return diff;
 }
 
@@ -144,7 +138,7 @@ function compareItems(
     diff.write(element, fieldsLeaf);
   } else if (before.length === 0) diff.write(element, wholeNode(list.item, after[0]));
   else if (after.length === 0) diff.remove(element, wholeNode(list.item, before[0]));
-  else if (before[0] !== after[0]) compareValues(diff, element, list.item, before[0], after[0]);
+  else compareValues(diff, element, list.item, before[0], after[0]);
 }
 
 /** The node of a value that is new or gone as a whole: itself and everything in it. */

@@ -74,6 +74,5 @@ function mapNode(map: MapAtom, object: JsonObject, member: boolean): FieldsTree 
 }
 
 function hasKeys(object: object): boolean {
-  for (const _ in object) return true;
-  return false;
+  return Object.keys(object).length > 0;
 }

@@ -14,13 +14,6 @@ export function itemElement(list: ListAtom, item: unknown): FieldPathElement {
 function keyedElement(list: ListAtom, item: unknown): FieldPathElement {
   if (item === null) throw new TypedError("associative list with keys may not have a null element");
   if (!isJsonObject(item)) throw new TypedError("associative list with keys may not have non-map elements");
-  const single = list.keys.length === 1 ? list.keys[0] : undefined;
-  const value = single === undefined ? undefined : item[single];
-  // The usual case, without building an object: one key, which is set, and most often to a text that was
-  // there before.
-  if (typeof value === "string")
-    return list.elements.get(value) ?? list.elements.remember(value, keyedBy(single, value));
-  if (value !== undefined) return keyedBy(single, value);
   const keys: Record<string, unknown> = {};
   for (const name of list.keys) {
     const key = item[name] ?? list.keyDefaults[name];
@@ -31,10 +24,6 @@ function keyedElement(list: ListAtom, item: unknown): FieldPathElement {
   throw new TypedError(
     `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`,
   );
-}
-
-function keyedBy(key: string | undefined, value: unknown): FieldPathElement {
-  return `k:{${JSON.stringify(key)}:${JSON.stringify(value)}}`;
 }
 
 function setElement(item: unknown): FieldPathElement {

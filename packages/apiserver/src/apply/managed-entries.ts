@@ -12,8 +12,6 @@ export interface ManagedEntry {
   /** Absent for an apply that changed nothing in the object. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The wire form this entry was read from, handed out again when nothing changed. */
-  readonly wire?: ManagedFieldsEntry;
 }
 
 /**
@@ -46,7 +44,7 @@ function decode(managedFields: unknown, readFields: ReadFields): readonly Manage
     const fields = readFields((wire.fieldsV1 ?? {}) as ReturnType<FieldSet["toJson"]>);
     if (fields === undefined) return undefined;
     const { manager = "", subresource = "", time } = wire;
-    entries.push({ manager, operation, apiVersion, subresource, time, fields, wire });
+    entries.push({ manager, operation, apiVersion, subresource, time, fields });
   }
   return entries;
 }
@@ -66,26 +64,17 @@ export function isSameManager(a: Identity, b: Identity): boolean {
   return a.operation === "Apply" || a.apiVersion === b.apiVersion;
 }
 
-/** The entry with other fields; the same entry when they are the same set. */
-export function withFields(entry: ManagedEntry, fields: FieldSet): ManagedEntry {
-  return fields === entry.fields ? entry : rewritten(entry, fields, entry.time);
-}
-
-/** The entry of the same manager with these fields, written at this time. */
-export function rewritten(entry: ManagedEntry, fields: FieldSet, time: string | undefined): ManagedEntry {
-  const { manager, operation, apiVersion, subresource } = entry;
-  return { manager, operation, apiVersion, subresource, time, fields };
-}
-
 function encode(entry: ManagedEntry): ManagedFieldsEntry {
-  if (entry.wire !== undefined) return entry.wire;
-  const { manager, operation, apiVersion, time, subresource } = entry;
-  const fieldsV1 = entry.fields.toJson();
-  const encoded: ManagedFieldsEntry =
-    time === undefined
-      ? { manager, operation, apiVersion, fieldsType: "FieldsV1", fieldsV1 }
-      : { manager, operation, apiVersion, time, fieldsType: "FieldsV1", fieldsV1 };
-  return subresource === "" ? encoded : { ...encoded, subresource };
+  const { manager, operation, apiVersion, time, fields, subresource } = entry;
+  return {
+    manager,
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: "FieldsV1",
+    fieldsV1: fields.toJson(),
+    ...(subresource === "" ? {} : { subresource }),
+  };
 }
 
 /**
@@ -93,7 +82,6 @@ function encode(entry: ManagedEntry): ManagedFieldsEntry {
  * subresource.
  */
 export function encodeEntries(entries: readonly ManagedEntry[]): readonly ManagedFieldsEntry[] {
-  if (entries.length === 1) return entries.map(encode);
   return [...entries].sort(compareEntries).map(encode);
 }
 

@@ -1,22 +1,11 @@
 /** Merges an applied configuration into the live object, by the list and map types of its schema. */
-import {
-  cloneJson,
-  copyObject,
-  deepEqual,
-  type FieldPathElement,
-  isJsonObject,
-  type JsonObject,
-} from "@setpoint/apimachinery";
+import { cloneJson, type FieldPathElement, isJsonObject, type JsonObject, setOwn } from "@setpoint/apimachinery";
 import { type Atom, deducedAtom, type ListAtom, type MapAtom, valueKindOf } from "./atom.ts";
 import { itemElement } from "./list-items.ts";
 
-const noFields: JsonObject = {};
-const noItems: readonly unknown[] = [];
-
 /**
- * Merges the configuration into the live object; changes neither. The result shares the parts of the live
- * object that the configuration does not change, so that comparing and freezing skip them by identity. It
- * copies the parts of the configuration.
+ * Merges the configuration into the live object; changes neither. The result may share parts with the live
+ * object, and none with the configuration.
  */
 export function mergeObjects(atom: Atom, live: JsonObject, config: JsonObject): JsonObject {
   return atom.map === undefined ? config : mergeMaps(atom.map, live, config);
@@ -30,18 +19,16 @@ function mergeValues(atom: Atom, live: unknown, config: unknown): unknown {
   if (kind === "list" && atom.list !== undefined && atom.list.kind !== "atomic") {
     return mergeLists(atom.list, live, config);
   }
-  return deepEqual(live, config) ? live : cloneJson(config);
+  return cloneJson(config);
 }
 
 function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
-  const left = isJsonObject(live) ? live : noFields;
-  const right = isJsonObject(config) ? config : noFields;
-  let merged: Record<string, unknown> | undefined;
-  for (const name of Object.keys(right)) {
-    const value = mergeValues(map.field(name).atom ?? deducedAtom, left[name], right[name]);
-    if (value !== left[name]) (merged ??= copyObject(left))[name] = value;
+  const merged: Record<string, unknown> = isJsonObject(live) ? { ...live } : {};
+  for (const [name, value] of Object.entries(isJsonObject(config) ? config : {})) {
+    const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
+    setOwn(merged, name, mergeValues(map.field(name).atom ?? deducedAtom, before, value));
   }
-  return merged ?? (left === live ? left : {});
+  return merged;
 }
 
 /**
@@ -49,8 +36,8 @@ function mergeMaps(map: MapAtom, live: unknown, config: unknown): JsonObject {
  * loop follows structured-merge-diff step by step, since clients see the order.
  */
 function mergeLists(list: ListAtom, live: unknown, config: unknown): readonly unknown[] {
-  const left = Array.isArray(live) ? live : noItems;
-  const right = Array.isArray(config) ? config : noItems;
+  const left: readonly unknown[] = Array.isArray(live) ? live : [];
+  const right: readonly unknown[] = Array.isArray(config) ? config : [];
   const leftElements = left.map((item) => itemElement(list, item));
   const rightElements = right.map((item) => itemElement(list, item));
   const leftByElement = indexUnique(left, leftElements);
@@ -94,8 +81,7 @@ function mergeLists(list: ListAtom, live: unknown, config: unknown): readonly un
     r++;
     if (next === rightElement) next = shared.shift();
   }
-  const isAsLive = merged.length === left.length && merged.every((item, index) => item === left[index]);
-  return isAsLive && left === live ? left : merged;
+  return merged;
 }
 
 /** Items by element; duplicates in live are not merged with the applied item, which replaces them. */

@@ -6,8 +6,7 @@ import { expect, test } from "vitest";
 import { rootAtomOf } from "./atom.ts";
 import { fieldSetOfAtom } from "./field-set-of.ts";
 import { mergeObjects } from "./merge-objects.ts";
-import { prune, prunedFields } from "./prune.ts";
-import { removeItems } from "./remove-items.ts";
+import { prune } from "./prune.ts";
 
 const schema = JSON.parse(
   readFileSync(new URL("fixtures/widget.schema.json", import.meta.url), "utf8"),
@@ -38,17 +37,28 @@ const configuration: fc.Arbitrary<JsonObject> = fc.record(
   { requiredKeys: [] },
 );
 
-test("prune() removes what the passes over the whole object and all sets remove", () => {
+test("prune() keeps all that is applied or owned by another, and everything when nothing is gone", () => {
   fc.assert(
     fc.property(configuration, configuration, configuration, configuration, (before, now, theirs, unowned) => {
       const merged = [unowned, theirs, before, now].reduce((live, each) => mergeObjects(atom, live, each), {});
       const [last, applied, other] = [before, now, theirs].map((each) => fieldSetOfAtom(atom, each));
       if (last === undefined || applied === undefined || other === undefined) throw new Error("three sets");
-      const ownership = { last, applied, others: [other] };
-      const pruned = prune(atom, merged, ownership);
-      expect(pruned).toEqual(removeItems(atom, merged, prunedFields(atom, merged, ownership)));
-      if (last.difference(applied).isEmpty) expect(pruned).toBe(merged);
+      const pruned = prune(atom, merged, { last, applied, others: [other] });
+      const left = fieldSetOfAtom(atom, pruned);
+      const held = fieldSetOfAtom(atom, merged);
+      expect(applied.intersection(held).difference(left).paths()).toEqual([]);
+      expect(other.intersection(held).difference(left).paths()).toEqual([]);
+      if (last.difference(applied).isEmpty) expect(pruned).toEqual(merged);
     }),
     { numRuns: 500 },
   );
+});
+
+test("prune() removes what its manager no longer applies and no other owns", () => {
+  const [last, applied, other] = [{ plain: ["p"], labels: { p: "q", q: "r" } }, {}, { labels: { q: "r" } }].map(
+    (spec) => fieldSetOfAtom(atom, { spec }),
+  );
+  if (last === undefined || applied === undefined || other === undefined) throw new Error("three sets");
+  const merged = { spec: { plain: ["p"], labels: { p: "q", q: "r", r: "p" } } };
+  expect(prune(atom, merged, { last, applied, others: [other] })).toEqual({ spec: { labels: { q: "r", r: "p" } } });
 });

@@ -25,7 +25,7 @@ export function removeItems(atom: Atom, object: JsonObject, set: FieldSet): Json
 }
 
 /** Whether a node is a field of the set itself, and not only a parent of one. */
-export function isMember(node: FieldsTree): boolean {
+function isMember(node: FieldsTree): boolean {
   return node["."] !== undefined || Object.keys(node).length === 0;
 }
 
@@ -81,6 +81,5 @@ function addNamed(children: MutableTree, atom: Atom, tree: FieldsTree): MutableT
 }
 
 function hasChildren(node: FieldsTree): boolean {
-  for (const element in node) if (element !== ".") return true;
-  return false;
+  return Object.keys(node).some((element) => element !== ".");
 }

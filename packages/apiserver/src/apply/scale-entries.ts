@@ -3,7 +3,7 @@
  * parent; entries are carried over to the Scale, tracked there, and carried back.
  */
 import { type FieldPathElement, FieldSet, fieldElement, type ManagedFieldsEntry } from "@setpoint/apimachinery";
-import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry, withFields } from "./managed-entries.ts";
+import { decodeOwnEntries, encodeEntries, isSameManager, type ManagedEntry } from "./managed-entries.ts";
 
 const scaleVersion = "autoscaling/v1";
 const replicasOfScale: readonly FieldPathElement[] = [fieldElement("spec"), fieldElement("replicas")];
@@ -26,14 +26,8 @@ export function scaleEntriesOf(
 ): readonly ManagedFieldsEntry[] {
   const path = pathElements(specReplicasPath);
   const owners = decodeOwnEntries(parent).filter((entry) => entry.fields.has(path));
-  return encodeEntries(
-    owners.map((entry) => asNew({ ...entry, apiVersion: scaleVersion, fields: FieldSet.of(replicasOfScale) })),
-  );
-}
-
-function asNew(entry: ManagedEntry): ManagedEntry {
-  const { wire: _, ...rest } = entry;
-  return rest;
+  const fields = FieldSet.of(replicasOfScale);
+  return encodeEntries(owners.map((entry) => ({ ...entry, apiVersion: scaleVersion, fields })));
 }
 
 export interface ScaleToParent {
@@ -58,12 +52,12 @@ export function parentEntriesAfterScale(options: ScaleToParent): readonly Manage
     const same = [...remaining].find((each) => isSameManager({ ...each, apiVersion: entry.apiVersion }, entry));
     const isOwner = entry.fields.has(path);
     if (same !== undefined && isOwner) remaining.delete(same);
-    const kept = isOwner && same === undefined ? withFields(entry, entry.fields.difference(replicas)) : entry;
+    const kept = isOwner && same === undefined ? { ...entry, fields: entry.fields.difference(replicas) } : entry;
     if (!kept.fields.isEmpty) result.push(kept);
   }
   for (const entry of remaining) {
     // Upstream loses the time here, since it looks for it among the parent's entries.
-    result.push(asNew({ ...entry, apiVersion: options.apiVersion, time: undefined, fields: replicas }));
+    result.push({ ...entry, apiVersion: options.apiVersion, time: undefined, fields: replicas });
   }
   return encodeEntries(result);
 }

@@ -1,5 +1,5 @@
 /** Field ownership of creates, updates and patches (everything that is not an apply). */
-import { copyObject, type FieldSet, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
+import { type FieldSet, type ManagedFieldsEntry, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { StructuralSchema } from "@setpoint/schema";
 import { rootAtomOf } from "./atom.ts";
 import { type Comparison, compareObjects } from "./compare-objects.ts";
@@ -11,8 +11,6 @@ import {
   isReset,
   isSameManager,
   type ManagedEntry,
-  rewritten,
-  withFields,
 } from "./managed-entries.ts";
 import { neverOwned } from "./field-set-of.ts";
 import { TypedError } from "./typed-error.ts";
@@ -41,22 +39,18 @@ export interface TrackUpdateOptions {
  * The managedFields of the object to be stored: fields added or changed belong to `manager`, and to nobody
  * else any more.
  *
- * Guarantees: changes neither object; returns live's own array when nothing changed. The result shares parts
- * with live's.
+ * Guarantees: changes neither object. The result may share parts with live's.
  * Caveats: entries of another version than `apiVersion` are compared as if their fields had the same paths.
  */
 export function trackUpdate(options: TrackUpdateOptions): readonly ManagedFieldsEntry[] {
   const { live, object } = options;
   const liveFields = live?.metadata.managedFields ?? [];
-  const sent = object.metadata.managedFields;
-  const isOwn = sent === undefined || sent === liveFields || options.subresource !== "";
-  const asked = isOwn ? undefined : requestedEntries(sent);
+  const asked = options.subresource === "" ? requestedEntries(object.metadata.managedFields) : undefined;
   if (live === undefined) return encodeEntries(changed(options, asked ?? []));
   // An object without managers stays without: a client stopped the tracking by clearing managedFields.
   if (asked === undefined && liveFields.length === 0) return liveFields;
   const before = asked ?? decodeOwnEntries(liveFields);
-  const after = before.length === 0 ? before : changed(options, before);
-  return asked === undefined && after === before ? liveFields : encodeEntries(after);
+  return before.length === 0 ? [] : encodeEntries(changed(options, before));
 }
 
 /** The entries that a request sets itself; undefined when live's are kept. */
@@ -77,7 +71,7 @@ function changed(options: TrackUpdateOptions, entries: readonly ManagedEntry[]):
   }
 }
 
-/** Entries after the change from `live` to `object`; the same array when there is none. */
+/** Entries after the change from `live` to `object`. */
 export function updateEntries(options: TrackUpdateOptions, entries: readonly ManagedEntry[]): readonly ManagedEntry[] {
   const atom = rootAtomOf(options.schema);
   const { live, object, resetFields } = options;
@@ -95,7 +89,7 @@ export function updateEntries(options: TrackUpdateOptions, entries: readonly Man
   for (const entry of entries) {
     const isSelf = !own.isEmpty && isSameManager(entry, self);
     const kept = entry.fields.difference(isSelf ? removed : taken);
-    const next = isSelf ? rewritten(entry, kept.union(own), options.time) : withFields(entry, kept);
+    const next = isSelf ? { ...entry, fields: kept.union(own), time: options.time } : { ...entry, fields: kept };
     isMerged ||= isSelf;
     if (!next.fields.isEmpty) result.push(next);
   }
@@ -122,11 +116,6 @@ export function resetFrom(
 /** The object for comparing; managedFields do not own themselves. */
 export function withoutManagedFields(object: UnstructuredObject | undefined): { readonly [field: string]: unknown } {
   if (object === undefined) return {};
-  if (object.metadata?.managedFields === undefined) return object;
-  const bare: Record<string, unknown> = copyObject(object);
-  const metadata: Record<string, unknown> = copyObject(object.metadata);
-  // The comparison treats undefined as absent; leaving the key out would need a copy key by key.
-  metadata["managedFields"] = undefined;
-  bare["metadata"] = metadata;
-  return bare;
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

@@ -163,9 +163,7 @@ export class ApiServer implements AsyncDisposable {
   }
 
   async #answer(request: ApiRequest, user: UserInfo, signal: AbortSignal, warnings: Warnings): Promise<ApiResponse> {
-    const info = parseRequestInfo(request.method, request.path, request.query);
-    // The spread comes first: only so the engine copies it as one shape.
-    const attributes: RequestAttributes = { ...info, user };
+    const attributes: RequestAttributes = { ...parseRequestInfo(request.method, request.path, request.query), user };
     this.#authorize(attributes);
     const endpoint = this.#endpoint(request, attributes);
     if (endpoint !== undefined) return this.#callEndpoint(endpoint, request, attributes, signal);

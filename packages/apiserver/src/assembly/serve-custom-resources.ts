@@ -25,26 +25,10 @@ export interface ServeCustomResourcesOptions {
   readonly caller?: WebhookCaller;
 }
 
-const withStrategy = new WeakMap<RuleCompiler, WeakMap<readonly ResourceDefinition[], readonly ResourceDefinition[]>>();
-
-/**
- * The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. The
- * same array for the same arguments, so that servers of one process share what is derived from it.
- */
+/** The built-in resources with the strategy of CRDs, which goes beyond what a table of kinds can hold. */
 export function withCrdStrategy(
   builtin: readonly ResourceDefinition[],
   compileRules: RuleCompiler = celRuleCompiler,
-): readonly ResourceDefinition[] {
-  const known = withStrategy.get(compileRules) ?? new WeakMap();
-  withStrategy.set(compileRules, known);
-  let resources = known.get(builtin);
-  if (resources === undefined) known.set(builtin, (resources = addCrdStrategy(builtin, compileRules)));
-  return resources;
-}
-
-function addCrdStrategy(
-  builtin: readonly ResourceDefinition[],
-  compileRules: RuleCompiler,
 ): readonly ResourceDefinition[] {
   const own = createCrdStrategy({ compileRules });
   return builtin.map((each) =>

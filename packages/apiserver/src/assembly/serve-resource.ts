@@ -6,7 +6,6 @@ import {
   type Status,
   type UnstructuredObject,
 } from "@setpoint/apimachinery";
-import { RecentMap } from "../apply/recent-map.ts";
 import type { DecodedBody } from "../request/body-decoder.ts";
 import { parameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
@@ -129,13 +128,9 @@ function emptyList(kind: string, apiVersion: string, items: readonly [] | null):
 }
 
 const partialBlueprint = emptyList("PartialObjectMetadataList", "meta.k8s.io/v1", []);
-/** By version and kind: definitions of CRDs are each server's own. */
-const blueprints = new RecentMap<string>();
 
 function blueprintOf({ group, version, listKind }: ResourceDefinition): string {
-  const apiVersion = apiVersionOf({ group, version });
-  const name = `${apiVersion}/${listKind}`;
-  return blueprints.get(name) ?? blueprints.remember(name, emptyList(listKind, apiVersion, null));
+  return emptyList(listKind, apiVersionOf({ group, version }), null);
 }
 
 /** Tables of one object each; only the first has the columns. */

@@ -2,9 +2,9 @@
  * The objects that every new cluster contains: system namespaces, the RBAC bootstrap, priority classes, flow
  * schemas, the Service `kubernetes`.
  */
+import { matchesLabelSelector } from "@setpoint/apimachinery";
 import { firstServiceAddress, defaultServiceCidr } from "../admission/service-ip-allocator.ts";
 import { startObjects } from "../registry/builtin/api-data.ts";
-import { matchesLabels } from "../registry/builtin/selector-match.ts";
 import { type JsonObject, objectAt, objectsAt, stringAt } from "../registry/json-fields.ts";
 
 /** The settings of a cluster that its first objects contain. */
@@ -83,7 +83,10 @@ function collect(
   const selectors = objectsAt(role, "aggregationRule", "clusterRoleSelectors");
   const matching = roles.filter(
     (each) =>
-      each !== role && selectors.some((selector) => matchesLabels(selector, objectAt(each, "metadata", "labels"))),
+      each !== role &&
+      selectors.some((selector) =>
+        matchesLabelSelector(selector, objectAt(each, "metadata", "labels") as Record<string, string>),
+      ),
   );
   const rules = matching.flatMap((each) => collected.get(stringAt(each, "metadata", "name")) ?? []);
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];

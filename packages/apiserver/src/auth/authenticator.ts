@@ -25,27 +25,17 @@ const anonymousUser: UserInfo = { username: "system:anonymous", groups: [unauthe
 
 /** Creates the function that `serve` calls for every request. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  // A connection's certificate is one object for all of its requests.
-  const known = new WeakMap<CertificateSubject, UserInfo>();
   return (credentials) => {
-    const user = identify(options, credentials, known);
+    const user = identify(options, credentials);
     return credentials.headers["impersonate-user"] === undefined && !hasImpersonation(credentials)
       ? user
       : impersonate(options.authorizer, user, credentials);
   };
 }
 
-function identify(
-  options: AuthenticatorOptions,
-  { certificate, headers }: Credentials,
-  known: WeakMap<CertificateSubject, UserInfo>,
-): UserInfo {
+function identify(options: AuthenticatorOptions, { certificate, headers }: Credentials): UserInfo {
   if (certificate === "unknown") throw unauthorized();
-  if (certificate !== undefined) {
-    const user = known.get(certificate) ?? userOfCertificate(certificate);
-    known.set(certificate, user);
-    return user;
-  }
+  if (certificate !== undefined) return userOfCertificate(certificate);
   const token = bearerToken(first(headers["authorization"]));
   if (token !== undefined) return userOfToken(options, token) ?? refuse();
   return options.anonymous === false ? refuse() : anonymousUser;

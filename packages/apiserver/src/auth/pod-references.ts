@@ -10,19 +10,7 @@ export interface PodReferences {
   readonly serviceAccount: string;
 }
 
-/** Stored pods never change, so each is read once. */
-const known = new WeakMap<UnstructuredObject, PodReferences>();
-
 export function podReferences(pod: UnstructuredObject): PodReferences {
-  let references = known.get(pod);
-  if (references === undefined) {
-    references = readReferences(pod);
-    if (Object.isFrozen(pod)) known.set(pod, references);
-  }
-  return references;
-}
-
-function readReferences(pod: UnstructuredObject): PodReferences {
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((field) =>
     objectsAt(pod, "spec", field),
   );

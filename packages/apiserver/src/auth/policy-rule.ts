@@ -10,22 +10,9 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[];
 }
 
-/**
- * By the role's own list: stored objects never change, and servers that start from the same contents share
- * them.
- */
-const known = new WeakMap<readonly unknown[], readonly PolicyRule[]>();
-
 export function readRules(role: UnstructuredObject | undefined): readonly PolicyRule[] {
   const rules: unknown = role?.["rules"];
-  if (!Array.isArray(rules)) return [];
-  if (!Object.isFrozen(rules)) return rules.map(readRule);
-  let read = known.get(rules);
-  if (read === undefined) {
-    read = rules.map(readRule);
-    known.set(rules, read);
-  }
-  return read;
+  return Array.isArray(rules) ? rules.map(readRule) : [];
 }
 
 function readRule(rule: unknown): PolicyRule {

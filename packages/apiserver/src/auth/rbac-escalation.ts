@@ -5,7 +5,7 @@
  */
 import { deepEqual, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionPlugin, AdmissionRequest } from "../registry/admission-plugin.ts";
-import { readLabelSelectors } from "./aggregation.ts";
+import { aggregationSelectors } from "./aggregation.ts";
 import { forbiddenStatus } from "./forbidden-message.ts";
 import { type PolicyRule, readRules, ruleLines, uncoveredRules } from "./policy-rule.ts";
 import { allRules, mastersGroup, type RbacAuthorizer } from "./rbac-authorizer.ts";
@@ -53,7 +53,7 @@ function checkRole(authorizer: RbacAuthorizer, request: AdmissionRequest, object
 }
 
 function aggregates(role: UnstructuredObject | undefined): boolean {
-  return role !== undefined && readLabelSelectors(role).length > 0;
+  return role !== undefined && aggregationSelectors(role).length > 0;
 }
 
 function checkBinding(authorizer: RbacAuthorizer, request: AdmissionRequest, object: UnstructuredObject): void {

@@ -1,7 +1,7 @@
 /** Roles and bindings as stored, compiled to rules by subject. */
 import { asText } from "./read-json.ts";
-import { matchesLabels, readLabelSelectors } from "./aggregation.ts";
-import type { UnstructuredObject } from "@setpoint/apimachinery";
+import { aggregationSelectors } from "./aggregation.ts";
+import { matchesLabelSelector, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { ObjectReader } from "../registry/object-reader.ts";
 import type { AuthorizationDecision } from "../request/request-attributes.ts";
 import { type PolicyRule, readRules } from "./policy-rule.ts";
@@ -94,12 +94,13 @@ export function rulesOfClusterRole(reader: ObjectReader, role: UnstructuredObjec
 }
 
 function aggregate(reader: ObjectReader, role: UnstructuredObject, seen: Set<string>): readonly PolicyRule[] {
-  const selectors = readLabelSelectors(role);
+  const selectors = aggregationSelectors(role);
   if (selectors.length === 0) return readRules(role);
   const rules: PolicyRule[] = [];
   for (const candidate of reader.list(rbacGroup, "clusterroles")) {
     const name = candidate.metadata.name ?? "";
-    if (seen.has(name) || !selectors.some((each) => matchesLabels(each, candidate.metadata.labels ?? {}))) continue;
+    if (seen.has(name) || !selectors.some((each) => matchesLabelSelector(each, candidate.metadata.labels ?? {})))
+      continue;
     seen.add(name);
     rules.push(...aggregate(reader, candidate, seen));
   }
@@ -125,25 +126,14 @@ interface NamedSubject {
   readonly name: string;
 }
 
-/**
- * By binding: servers in one process that start from the same contents share the bindings, and read them
- * once.
- */
-const namedSubjects = new WeakMap<UnstructuredObject, readonly NamedSubject[]>();
-
 function namedSubjectsOf(binding: UnstructuredObject, bindingNamespace: string): readonly NamedSubject[] {
-  let named = namedSubjects.get(binding);
-  if (named === undefined) {
-    named = subjectsOf(binding)
-      .filter(({ kind }) => kind === "User" || kind === "ServiceAccount" || kind === "Group")
-      .map((subject) => ({
-        subject,
-        isGroup: subject["kind"] === "Group",
-        name: nameOf(subject, bindingNamespace),
-      }));
-    namedSubjects.set(binding, named);
-  }
-  return named;
+  return subjectsOf(binding)
+    .filter(({ kind }) => kind === "User" || kind === "ServiceAccount" || kind === "Group")
+    .map((subject) => ({
+      subject,
+      isGroup: subject["kind"] === "Group",
+      name: nameOf(subject, bindingNamespace),
+    }));
 }
 
 function nameOf({ kind, name, namespace }: Subject, bindingNamespace: string): string {

@@ -7,7 +7,7 @@ import { ApiError, failure, isJsonObject } from "@setpoint/apimachinery";
 /** What is shown: the patch itself when it was merged into typed fields, the patched object otherwise. */
 export type PatchSubject =
   | { readonly kind: "strategic"; readonly patch: unknown }
-  | { readonly kind: "patched"; object(this: void): unknown; readonly sorted: boolean };
+  | { readonly kind: "patched"; readonly object: unknown; readonly sorted: boolean };
 
 export function invalidPatch(subject: PatchSubject, why: string): ApiError {
   const message = `Invalid value: ${JSON.stringify(textOf(subject))}: ${why}`;
@@ -18,8 +18,7 @@ export function invalidPatch(subject: PatchSubject, why: string): ApiError {
 
 function textOf(subject: PatchSubject): string {
   if (subject.kind === "strategic") return goText(subject.patch);
-  const object = subject.object();
-  return JSON.stringify(subject.sorted ? sorted(object) : object);
+  return JSON.stringify(subject.sorted ? sorted(subject.object) : subject.object);
 }
 
 /** A value as Go's `%v` prints it. */

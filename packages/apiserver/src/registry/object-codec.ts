@@ -87,10 +87,7 @@ export function pruneObject(schema: StructuralSchema, object: UnstructuredObject
   return value as MutableObject;
 }
 
-/**
- * Fills defaults in place, as far as its parts are not frozen: those of the schema, then those that only the
- * kind knows.
- */
+/** Fills defaults in place: those of the schema, then those that only the kind knows. */
 export function fillDefaults(definition: ResourceDefinition, object: MutableObject): MutableObject {
   applyDefaults(definition.schema, object);
   definition.strategy.setDefaults?.(object);

@@ -36,14 +36,3 @@ export function indexDefinitions(definitions: readonly ResourceDefinition[]): Re
   }
   return { byVersion, stored, byKind };
 }
-
-const indexes = new WeakMap<readonly ResourceDefinition[], RegistryIndex>();
-
-/**
- * Made once for a table that never changes: all servers of a process share that of the built-in resources.
- */
-export function sharedIndex(definitions: readonly ResourceDefinition[]): RegistryIndex {
-  let index = indexes.get(definitions);
-  if (index === undefined) indexes.set(definitions, (index = indexDefinitions(definitions)));
-  return index;
-}

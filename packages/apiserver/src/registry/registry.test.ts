@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { builtinResources } from "./builtin/builtin-resources.ts";
-import { withCrdStrategy } from "../assembly/serve-custom-resources.ts";
 import { Registry } from "./registry.ts";
 
 const [pods] = builtinResources().filter((each) => each.resource === "pods");
@@ -39,8 +38,4 @@ test("Registry.findKind() finds what the definitions have first, built-in or not
     expect(registry.findKind(group, version, kind)).toBe(first);
   }
   expect(registry.findKind("example.com", "v2", "Pod")).toBeUndefined();
-});
-
-test("withCrdStrategy() returns the same table for the same one, so that servers share what is derived from it", () => {
-  expect(withCrdStrategy(builtinResources())).toBe(withCrdStrategy(builtinResources()));
 });

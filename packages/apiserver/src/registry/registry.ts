@@ -1,4 +1,4 @@
-import { indexDefinitions, type RegistryIndex, sharedIndex, storedKey, versionKey } from "./registry-index.ts";
+import { indexDefinitions, type RegistryIndex, storedKey, versionKey } from "./registry-index.ts";
 import type { ResourceDefinition } from "./resource-definition.ts";
 
 /**
@@ -11,13 +11,12 @@ export class Registry {
   readonly #listeners = new Set<() => void>();
   readonly #builtinIndex: RegistryIndex;
   #customIndex: RegistryIndex;
-  #customDefinitions: readonly ResourceDefinition[] = [];
   #definitions: readonly ResourceDefinition[];
 
   constructor(builtin: readonly ResourceDefinition[]) {
     this.builtin = builtin;
     this.#definitions = builtin;
-    this.#builtinIndex = sharedIndex(builtin);
+    this.#builtinIndex = indexDefinitions(builtin);
     this.#customIndex = indexDefinitions([]);
   }
 
@@ -27,11 +26,6 @@ export class Registry {
    */
   get definitions(): readonly ResourceDefinition[] {
     return this.#definitions;
-  }
-
-  /** Those of CRDs alone. */
-  get custom(): readonly ResourceDefinition[] {
-    return this.#customDefinitions;
   }
 
   find(group: string, version: string, resource: string): ResourceDefinition | undefined {
@@ -63,7 +57,6 @@ export class Registry {
     if (definitions.length === 0) this.#custom.delete(crdName);
     else this.#custom.set(crdName, definitions);
     const custom = [...this.#custom.values()].flat();
-    this.#customDefinitions = custom;
     this.#customIndex = indexDefinitions(custom);
     this.#definitions = [...this.builtin, ...custom];
     for (const listener of this.#listeners) listener();

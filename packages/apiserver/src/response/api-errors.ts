@@ -8,7 +8,6 @@ import {
   type StatusDetails,
   messageOf,
 } from "@setpoint/apimachinery";
-import { stackless } from "@setpoint/host";
 
 export interface GroupResource {
   readonly group: string;
@@ -23,13 +22,9 @@ export function badRequest(message: string): ApiError {
   return new ApiError(failure(400, "BadRequest", message));
 }
 
-/**
- * Has no stack trace: clients that check whether an object exists get this error often, and only its Status
- * leaves the server. The trace would cost more than the rest of the request.
- */
 export function notFound(gr: GroupResource, name: string): ApiError {
   const status = failure(404, "NotFound", `${groupResource(gr)} "${name}" not found`, detailsOf(gr, name));
-  return stackless(() => new ApiError(status));
+  return new ApiError(status);
 }
 
 /** For a resource that is not served, within a group and version that is. */

@@ -25,10 +25,9 @@ test("contents are listed in the order of their paths, and nobody can change the
   expect(Object.isFrozen(storage.get(key("a/1")))).toBe(true);
 });
 
-test("storages that start from the same contents share them, and not what is written to one", async () => {
+test("storages that start from the same contents do not share what is written to one", async () => {
   const contents = contentsOf("a", "b", "d");
   const [one, other] = [open(contents), open(contents)];
-  expect(one.list("/things").objects).toBe(other.list("/things").objects);
   await one.write(key("c"), () => object("c"));
   await one.write(key("a"), () => "delete");
   await other.write(key("e"), () => object("e"));

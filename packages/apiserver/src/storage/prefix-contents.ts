@@ -14,16 +14,8 @@ export interface PrefixContents {
   readonly all: readonly UnstructuredObject[];
 }
 
-const known = new WeakMap<StorageContents, ReadonlyMap<string, PrefixContents>>();
-
 /** The contents by prefix. */
-export function byPrefix(contents: StorageContents): ReadonlyMap<string, PrefixContents> {
-  let found = known.get(contents);
-  if (found === undefined) known.set(contents, (found = split(contents)));
-  return found;
-}
-
-function split({ entries }: StorageContents): ReadonlyMap<string, PrefixContents> {
+export function byPrefix({ entries }: StorageContents): ReadonlyMap<string, PrefixContents> {
   const prefixes = new Map<string, PrefixContents>();
   for (const [prefix, held] of Map.groupBy(entries, (each) => each.prefix)) {
     const objects = new Map(held.map(({ path, object }) => [path, deepFreeze(object)]));

@@ -16,18 +16,11 @@ export function frameOf(type: ObjectEventType, object: object): WatchFrame {
   return newest;
 }
 
-const lastSeen = new WeakMap<StorageEvent, UnstructuredObject>();
-
 /**
  * The object before an event with the revision of the event: what a watch shows as deleted when the object
  * stopped matching its selector.
  */
 export function previousAt(event: StorageEvent, previous: UnstructuredObject): UnstructuredObject {
-  let object = lastSeen.get(event);
-  if (object === undefined) {
-    const metadata = Object.freeze({ ...previous.metadata, resourceVersion: String(event.revision) });
-    object = Object.freeze({ ...previous, metadata });
-    lastSeen.set(event, object);
-  }
-  return object;
+  const metadata = Object.freeze({ ...previous.metadata, resourceVersion: String(event.revision) });
+  return Object.freeze({ ...previous, metadata });
 }

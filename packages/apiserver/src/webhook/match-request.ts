@@ -1,5 +1,5 @@
 /** Whether a webhook or a policy matches a request, and in which version. */
-import { labelSelectorOf, type LabelSelectorObject, type UnstructuredObject } from "@setpoint/apimachinery";
+import { matchesLabelSelector, type LabelSelectorObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import type { AdmissionRequest } from "../registry/admission-plugin.ts";
 import type { ResourceDefinition } from "../registry/resource-definition.ts";
 import { matchesRule } from "./resource-rules.ts";
@@ -70,5 +70,5 @@ function matchesObject(selector: LabelSelectorObject | undefined, { object, old 
 }
 
 function matchesLabels(selector: LabelSelectorObject, object: UnstructuredObject | undefined): boolean {
-  return labelSelectorOf(selector).matches(object?.metadata.labels ?? {});
+  return matchesLabelSelector(selector, object?.metadata.labels ?? {});
 }

@@ -1,13 +1,7 @@
 /** Server-side apply to an object or to its status: changes what is there, creates what is absent. */
-import {
-  apiVersionOf,
-  cloneJson,
-  isJsonObject,
-  type JsonObject,
-  type UnstructuredObject,
-} from "@setpoint/apimachinery";
+import { apiVersionOf, cloneJson, isJsonObject, type UnstructuredObject } from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
-import { decode, isDecodeError, isIntegerOf } from "@setpoint/schema";
+import { decode, isDecodeError } from "@setpoint/schema";
 import { applyPatch, describeObject } from "../apply/apply-patch.ts";
 import { booleanParameter } from "../request/query-parameters.ts";
 import type { ServedRequest } from "../registry/served-request.ts";
@@ -51,7 +45,7 @@ export function applyObject(
       only: subresource === "status" && definition.custom ? statusAlone : undefined,
       resetFields: resetFieldsOf(definition, subresource),
     });
-    const own = typed(definition, object, patch, live === undefined);
+    const own = typed(definition, object, patch);
     return { object: fillDefaults(definition, own), managedFields };
   };
   const create = (): Change => {
@@ -108,18 +102,11 @@ export function parseApplied(
 }
 
 /**
- * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits.
- * Only such a patch can make a difference. Built-in kinds are completed in place everywhere, so that they
- * need a copy, unless the object is new and was copied from the patch; custom ones share what is as it was.
+ * The merged object as its type has it: what is null in the patch is absent or a zero, and a number fits. The
+ * registry's own copy.
  */
-function typed(
-  definition: ResourceDefinition,
-  object: UnstructuredObject,
-  patch: UnstructuredObject,
-  isNew: boolean,
-): MutableObject {
-  if (definition.custom) return object as MutableObject;
-  if (!hasUntyped(patch)) return (isNew ? object : cloneJson(object)) as MutableObject;
+function typed(definition: ResourceDefinition, object: UnstructuredObject, patch: UnstructuredObject): MutableObject {
+  if (definition.custom) return cloneJson(object) as MutableObject;
   try {
     const { value } = decode(definition.schema, object, { unknown: "prune", wrongTypes: "throw" });
     return value as MutableObject;
@@ -130,14 +117,4 @@ function typed(
     // The client's fault, although the real server answers with the code of its own.
     throw badRequest(`${what}: unable to convert unstructured object to ${type}: ${error.message}`);
   }
-}
-
-/**
- * Whether there is a null, a fraction or a number that not every field of numbers can hold anywhere in it.
- */
-function hasUntyped(value: unknown): boolean {
-  if (value === null) return true;
-  if (typeof value === "number") return !isIntegerOf("int32", value);
-  if (Array.isArray(value)) return value.some(hasUntyped);
-  return isJsonObject(value) && Object.values(value as JsonObject).some(hasUntyped);
 }

@@ -1,5 +1,12 @@
 /** Eviction: a deletion that first checks the pod's PodDisruptionBudget. */
-import { ApiError, deepEqual, failure, type UnstructuredObject } from "@setpoint/apimachinery";
+import {
+  ApiError,
+  deepEqual,
+  failure,
+  type LabelSelectorObject,
+  matchesLabelSelector,
+  type UnstructuredObject,
+} from "@setpoint/apimachinery";
 import { timestamp } from "@setpoint/host";
 import { checkPreconditions, deleteMarked } from "./delete-object.ts";
 import type { Endpoint } from "../registry/endpoint.ts";
@@ -9,7 +16,6 @@ import { badRequest } from "../response/api-errors.ts";
 import { conflicting, createdStatus, type EndpointServer, isDryRun, missing, podKey } from "./endpoint-server.ts";
 import { numberAt, objectAt, objectsAt, stringAt, valueAt, type JsonObject } from "../registry/json-fields.ts";
 import { podStrategy } from "../registry/builtin/pod-strategy.ts";
-import { matchesLabels } from "../registry/builtin/selector-match.ts";
 
 const retryAfterSeconds = 10;
 const blocked = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -53,7 +59,9 @@ async function spendBudget(
   const { namespace = "", name = "", labels = {} } = pod.metadata;
   const budgets = reader
     .list("policy", "poddisruptionbudgets", namespace)
-    .filter((each) => matchesLabels(valueAt(each, "spec", "selector"), labels));
+    .filter((each) =>
+      matchesLabelSelector(valueAt(each, "spec", "selector") as LabelSelectorObject | undefined, labels),
+    );
   const [budget] = budgets;
   if (budget === undefined) return;
   if (budgets.length > 1) {

@@ -16,7 +16,6 @@ import { badRequest, unsupportedMediaType } from "../response/api-errors.ts";
 import { applyObject } from "./apply-object.ts";
 import { checkNamespace } from "./create-object.ts";
 import type { PatchSubject } from "../registry/invalid-patch.ts";
-import type { MutableMeta } from "../registry/mutable-object.ts";
 import { decodeObject } from "../registry/object-codec.ts";
 import { checkName } from "./put-object.ts";
 import type { RegistryContext } from "../registry/registry-context.ts";
@@ -49,72 +48,14 @@ export function patchObject(
     needsResourceVersion: false,
     update(old) {
       const { definition } = served;
-      const { part, others } = patchedPart(old, served, mediaType, body);
-      const patched = patchValue(definition, mediaType, part, body);
-      const patch = patchSubject(definition, mediaType, body, () => patchValue(definition, mediaType, old, body));
+      const patched = patchValue(definition, mediaType, old, body);
+      const patch = patchSubject(definition, mediaType, body, patched);
       const object = decodeObject(definition, patched, { ...settings, patch });
-      if (others !== undefined) object.metadata = withNamed(others, object.metadata, body);
       checkName(object, served.attributes.name);
       checkNamespace(served.definition, object, served.attributes.namespace);
       return { object };
     },
   });
-}
-
-/** What a patch of the status may name without reaching beyond what its endpoint writes. */
-const ofStatus: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
-
-interface PatchedPart {
-  readonly part: UnstructuredObject;
-  /** Fields of metadata that are the present object's own in the result, too. What is in them is frozen. */
-  readonly others?: MutableMeta;
-}
-
-/**
- * What of the present object the patch is made on: of a patch that says nothing of the rest, what its
- * endpoint would put back anyhow is neither copied nor decoded. managedFields that it does not name are those
- * that are there.
- */
-function patchedPart(
-  old: UnstructuredObject,
-  { attributes }: ServedRequest,
-  mediaType: string,
-  patch: unknown,
-): PatchedPart {
-  if (mediaType !== mergePatchType && mediaType !== strategicPatchType) return { part: old };
-  if (!isJsonObject(patch) || hasDirective(patch)) return { part: old };
-  const { metadata: ofMetadata = {} } = patch;
-  if (!isJsonObject(ofMetadata) || hasDirective(ofMetadata) || Object.hasOwn(ofMetadata, "managedFields"))
-    return { part: old };
-  if (attributes.subresource !== "status" || !Object.keys(patch).every((field) => ofStatus.has(field))) {
-    const { managedFields: _, ...metadata } = old.metadata;
-    return { part: { ...old, metadata } };
-  }
-  const { apiVersion, kind, status } = old;
-  const metadata: Readonly<Record<string, unknown>> = old.metadata as MutableMeta;
-  const named: Record<string, unknown> = {};
-  const others: Record<string, unknown> = {};
-  for (const field of Object.keys(metadata)) {
-    if (field !== "managedFields") (Object.hasOwn(ofMetadata, field) ? named : others)[field] = metadata[field];
-  }
-  const part = { apiVersion, kind, metadata: named };
-  return { part: status === undefined ? part : { ...part, status }, others };
-}
-
-/** Metadata of which only the fields that a patch names were decoded; the others are taken over. */
-function withNamed(others: MutableMeta, decoded: MutableMeta, patch: unknown): MutableMeta {
-  const metadata: Record<string, unknown> = others;
-  const { metadata: ofMetadata } = isJsonObject(patch) ? patch : {};
-  const fields: Record<string, unknown> = decoded;
-  if (isJsonObject(ofMetadata))
-    for (const field of Object.keys(ofMetadata)) if (Object.hasOwn(fields, field)) metadata[field] = fields[field];
-  return metadata;
-}
-
-/** Directives of strategic merge patches speak of a whole map. */
-function hasDirective(patch: JsonObject): boolean {
-  for (const field in patch) if (field.startsWith("$")) return true;
-  return false;
 }
 
 export function patchValue(
@@ -153,7 +94,7 @@ function patchSubject(
   definition: ResourceDefinition,
   mediaType: string,
   patch: unknown,
-  object: () => unknown,
+  object: unknown,
 ): PatchSubject {
   if (mediaType === strategicPatchType) return { kind: "strategic", patch };
   return { kind: "patched", object, sorted: definition.custom };

@@ -11,6 +11,7 @@ import { kustomizeFiles } from "../manifests/kustomize-files.ts";
 import { manifestsYaml } from "../manifests/manifests-yaml.ts";
 import { recordedRights, rulesWithRecording } from "../manifests/recorded-rights.ts";
 import { isSemanticVersion } from "../manifests/semantic-version.ts";
+import { parseRunFlags, type RunFlags, runFlags, runFlagsUsage } from "../run-flags.ts";
 import { writeTexts } from "../write-text.ts";
 
 type Form = "yaml" | "kustomize" | "helm";
@@ -18,10 +19,9 @@ type Form = "yaml" | "kustomize" | "helm";
 /** `setpoint manifests`: what installs an operator on any cluster. */
 export const manifests: Command = {
   name: "manifests",
-  usage:
-    "manifests FILE [--image IMAGE] [--namespace NS] [--with networkpolicy,pdb,metrics,servicemonitor] [--from-recording RECORDING [--only-used]] [--chart-version VERSION] [--output yaml | --output kustomize DIR | --output helm DIR]",
+  usage: `manifests FILE [--image IMAGE] [--namespace NS] [--watch NS]... [--with networkpolicy,pdb,metrics,servicemonitor] [--from-recording RECORDING [--only-used]] [--chart-version VERSION] [--output yaml | --output kustomize DIR | --output helm DIR] ${runFlagsUsage}`,
   summary:
-    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared and recorded use, Deployment; or write it into DIR.",
+    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared and recorded use, Deployment; or write it into DIR. --watch, which may be repeated, limits the operator to namespaces and gives it a Role in each.",
   async run(args, output) {
     const { values, positionals } = parseFlags(args);
     const [file, directory = ""] = positionals;
@@ -30,20 +30,23 @@ export const manifests: Command = {
     const operator = await loadOperator(file, "print the manifests of");
     const image = parseImage(values.image) ?? `${operator.name}-operator:latest`;
     const rules = rulesOf(operator, values, output);
+    const namespaces = values.watch === undefined ? {} : { namespaces: [...new Set(values.watch)] };
+    const run = { ...parseRunFlags(values), ...namespaces };
     if (form === "helm") {
       const version = parseChartVersion(values["chart-version"] ?? "0.1.0");
-      writeTexts(directory, helmChart(operator, { image, extras, version, ...rules }));
+      writeTexts(directory, helmChart(operator, { image, extras, version, run, ...rules }));
       return 0;
     }
     const namespace = values.namespace ?? `${operator.name}-system`;
-    const objects = installManifests(operator, { image, namespace, extras, ...rules });
+    const objects = installManifests(operator, { image, namespace, extras, run, ...rules });
     if (form === "kustomize") writeTexts(directory, kustomizeFiles(objects));
     else output.out(manifestsYaml(objects));
     return 0;
   },
 };
 
-interface Flags {
+interface Flags extends RunFlags {
+  readonly watch?: readonly string[];
   readonly image?: string;
   readonly namespace?: string;
   readonly with?: string;
@@ -56,7 +59,8 @@ interface Flags {
 function parseFlags(args: readonly string[]): { readonly values: Flags; readonly positionals: readonly string[] } {
   const text = { type: "string" } as const;
   const options = {
-    ...{ image: text, namespace: text, with: text, output: text },
+    ...runFlags,
+    ...{ image: text, namespace: text, with: text, output: text, watch: { ...text, multiple: true as const } },
     ...{ "from-recording": text, "only-used": { type: "boolean" as const }, "chart-version": text },
   };
   return parseArgs({ args: [...args], options, allowPositionals: true });

@@ -1,12 +1,13 @@
 /** The files of a Helm chart that installs what the plain manifests install. */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Operator } from "setpoint";
-import { installManifests, type InstallExtra, type PolicyRule } from "setpoint/install";
+import { installManifests, type InstalledRun, type InstallExtra, type PolicyRule } from "setpoint/install";
 import { manifestsYaml, objectYaml } from "./manifests-yaml.ts";
 
 export interface HelmChartOptions {
   readonly image: string;
   readonly rules?: readonly PolicyRule[];
+  readonly run?: InstalledRun;
   /** Objects that are switched on by default; the others are in the chart too. */
   readonly extras: readonly InstallExtra[];
   /** The chart's own version. */
@@ -40,11 +41,12 @@ const rbacKinds: ReadonlySet<string> = new Set([
 /** The files of the chart, text by path. */
 export function helmChart(operator: Operator, options: HelmChartOptions): ReadonlyMap<string, string> {
   const extras = Object.keys(switches) as readonly InstallExtra[];
-  const { image, rules } = options;
+  const { image, rules, run = {} } = options;
   const objects = installManifests(operator, {
     image,
     namespace: namespacePlaceholder,
     extras,
+    run,
     ...(rules === undefined ? {} : { rules }),
   }).filter(({ kind }) => !leftOut.has(kind));
   const byFile = Map.groupBy(objects, fileOf);

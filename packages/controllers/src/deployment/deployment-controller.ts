@@ -1,4 +1,5 @@
 import { Pod, ReplicaSet, Deployment } from "@setpoint/api";
+import { matchesLabelSelector } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { timestamp } from "@setpoint/host";
 import {
@@ -9,7 +10,6 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { adoptOrphans } from "../adopt-orphans.ts";
-import { matchesLabelSelector } from "../matches-selector.ts";
 import {
   availableCondition,
   deploymentConditions,

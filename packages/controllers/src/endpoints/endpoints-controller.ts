@@ -1,8 +1,8 @@
 import { Endpoints, EndpointSlice, Pod, Service } from "@setpoint/api";
+import { matchesLabelSelector } from "@setpoint/apimachinery";
 import type { CacheReader, ReconcileContext } from "@setpoint/runtime";
 import { controller, type ControllerDefinition } from "@setpoint/runtime";
 import type { Stored } from "@setpoint/client";
-import { matchesLabelSelector } from "../matches-selector.ts";
 import { isFinished } from "../pod-state.ts";
 import { endpointsOf } from "./endpoints-object.ts";
 import { endpointGroups } from "./pod-endpoints.ts";

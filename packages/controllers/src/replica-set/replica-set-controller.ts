@@ -1,4 +1,5 @@
 import { Pod, ReplicaSet } from "@setpoint/api";
+import { matchesLabelSelector } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import { randomSuffix, timestamp } from "@setpoint/host";
 import {
@@ -10,7 +11,6 @@ import {
   type Result,
 } from "@setpoint/runtime";
 import { adoptOrphans } from "../adopt-orphans.ts";
-import { matchesLabelSelector } from "../matches-selector.ts";
 import { isActive, isReady, untilAvailableMs } from "../pod-state.ts";
 import { inDeletionOrder } from "./deletion-order.ts";
 

@@ -1,19 +1,12 @@
 /** The Node object, its status and its lease: pure builders. */
 import { Lease, Node, type NodeCondition, type NodeStatus } from "@setpoint/api";
+import type { HostFacts } from "../host/host-facts.ts";
 
-export interface NodeFacts {
+export interface NodeFacts extends HostFacts {
   readonly name: string;
   readonly address: string;
   readonly kubeletPort: number;
   readonly podCidr: string;
-  readonly cpus: number;
-  readonly memoryBytes: number;
-  readonly diskBytes: number;
-  readonly architecture: string;
-  readonly kernelVersion: string;
-  readonly osImage: string;
-  readonly machineId: string;
-  readonly bootId: string;
   readonly runtimeVersion: string;
   readonly kubeletVersion: string;
 }

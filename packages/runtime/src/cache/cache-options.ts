@@ -1,9 +1,26 @@
-import type { KindRef } from "@setpoint/client";
+import type { KubeObject } from "@setpoint/apimachinery";
+import type { KindRef, Stored } from "@setpoint/client";
 import type { InformerOptions } from "./informer.ts";
+import type { IndexFunction } from "./store.ts";
 
 /** How the objects of one kind are cached. */
 export interface KindCacheOptions extends InformerOptions {
   readonly kind: KindRef;
+  /** Indexes by name: `list(Pod, { index: { name: "node", value: "node-1" } })`. */
+  readonly indexes?: Readonly<Record<string, IndexFunction>>;
+}
+
+/** The settings of a kind, whose functions get objects of the kind. */
+export interface CacheSettings<T extends KubeObject> extends Omit<InformerOptions, "transform"> {
+  /** What is kept of an object; what names the object must stay. */
+  transform?(this: void, object: Stored<T>): object;
+  readonly indexes?: Readonly<Record<string, (object: Stored<T>) => readonly string[]>>;
+}
+
+/** An entry of `caches.kinds`, checked against the kind. */
+export function cached<T extends KubeObject>(kind: KindRef<T>, settings: CacheSettings<T>): KindCacheOptions {
+  // The cache of a kind holds objects of the kind.
+  return { kind, ...settings } as unknown as KindCacheOptions;
 }
 
 /** What is cached, and how. */
@@ -23,16 +40,21 @@ export interface CacheOptions {
 }
 
 /** The options of a cache: what its user asks for, over what is set for its kind. */
-export function informerOptions(
-  { kinds = [], freeze }: CacheOptions,
-  kind: KindRef,
-  asked: InformerOptions,
-): InformerOptions {
-  const set = kinds.find(
-    (each) => isSame(each.kind, kind) && (each.namespace === undefined || each.namespace === asked.namespace),
-  );
-  const { kind: _kind, ...own } = set ?? { kind };
+export function informerOptions(options: CacheOptions, kind: KindRef, asked: InformerOptions): InformerOptions {
+  const { freeze } = options;
+  const { kind: _kind, indexes: _indexes, ...own } = settingsOf(options, kind, asked.namespace) ?? { kind };
   return { ...(freeze === undefined ? {} : { freeze }), ...own, ...asked };
+}
+
+/** The settings of a kind in a namespace. */
+export function settingsOf(
+  { kinds = [] }: CacheOptions,
+  kind: KindRef,
+  namespace: string | undefined,
+): KindCacheOptions | undefined {
+  return kinds.find(
+    (each) => isSame(each.kind, kind) && (each.namespace === undefined || each.namespace === namespace),
+  );
 }
 
 export function isUnboundedSecrets(kind: KindRef, options: InformerOptions): boolean {

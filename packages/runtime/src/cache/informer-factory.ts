@@ -3,7 +3,7 @@ import type { Client, KindRef } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
 import { errSecretsUnbounded } from "../errors.ts";
 import { CacheGauges } from "./cache-gauges.ts";
-import { type CacheOptions, informerOptions, isUnboundedSecrets } from "./cache-options.ts";
+import { type CacheOptions, informerOptions, isUnboundedSecrets, settingsOf } from "./cache-options.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
 /** Shares informers: one watch for a kind and selection, however many controllers use it. */
@@ -37,6 +37,8 @@ export class InformerFactory {
     if (known !== undefined) return known;
     if (isUnboundedSecrets(kind, options)) this.#checkSecrets();
     const informer = new Informer(this.#client, this.#host, kind, options);
+    const { indexes = {} } = settingsOf(this.#options, kind, asked.namespace) ?? {};
+    for (const [name, valuesOf] of Object.entries(indexes)) informer.store.addIndex(name, valuesOf);
     this.#informers.set(id, informer);
     if (this.#isStarted) this.#run(informer);
     return informer;

@@ -36,6 +36,11 @@ export class StoreIndex {
     }
   }
 
+  /** Whether the object, which need not be in the store, has this value. */
+  hasValue(object: Stored<KubeObject>, value: string): boolean {
+    return this.#valuesOf(object).includes(value);
+  }
+
   find(value: string): Iterable<string> {
     const found = this.#keys.get(value);
     return found === undefined ? none : typeof found === "string" ? [found] : found;

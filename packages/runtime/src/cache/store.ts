@@ -139,6 +139,15 @@ export class Store {
     return found;
   }
 
+  hasIndex(name: string): boolean {
+    return this.#indexes.has(name);
+  }
+
+  /** Whether the index has the object under the value; undefined when there is no such index. */
+  isIndexed(name: string, value: string, object: Stored<KubeObject>): boolean | undefined {
+    return this.#indexes.get(name)?.hasValue(object, value);
+  }
+
   byIndex(name: string, value: string): readonly Stored<KubeObject>[] {
     return this.#objects(this.#indexes.get(name)?.find(value) ?? []);
   }

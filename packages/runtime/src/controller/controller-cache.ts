@@ -122,8 +122,28 @@ export class ControllerCache implements CacheReader {
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
     const isWanted = (object: Stored<KubeObject>): boolean => matches(object, options);
+    const { index } = options;
+    if (index !== undefined) {
+      this.#requireIndex(kind, index.name);
+      // Objects of a kind have the type of the kind.
+      return this.#ofAll(kind, (store) => store.byIndex(index.name, index.value)).filter(isWanted) as Stored<T>[];
+    }
     // Objects of a kind have the type of the kind.
     return this.#ofAll(kind, (store) => store.select(isWanted, options.namespace)) as readonly Stored<T>[];
+  }
+
+  /** Whether an object, which the caches may not show yet, is one of those that the options ask for. */
+  isListed(kind: KindRef, object: Stored<KubeObject>, options: ListOptions): boolean {
+    const { index } = options;
+    const store = this.informerOf(kind, object.metadata.namespace)?.store;
+    const isIndexed = index === undefined || store?.isIndexed(index.name, index.value, object) === true;
+    return isIndexed && matches(object, options);
+  }
+
+  #requireIndex(kind: KindRef, name: string): void {
+    if (this.of(kind).informers.every(({ store }) => store.hasIndex(name))) return;
+    const message = `Cannot list ${kind.kind} by index "${name}": add it to \`indexes\` of the kind in \`caches\``;
+    throw new SetpointError(errNotDeclared, message);
   }
 
   ownedBy(kind: KindRef, uid: string): readonly Stored<KubeObject>[] {

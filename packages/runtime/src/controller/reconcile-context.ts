@@ -169,8 +169,11 @@ export interface ReconcileContext<Status extends object = object> {
    * end of the run.
    */
   condition(this: void, ...conditions: readonly ConditionInit[]): void;
-  /** Emits an event for the reconciled object. Equal events become one with a count. */
-  event(this: void, type: "Normal" | "Warning", reason: string, message: string): void;
+  /**
+   * Emits an event for the reconciled object, or for another object that was read. Equal events become one
+   * with a count.
+   */
+  event(this: void, type: "Normal" | "Warning", reason: string, message: string, about?: Stored<KubeObject>): void;
   /**
    * Changes something outside of the cluster, at most once for an id and this object, across crashes and lost
    * answers.

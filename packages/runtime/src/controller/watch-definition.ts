@@ -6,6 +6,8 @@ export interface ListOptions {
   readonly namespace?: string;
   /** Labels that must all have these values. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Objects that an index has under this value; `caches.kinds` declares the indexes of a kind. */
+  readonly index?: { readonly name: string; readonly value: string };
 }
 
 /** Reads of the cache that a mapping function may make. */

@@ -64,8 +64,8 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
       await status.flush().catch(unlessRefused);
     },
   });
-  const event: ReconcileContext["event"] = (type, reason, message) =>
-    ports.events.record(object, definition.name, { type, reason, message });
+  const event: ReconcileContext["event"] = (type, reason, message, about = object) =>
+    ports.events.record(about, definition.name, { type, reason, message });
 
   const calls = new ContextCalls({ clock: host.clock, signal, failedLate: ports.failedLate });
   const context = calls.follow({

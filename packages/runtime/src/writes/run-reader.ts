@@ -2,7 +2,6 @@
 import { isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { controllerOf, storeKey } from "../cache/store.ts";
-import { matches } from "../controller/controller-cache.ts";
 import { namespaceOf, type Parent } from "./place-child.ts";
 import type { WritePorts } from "./write-ports.ts";
 import type { ListOptions } from "../controller/watch-definition.ts";
@@ -31,7 +30,7 @@ export class RunReader {
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
     const { writes, cache } = this.#ports;
-    const belongs = (each: Stored<KubeObject>): boolean => matches(each, options);
+    const belongs = (each: Stored<KubeObject>): boolean => cache.isListed(kind, each, options);
     return writes.overlayList(kind, cache.list(kind, options), belongs) as readonly Stored<T>[];
   }
 

@@ -334,17 +334,6 @@ function literalValue({ type, value }: Literal): Value {
 }
 
 function callStep(steps: readonly Step[], overloads: readonly Overload[]): Step {
-  const run = (frame: Frame, args: readonly Value[]): Value => {
-    for (const overload of overloads) {
-      if (!takes(overload, args)) continue;
-      if (isTooMuch(args)) throw new CostExceeded();
-      const result = overload.run(args);
-      const cost = overload.cost(args, result);
-      frame.spend(cost + hiddenCost(cost, args, result));
-      return result;
-    }
-    return noOverload;
-  };
   return (frame) => {
     const args: Value[] = [];
     for (const step of steps) {
@@ -352,17 +341,24 @@ function callStep(steps: readonly Step[], overloads: readonly Overload[]): Step 
       if (value instanceof CelFault) return value;
       args.push(value);
     }
-    return run(frame, args);
+    return callFirst(overloads, frame, args);
   };
+}
+
+/** Calls the first overload that takes these values. */
+function callFirst(overloads: readonly Overload[], frame: Frame, args: readonly Value[]): Value {
+  const overload = overloads.find((each) => takes(each, args));
+  if (overload === undefined) return noOverload;
+  if (isTooMuch(args)) throw new CostExceeded();
+  const result = overload.run(args);
+  const cost = overload.cost(args, result);
+  frame.spend(cost + hiddenCost(cost, args, result));
+  return result;
 }
 
 function takes({ kinds }: Overload, args: readonly Value[]): boolean {
   if (kinds.length !== args.length) return false;
-  for (let index = 0; index < kinds.length; index += 1) {
-    const kind = kinds[index];
-    if (kind !== "dyn" && kind !== kindOf(args[index] ?? null)) return false;
-  }
-  return true;
+  return args.every((arg, index) => kinds[index] === "dyn" || kinds[index] === kindOf(arg));
 }
 
 function isKey(value: Value): boolean {

@@ -101,24 +101,10 @@ function guardOf(type: CelType): string {
 }
 
 /**
- * By their text: every program that has kinds declares all functions at its start, and they are written with
- * few different types.
- */
-const types = new Map<string, CelType>();
-
-function typeNamed(text: string): CelType {
-  const known = types.get(text);
-  if (known !== undefined) return known;
-  const type = parseType(text);
-  types.set(text, type);
-  return type;
-}
-
-/**
  * `int`, `list(A)`, `map(A, B)`, `optional(A)`, `type(A)`, a single capital for a parameter, otherwise an
  * opaque name.
  */
-function parseType(text: string): CelType {
+function typeNamed(text: string): CelType {
   const [, name = "", inner] = /^([\w.]+)(?:\((.*)\))?$/.exec(text) ?? [];
   const parameters = inner === undefined ? [] : splitTop(inner).map(typeNamed);
   const [first = { kind: "dyn" } as const, second = { kind: "dyn" } as const] = parameters;

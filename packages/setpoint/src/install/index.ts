@@ -1,7 +1,7 @@
 /** What installs an operator on a cluster, checks its rights, moves its objects to a new version and removes it. */
 
 // installing
-export type { InstallExtra, InstallOptions } from "../install-manifests.ts";
+export type { InstalledRun, InstallExtra, InstallOptions } from "../install-manifests.ts";
 export { installManifests } from "../install-manifests.ts";
 export { dataPolicyName } from "../data-kinds.ts";
 

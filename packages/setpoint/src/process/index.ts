@@ -7,8 +7,17 @@ export { installKinds } from "./install-kinds.ts";
 export { collectAfterStart } from "./collect-after-start.ts";
 
 // a manager of one's own: several clusters, caches, tracing
-export type { CacheOptions, ClusterProvider, ClusterRegistry, Manager, ManagerOptions } from "@setpoint/runtime";
-export { startManager } from "@setpoint/runtime";
+export type {
+  CacheOptions,
+  CacheSettings,
+  ClusterProvider,
+  ClusterRegistry,
+  KindCacheOptions,
+  Manager,
+  ManagerOptions,
+} from "@setpoint/runtime";
+export { cached, startManager } from "@setpoint/runtime";
+export type { LeaseTimes, RunSettings } from "../run-settings.ts";
 export type { Host, Tracer } from "@setpoint/host";
 export { openTelemetryTracer } from "@setpoint/host";
 export { systemHost } from "@setpoint/host/system";

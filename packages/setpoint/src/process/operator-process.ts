@@ -1,10 +1,12 @@
 /** Runs an operator as a process: in a pod, or on a desk against the cluster that kubectl would talk to. */
 import { createClient, RecordedUse, useRecordingTransport } from "@setpoint/client";
 import { connect, resolveConnection } from "@setpoint/client/node";
-import type { Host } from "@setpoint/host";
+import type { Host, LogLevel } from "@setpoint/host";
 import { type StallWatchdogOptions, startStallWatchdog, systemHost } from "@setpoint/host/system";
 import { startManager, type Manager } from "@setpoint/runtime";
 import type { Operator } from "../operator.ts";
+import { managerSettings } from "../run-operator.ts";
+import type { LeaseTimes } from "../run-settings.ts";
 import { tenureOptions } from "../tenure-options.ts";
 import { collectAfterStart } from "./collect-after-start.ts";
 import { guardRejections } from "./guard-rejections.ts";
@@ -20,8 +22,18 @@ export interface OperatorProcessOptions {
   /** Default: the pod's own account when in a pod, else the current kubeconfig. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Look at this namespace alone; default: all. */
-  readonly namespace?: string;
+  /** Look at these namespaces alone; default: all. */
+  readonly namespaces?: readonly string[];
+  /** The least level that is logged; default `info`. */
+  readonly logLevel?: LogLevel;
+  /** Where health, `setpoint why` and, on a desk, metrics are served; default 8080. */
+  readonly port?: number;
+  /** Where a pod serves its metrics with TLS; default 8443. */
+  readonly metricsPort?: number;
+  /** Run as one of several replicas, whose Leases are in this namespace; default: in a pod, the pod's own. */
+  readonly leaseNamespace?: string;
+  /** In place of the operator's own lease times. */
+  readonly lease?: LeaseTimes;
   /** Apply the CRDs of the operator first; by default on a desk, where nobody may have installed it, as far as the account may. */
   readonly install?: boolean;
   /** Refuse to start when the account lacks a declared right; default: only say so. */
@@ -44,7 +56,8 @@ const shutdownMsMax = 20_000;
 
 /** Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is lost. */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
-  const logLevel = new LogLevelControl();
+  const logLevel = new LogLevelControl(options.logLevel);
+  const { run: settings = {} } = operator;
   const host = systemHost({ level: () => logLevel.level });
   using _watchdog = options.stall === false ? undefined : startStallWatchdog(options.stall);
   using _rejections = guardRejections();
@@ -56,6 +69,8 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     userAgent: `${operator.name}-operator`,
   };
   const { namespace: ownNamespace } = resolveConnection(where);
+  // On a desk nobody else runs it.
+  const leaseNamespace = options.leaseNamespace ?? (inPod ? ownNamespace : undefined);
   await using connection = connect(where);
   const use = new RecordedUse();
   // The author needs to know what is never used; a pod runs too long to report it.
@@ -64,8 +79,8 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     transport: connection,
     host,
     isRequired: options.requireRights ?? false,
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
-    ...(inPod ? { ownNamespace } : {}),
+    ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
+    ...(leaseNamespace === undefined ? {} : { ownNamespace: leaseNamespace }),
   });
   if (options.install ?? !inPod) await installKinds(operator, connection, host, { required: options.install === true });
   await using _webhooks = await startWebhooks(operator, {
@@ -80,15 +95,18 @@ export async function runOperatorProcess(operator: Operator, options: OperatorPr
     name: operator.name,
     controllers: operator.controllers,
     shutdownMsMax,
-    ...(options.namespace === undefined ? {} : { namespaces: [options.namespace] }),
-    caches: { freeze: process.env["NODE_ENV"] !== "production" },
-    // On a desk nobody else runs it.
-    ...(inPod ? tenureOptions(operator, ownNamespace, identity) : {}),
+    ...managerSettings(settings),
+    ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
+    caches: { freeze: process.env["NODE_ENV"] !== "production", ...settings.caches },
+    ...(leaseNamespace === undefined ? {} : tenureOptions(operator, leaseNamespace, identity, options.lease)),
   });
+  settings.started?.(manager);
   await using _status = await serveProcessStatus({
     ...{ manager, host, client: createClient(connection, host), logLevel, inPod },
     metricsAccess: options.metricsAccess ?? "token",
     ...(options.metricsCertificate === undefined ? {} : { certificate: options.metricsCertificate }),
+    ...(options.port === undefined ? {} : { port: options.port }),
+    ...(options.metricsPort === undefined ? {} : { tlsPort: options.metricsPort }),
     debug: options.debug ?? !inPod,
   });
   const isReady = manager.ready.then(() => host.log.info("Ready", { operator: operator.name }));

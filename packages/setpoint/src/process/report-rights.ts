@@ -8,8 +8,8 @@ import { unusedRights } from "../rights/right.ts";
 export interface RightsReportOptions {
   readonly transport: Transport;
   readonly host: Host;
-  /** The only namespace that is looked at; absent: all. */
-  readonly namespace?: string;
+  /** The only namespaces that are looked at; absent: all. */
+  readonly namespaces?: readonly string[];
   /** Where its lease is; absent: it has none. */
   readonly ownNamespace?: string;
   /** Refuse to start when something is missing. */
@@ -18,10 +18,11 @@ export interface RightsReportOptions {
 
 /** Says which declared rights the account lacks, one sentence each. Errors: `ERR_RIGHTS_MISSING` when they are required. */
 export async function reportMissingRights(operator: Operator, options: RightsReportOptions): Promise<void> {
-  const { transport, host, namespace, ownNamespace, isRequired } = options;
+  const { transport, host, namespaces, ownNamespace, isRequired } = options;
   const own: readonly WantedRules[] =
     ownNamespace === undefined ? [] : [{ rules: operator.ownRules, namespace: ownNamespace }];
-  const wanted = [{ rules: operator.rules, ...(namespace === undefined ? {} : { namespace }) }, ...own];
+  const places = namespaces?.map((namespace) => ({ namespace })) ?? [{}];
+  const wanted = [...places.map((place) => ({ rules: operator.rules, ...place })), ...own];
   let sentences: readonly string[];
   try {
     sentences = (await findMissingRights(createClient(transport, host), wanted)).map(missingRightSentence);

@@ -1,5 +1,5 @@
 /** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
-import { type Host, sleep, stackless } from "@setpoint/host";
+import { type Host, sleep } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
@@ -156,7 +156,7 @@ export class EtcdModel implements ProgramModel {
   async position(endpoint: string): Promise<Pick<SimulatedMemberStatus, "raftIndex" | "revision">> {
     await this.#travel();
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.hasData !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
+    if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
     return { raftIndex: member.data.index, revision: member.data.revision };
   }
 
@@ -283,7 +283,7 @@ export class EtcdModel implements ProgramModel {
   /** The member that answers at an endpoint. */
   #at(endpoint: string): EtcdMember {
     const member = this.#processes.get(hostOf(endpoint));
-    if (member?.isServing !== true) throw stackless(() => new Error(`connect ECONNREFUSED ${endpoint}`));
+    if (member?.isServing !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
     return member;
   }
 
@@ -348,7 +348,7 @@ function leading(member: EtcdMember): { readonly data: EtcdData; readonly group:
 }
 
 function refusal(message: string): EtcdRefusal {
-  return stackless(() => new EtcdRefusal(message));
+  return new EtcdRefusal(message);
 }
 
 function recordOf(data: EtcdData, id: string): MemberRecord {

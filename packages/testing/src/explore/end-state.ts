@@ -37,21 +37,10 @@ export function endState(contents: StorageContents): EndState {
   for (const { prefix, object } of contents.entries) {
     if (leftOut.test(prefix)) continue;
     const key = `${object.kind} ${sitePattern(placeOf(object))}`;
-    state.set(key, [...(state.get(key) ?? []), canonicalOf(object)]);
+    state.set(key, [...(state.get(key) ?? []), canonical(object, "", object.metadata.generation)]);
   }
   for (const objects of state.values()) objects.sort(byText);
   return new Map([...state].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Worlds share the objects with which they start, and no code can change them. */
-const known = new WeakMap<UnstructuredObject, Json>();
-
-function canonicalOf(object: UnstructuredObject): Json {
-  const before = known.get(object);
-  if (before !== undefined) return before;
-  const result = canonical(object, "", object.metadata.generation);
-  known.set(object, result);
-  return result;
 }
 
 export function hashOf(state: EndState): string {

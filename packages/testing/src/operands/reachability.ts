@@ -1,5 +1,5 @@
 /** How a system answers requests over a network: at once, late, never, or as if it were not there. */
-import { type Clock, sleep, stackless } from "@setpoint/host";
+import { type Clock, sleep } from "@setpoint/host";
 
 /**
  * `down`: it refuses requests at once. `hung`: it takes the request and never answers. `partitioned`: nothing
@@ -50,7 +50,7 @@ export class Reachability {
 
   /** Does the work of a request, if it arrives, and answers as it is. */
   async answer<T>(clock: Clock, work: () => T | Promise<T>): Promise<T> {
-    if (this.#outage === "down") throw stackless(() => new Error(`connect ECONNREFUSED ${this.#name}`));
+    if (this.#outage === "down") throw new Error(`connect ECONNREFUSED ${this.#name}`);
     if (this.#outage !== undefined) await this.#timedOut(clock);
     if (this.#delayMs > 0) await sleep(clock, Math.min(this.#delayMs, timeoutMs));
     const answer = await work();

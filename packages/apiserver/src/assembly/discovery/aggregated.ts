@@ -1,5 +1,5 @@
 /** Discovery in its second form: everything in two documents (`apidiscovery.k8s.io/v2`). */
-import { type ApiRequest, deepEqual, deepFreeze } from "@setpoint/apimachinery";
+import { type ApiRequest, deepFreeze } from "@setpoint/apimachinery";
 import type { ResourceDefinition, SubresourceDefinition } from "../../registry/resource-definition.ts";
 import { acceptsType, parseAccept } from "./accept.ts";
 import { contentHash } from "./etag.ts";
@@ -38,17 +38,8 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): Json {
     kind: "APIGroupDiscoveryList",
     apiVersion: "apidiscovery.k8s.io/v2",
     metadata: {},
-    items: groups.map(sharedGroup),
+    items: groups.map(groupItem),
   };
-}
-
-const groupItems = new WeakMap<ServedGroup, Json>();
-
-/** Made once for a group: all servers of a process share those of the built-in resources. */
-function sharedGroup(group: ServedGroup): Json {
-  let item = groupItems.get(group);
-  if (item === undefined) groupItems.set(group, (item = deepFreeze(groupItem(group))));
-  return item;
 }
 
 function groupItem({ group, versions }: ServedGroup): Json {
@@ -56,19 +47,10 @@ function groupItem({ group, versions }: ServedGroup): Json {
     metadata: group === "" ? {} : { name: group },
     versions: versions.map(({ version, resources }) => ({
       version,
-      resources: resources.map(sharedItem),
+      resources: resources.map(resourceItem),
       freshness: "Current",
     })),
   };
-}
-
-const items = new WeakMap<ResourceDefinition, Json>();
-
-/** Made once for a definition: all servers of a process share those of the built-in kinds. */
-function sharedItem(definition: ResourceDefinition): Json {
-  let item = items.get(definition);
-  if (item === undefined) items.set(definition, (item = deepFreeze(resourceItem(definition))));
-  return item;
 }
 
 /** A document and its entity tag. */
@@ -77,24 +59,10 @@ export interface Aggregated {
   readonly etag: string;
 }
 
-/**
- * Documents of one process that are kept: of servers that serve the same kinds, as the worlds of a test do.
- */
-const documentsMax = 8;
-const documents: Aggregated[] = [];
-
-/**
- * The document for these groups; the same one for servers that serve the same, since its tag costs more than
- * itself.
- */
+/** The document for these groups. */
 export function aggregatedDocument(groups: readonly ServedGroup[]): Aggregated {
   const body = groupDiscoveryList(groups);
-  const known = documents.find((each) => deepEqual(each.body, body));
-  if (known !== undefined) return known;
-  const made = { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
-  documents.unshift(made);
-  documents.length = Math.min(documents.length, documentsMax);
-  return made;
+  return { body: deepFreeze(body), etag: `"${contentHash(JSON.stringify(body))}"` };
 }
 
 function resourceItem(definition: ResourceDefinition): Json {

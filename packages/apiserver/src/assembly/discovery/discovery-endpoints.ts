@@ -179,9 +179,9 @@ class DiscoveryTable extends Map<string, Endpoint> {
   }
 
   #current(): readonly ServedGroup[] {
-    const { builtin, custom, definitions } = this.#options.registry;
+    const { definitions } = this.#options.registry;
     if (definitions !== this.#definitions) {
-      this.#groups = listServedGroups(builtin, custom);
+      this.#groups = listServedGroups(definitions);
       this.#aggregated.clear();
       this.#definitions = definitions;
     }

@@ -54,25 +54,10 @@ const compareResources = (a: ResourceDefinition, b: ResourceDefinition): number 
   a.resource < b.resource ? -1 : a.resource > b.resource ? 1 : 0;
 
 /** Groups the definitions; the core group is the one without a name. */
-function listGroups(definitions: readonly ResourceDefinition[]): readonly ServedGroup[] {
+export function listServedGroups(definitions: readonly ResourceDefinition[]): readonly ServedGroup[] {
   const byGroup = Map.groupBy(definitions, (each) => each.group);
   const groups = [...byGroup.keys()].toSorted(compareGroups);
   return groups.map((group) => ({ group, versions: listVersions(byGroup.get(group) ?? []) }));
-}
-
-const groupsOfBuiltin = new WeakMap<readonly ResourceDefinition[], readonly ServedGroup[]>();
-
-/** The groups of both; those of the built-in resources are the same objects for all servers of a process. */
-export function listServedGroups(
-  builtin: readonly ResourceDefinition[],
-  custom: readonly ResourceDefinition[],
-): readonly ServedGroup[] {
-  let groups = groupsOfBuiltin.get(builtin);
-  if (groups === undefined) groupsOfBuiltin.set(builtin, (groups = listGroups(builtin)));
-  const names = new Set(groups.map(({ group }) => group));
-  // A CRD may add a kind to a group that is there.
-  if (custom.some(({ group }) => names.has(group))) return listGroups([...builtin, ...custom]);
-  return [...groups, ...listGroups(custom)].toSorted((a, b) => compareGroups(a.group, b.group));
 }
 
 function listVersions(definitions: readonly ResourceDefinition[]): readonly ServedVersion[] {

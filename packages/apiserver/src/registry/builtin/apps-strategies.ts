@@ -1,5 +1,5 @@
 /** Workloads of the apps group: selectors never change and must match the template's labels. */
-import type { FieldError, UnstructuredObject } from "@setpoint/apimachinery";
+import { type FieldError, matchesLabelSelector, type UnstructuredObject } from "@setpoint/apimachinery";
 import { forbidden, immutableDetail, invalidValue, required } from "../field-errors.ts";
 import {
   ensureObject,
@@ -13,7 +13,6 @@ import {
 } from "../json-fields.ts";
 import type { StrategyTable } from "./kind-strategy.ts";
 import { podSpecErrors } from "./pod-validation.ts";
-import { matchesLabels } from "./selector-match.ts";
 import {
   setDaemonSetDefaults,
   setDeploymentDefaults,
@@ -52,7 +51,7 @@ function workloadErrors(workload: UnstructuredObject): readonly FieldError[] {
         "empty selector is invalid for deployment".replace("deployment", workload.kind.toLowerCase()),
       ),
     );
-  else if (!matchesLabels(selector, labels))
+  else if (!matchesLabelSelector(selector, labels as Record<string, string>))
     errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
   errors.push(...podSpecErrors(objectAt(workload, "spec", "template", "spec"), "spec.template.spec"));
   const policy = stringAt(workload, "spec", "template", "spec", "restartPolicy");

@@ -12,26 +12,11 @@ const ageColumn: CrdColumn = {
   description: "When the object was created.",
   jsonPath: ".metadata.creationTimestamp",
 };
-const ageAlone = Object.freeze([ageColumn]);
 
-const known = new WeakMap<readonly CrdColumn[], readonly TableColumn[]>();
-
-/**
- * The columns after Name; a version without any shows the age. Made once for a list: stored objects never
- * change, and servers in one process that start from the same contents share them.
- */
+/** The columns after Name; a version without any shows the age. */
 export function printerColumns(columns: readonly CrdColumn[] | undefined): readonly TableColumn[] {
-  const declared = columns === undefined || columns.length === 0 ? ageAlone : columns;
-  let made = known.get(declared);
-  if (made === undefined) {
-    made = tableColumns(declared);
-    if (Object.isFrozen(declared)) known.set(declared, made);
-  }
-  return made;
-}
-
-function tableColumns(columns: readonly CrdColumn[]): readonly TableColumn[] {
-  return columns.flatMap((each) => {
+  const declared = columns === undefined || columns.length === 0 ? [ageColumn] : columns;
+  return declared.flatMap((each) => {
     const column = printerColumn(each);
     return column === undefined ? [] : [column];
   });

@@ -1,6 +1,7 @@
 /**
- * What it costs a run that its causes, its decision and its writes are remembered: CPU time a run, for a run that nothing woke, one
- * that a change woke, and one that uses its client. Run: node --conditions=@setpoint/source bench/causality.ts
+ * What it costs a run that its causes, its decision and its writes are remembered: CPU time a run, for a run
+ * that nothing woke, one that a change woke, and one that uses its client. Run: node
+ * --conditions=@setpoint/source bench/causality.ts
  */
 import { createClient } from "@setpoint/client";
 import { systemHost } from "@setpoint/host/system";

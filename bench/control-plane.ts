@@ -1,6 +1,7 @@
 /**
- * Measures the embedded control plane, each subject in a process of its own: `npm run bench`, or with names of subjects
- * (`npm run bench -- start writes`). Every row is the minimum, median and maximum of several runs.
+ * Measures the embedded control plane, each subject in a process of its own: `npm run bench`, or with names
+ * of subjects (`npm run bench -- start writes`). Every row is the minimum, median and maximum of several
+ * runs.
  */
 import { spawnSync } from "node:child_process";
 import { availableParallelism, cpus, loadavg } from "node:os";

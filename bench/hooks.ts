@@ -1,6 +1,6 @@
 /**
- * Measures what a hook costs beside the same function in this process: one sync over loopback, with so many children.
- * Run: node --conditions=@setpoint/source bench/hooks.ts [children]
+ * Measures what a hook costs beside the same function in this process: one sync over loopback, with so many
+ * children. Run: node --conditions=@setpoint/source bench/hooks.ts [children]
  */
 import { ConfigMap } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";

@@ -1,6 +1,6 @@
 /**
- * From the creation of a pod until a client sees it Running: pods of one node, one after the other, the image made before.
- * `node --conditions=@setpoint/source bench/pod-start.ts [PODS]`
+ * From the creation of a pod until a client sees it Running: pods of one node, one after the other, the image
+ * made before. `node --conditions=@setpoint/source bench/pod-start.ts [PODS]`
  */
 import { loadavg } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";

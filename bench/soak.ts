@@ -1,7 +1,8 @@
 /**
- * A week of virtual time with 2,000 objects: random changes, cut and silent watches, restarts; every day ends with an hour of
- * rest, in which nothing may be written, nothing may be missed and the data on the heap are measured after a full collection.
- * Run: node --expose-gc --conditions=@setpoint/source bench/soak.ts [days] [objects]
+ * A week of virtual time with 2,000 objects: random changes, cut and silent watches, restarts; every day ends
+ * with an hour of rest, in which nothing may be written, nothing may be missed and the data on the heap are
+ * measured after a full collection. Run: node --expose-gc --conditions=@setpoint/source bench/soak.ts [days]
+ * [objects]
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { soak, type SoakDay } from "../packages/runtime/src/manager/soak.fixture.ts";
@@ -11,7 +12,10 @@ const objects = Number(process.argv[3] ?? "2000");
 const seed = Number(process.env["SEED"] ?? "1");
 /** Of the data, from day to day: a leak of one object a change would be more. */
 const toleranceMax = 0.02;
-/** Machine code and bytecode are made when functions run and dropped when they have not for a while: neither is what a leak looks like. */
+/**
+ * Machine code and bytecode are made when functions run and dropped when they have not for a while: neither
+ * is what a leak looks like.
+ */
 const codeSpaces: ReadonlySet<string> = new Set([
   "code_space",
   "code_large_object_space",
@@ -20,10 +24,11 @@ const codeSpaces: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The data that are in use. Bytecode is dropped before they are counted, all of it and every day: V8 drops that of functions which
- * have not run for a while, and what only they hold. On the second day 3.6 MB of large objects went so and looked as if the heap had
- * shrunk by a tenth; with --no-flush-bytecode they stayed. Most likely it is the text of Node's own type stripper, which reads these
- * sources at the start and never again: the largest string on the heap is a source text of Node's of 3.8 MB.
+ * The data that are in use. Bytecode is dropped before they are counted, all of it and every day: V8 drops
+ * that of functions which have not run for a while, and what only they hold. On the second day 3.6 MB of
+ * large objects went so and looked as if the heap had shrunk by a tenth; with --no-flush-bytecode they
+ * stayed. Most likely it is the text of Node's own type stripper, which reads these sources at the start and
+ * never again: the largest string on the heap is a source text of Node's of 3.8 MB.
  */
 function heapBytes(): number {
   if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");

@@ -1,7 +1,7 @@
 /**
- * Measures what admission costs a write: nothing registered, webhooks and policies that do not mean it, a policy, and an
- * operator's webhook over HTTPS on loopback.
- * Run: node --conditions=@setpoint/source bench/webhooks.ts [writes]
+ * Measures what admission costs a write: nothing registered, webhooks and policies that do not mean it, a
+ * policy, and an operator's webhook over HTTPS on loopback. Run: node --conditions=@setpoint/source
+ * bench/webhooks.ts [writes]
  */
 import { CustomResourceDefinition } from "@setpoint/api";
 import type { KubeObject } from "@setpoint/apimachinery";

@@ -170,7 +170,8 @@ describe("a start that cannot be is one sentence and an exit code", () => {
   test("a data directory that is damaged, and stays as it is", async () => {
     const folder = temporaryFolder();
     const sound = join(folder, "sound");
-    // A range of addresses that no cluster beside this test takes while none of ours runs: the lowest free ones go first.
+    // A range of addresses that no cluster beside this test takes while none of ours runs: the lowest free
+    // ones go first.
     mkdirSync(sound);
     writeFileSync(join(sound, "service-block"), "231");
     await (await setpointUp.ready(["--data-dir", sound, "--nodes", "0"]))[Symbol.asyncDispose]();

@@ -1,4 +1,6 @@
-/** `setpoint create operator` from a checkout: the two commands of a new project, in a folder of a user's own. */
+/**
+ * `setpoint create operator` from a checkout: the two commands of a new project, in a folder of a user's own.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** An API server that is killed again and again under writers: what it has acknowledged stays, and is never contradicted. */
+/**
+ * An API server that is killed again and again under writers: what it has acknowledged stays, and is never
+ * contradicted.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,7 +71,10 @@ class Story {
     );
   }
 
-  /** Writers write until the server is killed at some moment; then it is started again, and everything is compared. */
+  /**
+   * Writers write until the server is killed at some moment; then it is started again, and everything is
+   * compared.
+   */
   async liveOnce(): Promise<void> {
     const { revision } = await this.compare();
     await this.#resumeFrom(Math.max(1, revision - this.#random.int(3)));

@@ -1,4 +1,7 @@
-/** An operator without code: the chart of examples/chart, rendered by the genuine helm, against the embedded control plane. */
+/**
+ * An operator without code: the chart of examples/chart, rendered by the genuine helm, against the embedded
+ * control plane.
+ */
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** A majority of a real etcd is lost with its volumes: the cluster waits for consent, then goes on from the survivor. */
+/**
+ * A majority of a real etcd is lost with its volumes: the cluster waits for consent, then goes on from the
+ * survivor.
+ */
 import { PersistentVolumeClaim } from "@setpoint/api";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { afterAll, beforeAll, expect, test } from "vitest";

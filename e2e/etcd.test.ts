@@ -1,6 +1,6 @@
 /**
- * CoreOS' acceptance tests of its etcd operator (their names stand in the comments), against real etcd on our own control
- * plane, with what they leave out. Under every story a writer runs, of which nothing may be lost.
+ * CoreOS' acceptance tests of its etcd operator (their names stand in the comments), against real etcd on our
+ * own control plane, with what they leave out. Under every story a writer runs, of which nothing may be lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";

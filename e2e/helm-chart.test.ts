@@ -1,4 +1,6 @@
-/** The chart of `setpoint manifests --output helm`, with the genuine helm against the embedded control plane. */
+/**
+ * The chart of `setpoint manifests --output helm`, with the genuine helm against the embedded control plane.
+ */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { ClusterRole, CustomResourceDefinition, Deployment, NetworkPolicy, Service } from "@setpoint/api";

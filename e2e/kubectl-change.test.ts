@@ -1,4 +1,7 @@
-/** Stock kubectl changes objects of a control plane: what it says and what is refused are those of a real cluster. */
+/**
+ * Stock kubectl changes objects of a control plane: what it says and what is refused are those of a real
+ * cluster.
+ */
 import { expect } from "vitest";
 import { gadget, web } from "./kubectl/manifests.ts";
 import { test } from "./kubectl/stage.ts";

@@ -1,4 +1,7 @@
-/** 24 2.7: `kubectl port-forward` works. Stock kubectl, over a WebSocket and over SPDY, to a pod and to a Service. */
+/**
+ * 24 2.7: `kubectl port-forward` works. Stock kubectl, over a WebSocket and over SPDY, to a pod and to a
+ * Service.
+ */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";

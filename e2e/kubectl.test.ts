@@ -1,4 +1,7 @@
-/** Stock kubectl and helm against a control plane: waiting, deleting, rollouts, rights. The answers are those of a real cluster. */
+/**
+ * Stock kubectl and helm against a control plane: waiting, deleting, rollouts, rights. The answers are those
+ * of a real cluster.
+ */
 import { expect } from "vitest";
 import { web } from "./kubectl/manifests.ts";
 import { test, words } from "./kubectl/stage.ts";

@@ -1,6 +1,7 @@
 /**
- * A node agent's rights beyond those of every kubelet are exactly what it uses: with them it is refused nothing, and without any one
- * of them it is. The agent's own parts ask an embedded server that enforces them.
+ * A node agent's rights beyond those of every kubelet are exactly what it uses: with them it is refused
+ * nothing, and without any one of them it is. The agent's own parts ask an embedded server that enforces
+ * them.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

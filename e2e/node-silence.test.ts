@@ -1,4 +1,7 @@
-/** A node agent that stands still: what the API says of its node and pods while nothing is known, and after it comes back. */
+/**
+ * A node agent that stands still: what the API says of its node and pods while nothing is known, and after it
+ * comes back.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { Node, Pod } from "@setpoint/api";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * The npm package outside of the repository: packed, installed alone in an empty folder, and a project that its command creates there.
- * What it depends on comes from npm's registry; without one the tests are skipped.
+ * The npm package outside of the repository: packed, installed alone in an empty folder, and a project that
+ * its command creates there. What it depends on comes from npm's registry; without one the tests are skipped.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** The suite that every store passes, against real servers of S3 and Azure Blob Storage on loopback that are not ours. */
+/**
+ * The suite that every store passes, against real servers of S3 and Azure Blob Storage on loopback that are
+ * not ours.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Both ends of the wire together: our client against our HTTPS server, a fake API behind it and a fake node agent. */
+/**
+ * Both ends of the wire together: our client against our HTTPS server, a fake API behind it and a fake node
+ * agent.
+ */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";

@@ -1,6 +1,6 @@
 /**
- * Serves a large list, compressed as kube-apiserver does it, and a watch that stays silent: a process of its own. It stands for another
- * machine, so what the list costs its server is done before it is asked.
+ * Serves a large list, compressed as kube-apiserver does it, and a watch that stays silent: a process of its
+ * own. It stands for another machine, so what the list costs its server is done before it is asked.
  */
 import { createServer } from "node:http";
 import { once } from "node:events";

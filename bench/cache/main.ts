@@ -1,6 +1,7 @@
 /**
- * What a cache of 100,000 objects of 2 KB costs: memory beside the bytes of their JSON, and the longest pause of the event loop
- * from the first request until every object has been reconciled once, without anything to do. `npm run bench:cache`.
+ * What a cache of 100,000 objects of 2 KB costs: memory beside the bytes of their JSON, and the longest pause
+ * of the event loop from the first request until every object has been reconciled once, without anything to
+ * do. `npm run bench:cache`.
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Watches the event loop turn by turn: how long the longest took, and what of that was this thread's own work. */
+/**
+ * Watches the event loop turn by turn: how long the longest took, and what of that was this thread's own
+ * work.
+ */
 import { openSync, readSync } from "node:fs";
 
 /** One turn, in milliseconds. */
@@ -26,7 +29,10 @@ export class Turns {
     setInterval(() => this.#note(), turnMsMin).unref();
   }
 
-  /** What there was since the last call; the turn of the event loop in which it is called belongs to what comes after. */
+  /**
+   * What there was since the last call; the turn of the event loop in which it is called belongs to what
+   * comes after.
+   */
   take(): string {
     const { took, own, waited } = this.#longest;
     const text = `${took.toFixed(0)} ms (${own.toFixed(0)} own, ${waited.toFixed(0)} without a core), most own work ${this.#ownMax.toFixed(0)} ms`;

@@ -1,4 +1,7 @@
-/** Creates a second over HTTPS: the client in this process, of one and four clients, and in a process of its own. */
+/**
+ * Creates a second over HTTPS: the client in this process, of one and four clients, and in a process of its
+ * own.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,4 +1,7 @@
-/** What a control plane costs a process in memory, at rest and after many writes: the heap after garbage collection. */
+/**
+ * What a control plane costs a process in memory, at rest and after many writes: the heap after garbage
+ * collection.
+ */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { repeat, report } from "./report.ts";

@@ -1,4 +1,7 @@
-/** From nothing to a served request: in a process whose modules are loaded, in a new process, and over HTTPS with new keys. */
+/**
+ * From nothing to a served request: in a process whose modules are loaded, in a new process, and over HTTPS
+ * with new keys.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

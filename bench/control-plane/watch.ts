@@ -6,7 +6,10 @@ import { configMaps, host, measureWrites, start } from "./workload.ts";
 
 const runs = 7;
 
-/** Opens watches on one connection each; resolves to events a second until the last watch has seen the last write. */
+/**
+ * Opens watches on one connection each; resolves to events a second until the last watch has seen the last
+ * write.
+ */
 async function eventsPerSecond(writer: Transport, readers: readonly Transport[], writes: number): Promise<number> {
   const stop = new AbortController();
   const { body } = await writer.send({ method: "GET", path: configMaps.path, query: { limit: "1" } }).then(listOf);

@@ -125,13 +125,19 @@ async function create(transport: Transport, path: string, body: JsonObject): Pro
 
 let made = 0;
 
-/** Creates a second: by the clock, and by the processor time of this process, which other load on the machine disturbs less. */
+/**
+ * Creates a second: by the clock, and by the processor time of this process, which other load on the machine
+ * disturbs less.
+ */
 export interface Rate {
   readonly perSecond: number;
   readonly perCpuSecond: number;
 }
 
-/** Creates `count` objects, `writers` at a time spread over the transports, until the watches of the process have seen them. */
+/**
+ * Creates `count` objects, `writers` at a time spread over the transports, until the watches of the process
+ * have seen them.
+ */
 export async function measureWrites(
   transports: readonly Transport[],
   { path, body }: Workload,

@@ -1,4 +1,7 @@
-/** Creates a second without a network, through authorization, admission and field tracking; in memory and durable. */
+/**
+ * Creates a second without a network, through authorization, admission and field tracking; in memory and
+ * durable.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

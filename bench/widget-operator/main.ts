@@ -1,4 +1,7 @@
-/** Runs the operator as the comparison of frameworks wants it: `SYNCED` when the caches are complete, SIGTERM ends it. */
+/**
+ * Runs the operator as the comparison of frameworks wants it: `SYNCED` when the caches are complete, SIGTERM
+ * ends it.
+ */
 import { connect } from "@setpoint/client/node";
 import { systemHost } from "@setpoint/host/system";
 import { runOperator } from "setpoint/process";

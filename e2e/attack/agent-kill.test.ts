@@ -78,7 +78,10 @@ function memberOf(directory: string): readonly number[] {
   return processesWith("--data-dir=/var/lib/etcd").filter((pid) => cgroupOrRootOf(pid, directory));
 }
 
-/** Whether the process is one of the cluster under test: its output is written by a monitor with that folder's name. */
+/**
+ * Whether the process is one of the cluster under test: its output is written by a monitor with that folder's
+ * name.
+ */
 function cgroupOrRootOf(pid: number, directory: string): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,4 +1,7 @@
-/** An embedded control plane without sockets, asked as anybody: what attacks on authorization and admission need. */
+/**
+ * An embedded control plane without sockets, asked as anybody: what attacks on authorization and admission
+ * need.
+ */
 import type { ApiRequest, UserInfo } from "@setpoint/apimachinery";
 import { type ControlPlane, startControlPlane } from "@setpoint/controlplane";
 

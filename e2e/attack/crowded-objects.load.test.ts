@@ -1,4 +1,7 @@
-/** A tenant with rights in one namespace writes objects with as many entries as fit, and changes them: nobody waits for seconds. */
+/**
+ * A tenant with rights in one namespace writes objects with as many entries as fit, and changes them: nobody
+ * waits for seconds.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { type ControlPlane, startControlPlane } from "@setpoint/controlplane";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * `npm run attack:endurance -- [--minutes 10]`: the attack suite in a loop, beside an etcd cluster of three members that a writer
- * keeps a ledger of. It fails when an acknowledged write is lost, when the API server beside it stops answering, or when an
- * attack succeeds.
+ * `npm run attack:endurance -- [--minutes 10]`: the attack suite in a loop, beside an etcd cluster of three
+ * members that a writer keeps a ledger of. It fails when an acknowledged write is lost, when the API server
+ * beside it stops answering, or when an attack succeeds.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Bodies of every size arrive over every transport. `SETPOINT_ATTACK_SIZES=full` sends every power of the square root of two. */
+/**
+ * Bodies of every size arrive over every transport. `SETPOINT_ATTACK_SIZES=full` sends every power of the
+ * square root of two.
+ */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** The node agent's own port, attacked by neighbours on the network, by local users and by accounts without rights. */
+/**
+ * The node agent's own port, attacked by neighbours on the network, by local users and by accounts without
+ * rights.
+ */
 import { readFileSync } from "node:fs";
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -49,7 +52,9 @@ function dial({ cert, key }: Identity = {}): Promise<TLSSocket> {
   });
 }
 
-/** Sends bytes as they are; answers what comes back until the connection ends, or a second passes in silence. */
+/**
+ * Sends bytes as they are; answers what comes back until the connection ends, or a second passes in silence.
+ */
 async function send(bytes: string, identity: Identity = {}): Promise<string> {
   const socket = await dial(identity);
   let answer = "";

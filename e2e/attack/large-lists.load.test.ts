@@ -1,4 +1,7 @@
-/** Requests within the size limit whose lists are as long as they can be: work on them is in proportion to their length. */
+/**
+ * Requests within the size limit whose lists are as long as they can be: work on them is in proportion to
+ * their length.
+ */
 import { ConfigMap, Pod } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import { afterAll, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Pods that take all they can get: processes, memory, disk and logs. A pod beside them, the node and the API go on. */
+/**
+ * Pods that take all they can get: processes, memory, disk and logs. A pod beside them, the node and the API
+ * go on.
+ */
 import { Node, Pod } from "@setpoint/api";
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** An operator whose code never yields once a ConfigMap `trap` is there. Its arguments: a kubeconfig, and how it loops. */
+/**
+ * An operator whose code never yields once a ConfigMap `trap` is there. Its arguments: a kubeconfig, and how
+ * it loops.
+ */
 import { ConfigMap } from "@setpoint/api";
 import { controller, defineOperator } from "setpoint";
 import { runOperatorProcess } from "setpoint/process";

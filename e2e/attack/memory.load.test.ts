@@ -1,6 +1,7 @@
 /**
- * Loads that filled the memory of a server until it ended: large objects that change, large lists, readers that do not read,
- * and more than fits. Each runs under a heap of 512 MB. `ATTACK_MINUTES` makes them last longer.
+ * Loads that filled the memory of a server until it ended: large objects that change, large lists, readers
+ * that do not read, and more than fits. Each runs under a heap of 512 MB. `ATTACK_MINUTES` makes them last
+ * longer.
  */
 import { Agent, request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
@@ -91,7 +92,10 @@ async function fill(client: KeptClient, count: number): Promise<string> {
   return first;
 }
 
-/** Four writers change four large objects until the time is over; resolves to how many answers there were of each status. */
+/**
+ * Four writers change four large objects until the time is over; resolves to how many answers there were of
+ * each status.
+ */
 async function patchUntil(target: Target, endMs: number): Promise<Record<number, number>> {
   const statuses: Record<number, number> = {};
   const writer = async (i: number): Promise<void> => {

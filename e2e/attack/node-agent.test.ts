@@ -1,4 +1,7 @@
-/** An attacker with the credentials of one node: it may do what concerns the pods of that node, and nothing beyond. */
+/**
+ * An attacker with the credentials of one node: it may do what concerns the pods of that node, and nothing
+ * beyond.
+ */
 import type { ControlPlane } from "@setpoint/controlplane";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { adminUser, type Ask, arranging, asking, nodeUser, startPlane } from "./authorization.ts";

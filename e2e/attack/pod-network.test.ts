@@ -1,4 +1,7 @@
-/** A pod of an ordinary user against the network of the host, of the node, of other pods and of other clusters. */
+/**
+ * A pod of an ordinary user against the network of the host, of the node, of other pods and of other
+ * clusters.
+ */
 import { createServer, type Server } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";

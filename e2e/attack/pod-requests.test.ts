@@ -1,4 +1,7 @@
-/** A pod asks for rights over its host in the words of the API: it is refused with a reason, or gets no more than it may have. */
+/**
+ * A pod asks for rights over its host in the words of the API: it is refused with a reason, or gets no more
+ * than it may have.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A tenant that may write Services of its own namespace gets no address and no port of the node that another Service has. */
+/**
+ * A tenant that may write Services of its own namespace gets no address and no port of the node that another
+ * Service has.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Damage to the files of a server that was killed: everything acknowledged is served by the next start, or it refuses. */
+/**
+ * Damage to the files of a server that was killed: everything acknowledged is served by the next start, or it
+ * refuses.
+ */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Links that pods, images and objects hold lead to a folder of this test, outside of everything that a pod may see. */
+/**
+ * Links that pods, images and objects hold lead to a folder of this test, outside of everything that a pod
+ * may see.
+ */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

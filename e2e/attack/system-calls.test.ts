@@ -1,4 +1,7 @@
-/** A pod makes the system calls that exploits of kernels begin with. Arguments are such that nothing happens where one works. */
+/**
+ * A pod makes the system calls that exploits of kernels begin with. Arguments are such that nothing happens
+ * where one works.
+ */
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isReady, missingForPods, TestCluster, until } from "../node/test-cluster.ts";
@@ -43,7 +46,9 @@ spec:
 
 const [notPermitted, notImplemented] = [1, 38];
 
-/** Number and arguments; a call that the kernel itself would refuse with another error got past the filter. */
+/**
+ * Number and arguments; a call that the kernel itself would refuse with another error got past the filter.
+ */
 const calls: Readonly<Record<string, string>> = {
   keyctl: "250, 0, -3, 0, 0, 0",
   add_key: "248, $u, $s, $s, 1, -3",

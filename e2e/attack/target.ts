@@ -1,6 +1,6 @@
 /**
- * `setpoint up` as a process of its own, which an attack may end or freeze without ending the test, and what attackers and
- * bystanders need to talk to it. For attacks from inside a pod take `../node/test-cluster.ts`.
+ * `setpoint up` as a process of its own, which an attack may end or freeze without ending the test, and what
+ * attackers and bystanders need to talk to it. For attacks from inside a pod take `../node/test-cluster.ts`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,7 +21,10 @@ export interface TargetOptions {
   /** Keeps state there; in memory otherwise. */
   readonly directory?: string;
   readonly flags?: readonly string[];
-  /** A command that runs the server's command, given after it: `unshare`, `prlimit`. It must become the server, not its parent. */
+  /**
+   * A command that runs the server's command, given after it: `unshare`, `prlimit`. It must become the
+   * server, not its parent.
+   */
   readonly within?: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** What befalls a cluster in the campaign. Each disaster makes the cluster elect another leader or live without one for a while. */
+/**
+ * What befalls a cluster in the campaign. Each disaster makes the cluster elect another leader or live
+ * without one for a while.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { injectFault, type NetworkNamespace } from "@setpoint/process-node";
 import type { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";

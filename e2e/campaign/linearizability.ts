@@ -1,6 +1,7 @@
 /**
- * Decides whether what clients saw of one key is linearizable: whether all operations can be put into one order that respects real time, in
- * which each read returns the write before it. The algorithm is that of Wing and Gong with Lowe's cache, as in Porcupine.
+ * Decides whether what clients saw of one key is linearizable: whether all operations can be put into one
+ * order that respects real time, in which each read returns the write before it. The algorithm is that of
+ * Wing and Gong with Lowe's cache, as in Porcupine.
  */
 import type { Operation } from "./operation.ts";
 
@@ -58,8 +59,9 @@ export function isLinearizable(operations: readonly Operation[], initial?: strin
 }
 
 /**
- * Without the operations that say nothing: reads without an answer, and writes without an answer whose value nobody read, because it
- * is always legal that those never happened. A write without an answer that was read must have happened.
+ * Without the operations that say nothing: reads without an answer, and writes without an answer whose value
+ * nobody read, because it is always legal that those never happened. A write without an answer that was read
+ * must have happened.
  */
 function relevant(operations: readonly Operation[]): readonly Operation[] {
   const read = new Set(

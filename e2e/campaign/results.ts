@@ -1,4 +1,7 @@
-/** What the campaign has measured so far: a file with one line for each failover, to which an interrupted campaign adds. */
+/**
+ * What the campaign has measured so far: a file with one line for each failover, to which an interrupted
+ * campaign adds.
+ */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +9,9 @@ import { join } from "node:path";
 export interface Failover {
   readonly target: "operator" | "plain";
   readonly disaster: string;
-  /** The longest time between two acknowledged writes, from the disaster until the cluster was whole again. */
+  /**
+   * The longest time between two acknowledged writes, from the disaster until the cluster was whole again.
+   */
   readonly outageMs: number;
   /** How long it took until the cluster was whole again. */
   readonly wholeMs: number;

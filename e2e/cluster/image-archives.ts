@@ -1,4 +1,7 @@
-/** The images that the example needs, as archives: the same closures and the same build that a process node runs. */
+/**
+ * The images that the example needs, as archives: the same closures and the same build that a process node
+ * runs.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { imageCacheFolder, writeImageArchive } from "@setpoint/cli";

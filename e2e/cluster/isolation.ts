@@ -1,6 +1,7 @@
 /**
- * Keeps what a cluster does to a machine away from the machine: its processes, mounts and files end with one process,
- * whatever ends it. Kubelet, containerd and the network plugins write to fixed folders and change settings of the kernel.
+ * Keeps what a cluster does to a machine away from the machine: its processes, mounts and files end with one
+ * process, whatever ends it. Kubelet, containerd and the network plugins write to fixed folders and change
+ * settings of the kernel.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
@@ -20,8 +21,8 @@ const kernelSettings = [
 const controlGroups = "/sys/fs/cgroup";
 
 /**
- * Runs a command as the first process of its own PID and mount namespace; resolves to its exit code. Its standard input
- * ends when `signal` is aborted or this process dies: then it should stop.
+ * Runs a command as the first process of its own PID and mount namespace; resolves to its exit code. Its
+ * standard input ends when `signal` is aborted or this process dies: then it should stop.
  */
 export function runIsolated(command: readonly string[], signal: AbortSignal): Promise<number> {
   const flags = ["--mount", "--pid", "--fork", "--mount-proc", "--kill-child"];
@@ -36,7 +37,10 @@ export function runIsolated(command: readonly string[], signal: AbortSignal): Pr
   });
 }
 
-/** Within `runIsolated`: gives this process and its children copies of the written folders, which vanish with them. */
+/**
+ * Within `runIsolated`: gives this process and its children copies of the written folders, which vanish with
+ * them.
+ */
 export function makeFoldersPrivate(scratch: string): void {
   mkdirSync(scratch, { recursive: true });
   mount(["-t", "tmpfs", "tmpfs", scratch]);
@@ -70,7 +74,10 @@ export class MachineState implements Disposable {
   }
 }
 
-/** containerd keeps the control groups of the containers that Kubernetes starts below `k8s.io`, in each hierarchy. */
+/**
+ * containerd keeps the control groups of the containers that Kubernetes starts below `k8s.io`, in each
+ * hierarchy.
+ */
 function groupsOfContainers(): readonly string[] {
   const roots = [controlGroups, ...foldersIn(controlGroups)].flatMap((folder) => foldersIn(folder));
   return roots.filter((path) => path.endsWith("/k8s.io")).flatMap((path) => [path, ...foldersBelow(path)]);

@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { Reference } from "./reference.ts";
 
-/** A genuine one-node Kubernetes in a network namespace, driven by cluster.sh. Its disposal takes down what `up` began. */
+/**
+ * A genuine one-node Kubernetes in a network namespace, driven by cluster.sh. Its disposal takes down what
+ * `up` began.
+ */
 export class RealCluster implements AsyncDisposable {
   readonly #reference: Reference;
   readonly #directory: string;

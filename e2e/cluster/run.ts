@@ -1,6 +1,7 @@
 /**
- * `npm run e2e:cluster`: the etcd operator on a genuine Kubernetes, with the manifests, the example and the tour of
- * `npm start -- --exit`. Where no such cluster can be had it says why and ends well. It leaves nothing behind.
+ * `npm run e2e:cluster`: the etcd operator on a genuine Kubernetes, with the manifests, the example and the
+ * tour of `npm start -- --exit`. Where no such cluster can be had it says why and ends well. It leaves
+ * nothing behind.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";

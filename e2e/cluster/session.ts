@@ -1,6 +1,6 @@
 /**
- * The first process of a namespace of its own: brings a cluster up, gives it the images and runs the tour in its network.
- * `session.ts SCRIPT BIN DIR`; ends early when its standard input ends.
+ * The first process of a namespace of its own: brings a cluster up, gives it the images and runs the tour in
+ * its network. `session.ts SCRIPT BIN DIR`; ends early when its standard input ends.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

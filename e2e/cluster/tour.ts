@@ -1,4 +1,7 @@
-/** Inside the cluster's network namespace: installs the operator and the example and runs the tour. `tour.ts DIR` */
+/**
+ * Inside the cluster's network namespace: installs the operator and the example and runs the tour.
+ * `tour.ts DIR`
+ */
 import { join } from "node:path";
 import { PersistentVolume } from "@setpoint/api";
 import { createClient, type Client } from "@setpoint/client";
@@ -24,8 +27,8 @@ const startedMs = performance.now();
 const since = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
 
 /**
- * Folders of the node, for a cluster without a provisioner. Neither they nor the example's claims name a class, so they are
- * bound to each other.
+ * Folders of the node, for a cluster without a provisioner. Neither they nor the example's claims name a
+ * class, so they are bound to each other.
  */
 async function createVolumes(client: Client, directory: string): Promise<void> {
   for (let i = 0; i < volumes; i++) {

@@ -1,6 +1,6 @@
 /**
- * Runs the stories of many seeds twice, in processes of their own and in opposite orders, and compares the hashes of their traces;
- * with `--node`, the second time under another Node.
+ * Runs the stories of many seeds twice, in processes of their own and in opposite orders, and compares the
+ * hashes of their traces; with `--node`, the second time under another Node.
  *
  *   npm run determinism -- [--seeds 10000] [--from 0] [--jobs 2] [--node 24 | --node /path/to/node]
  *

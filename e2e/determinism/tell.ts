@@ -1,4 +1,7 @@
-/** Prints one line for each seed of a range: `seed hash how-it-ended`. Run by `run.ts`, by one version of Node or another. */
+/**
+ * Prints one line for each seed of a range: `seed hash how-it-ended`. Run by `run.ts`, by one version of Node
+ * or another.
+ */
 import { tellStory } from "./story.ts";
 
 const [from = 0, count = 1, direction = 1] = process.argv.slice(2).map(Number);

@@ -1,6 +1,6 @@
 /**
- * An API server and nothing else, durable in a folder: `api-server.ts DIR PORT`. Prints how to reach it when it serves; ends
- * with its standard input, so that it never outlives who started it.
+ * An API server and nothing else, durable in a folder: `api-server.ts DIR PORT`. Prints how to reach it when
+ * it serves; ends with its standard input, so that it never outlives who started it.
  */
 import { startControlPlane } from "@setpoint/controlplane";
 

@@ -11,7 +11,10 @@ interface KeyState {
   readonly attempt?: Attempt;
 }
 
-/** Everything that the API server has acknowledged or shown, and the checks that it never takes any of it back. */
+/**
+ * Everything that the API server has acknowledged or shown, and the checks that it never takes any of it
+ * back.
+ */
 export class Ledger {
   readonly #keys = new Map<string, KeyState>();
   /** What each revision did, as first heard of, from an answer, a watch or a list. */

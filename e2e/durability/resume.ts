@@ -8,8 +8,8 @@ import { namespace } from "./writer.ts";
 export type Resumption = "gone" | "replayed" | "broken";
 
 /**
- * Watches from `from` until a mark that is written now, and checks that everything acknowledged since is shown, in order.
- * "gone" is the honest answer of a server that does not remember so far back.
+ * Watches from `from` until a mark that is written now, and checks that everything acknowledged since is
+ * shown, in order. "gone" is the honest answer of a server that does not remember so far back.
  */
 export async function resume(client: Client, ledger: Ledger, from: number): Promise<Resumption> {
   const limit = new AbortController();

@@ -10,7 +10,10 @@ export interface ServerAddress {
   readonly kubeconfig: string;
 }
 
-/** An API server in a process of its own, to be killed and started again from the same folder on the same port. */
+/**
+ * An API server in a process of its own, to be killed and started again from the same folder on the same
+ * port.
+ */
 export class ServerProcess implements AsyncDisposable {
   readonly #directory: string;
   #port = "0";

@@ -7,7 +7,10 @@ import { revisionOf, type Ledger } from "./ledger.ts";
 const keysPerWriter = 6;
 export const namespace = "default";
 
-/** Creates, updates, patches and deletes its own few keys, one request at a time, and enters every answer in the ledger. */
+/**
+ * Creates, updates, patches and deletes its own few keys, one request at a time, and enters every answer in
+ * the ledger.
+ */
 export class Writer {
   readonly #client: Client;
   readonly #ledger: Ledger;

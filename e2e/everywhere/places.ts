@@ -1,4 +1,7 @@
-/** The four places: a simulated world, the embedded control plane, a genuine kube-apiserver, a genuine cluster. */
+/**
+ * The four places: a simulated world, the embedded control plane, a genuine kube-apiserver, a genuine
+ * cluster.
+ */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -134,7 +137,10 @@ function findApiServer(): { readonly script: string; readonly bin: string } | st
   return { script, bin };
 }
 
-/** A whole cluster, in namespaces of its own; the operator and the story run where its addresses are reachable. */
+/**
+ * A whole cluster, in namespaces of its own; the operator and the story run where its addresses are
+ * reachable.
+ */
 const realCluster: Place = {
   name: "real cluster",
   async tell() {

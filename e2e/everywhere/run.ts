@@ -1,6 +1,6 @@
 /**
- * `npm run e2e:everywhere`: one operator file, unchanged, in four places, with the same assertions. Places that cannot be had
- * are skipped with the reason. Names of places as arguments choose among them.
+ * `npm run e2e:everywhere`: one operator file, unchanged, in four places, with the same assertions. Places
+ * that cannot be had are skipped with the reason. Names of places as arguments choose among them.
  */
 import { places, type Place } from "./places.ts";
 import type { Claim } from "./story.ts";

@@ -1,4 +1,6 @@
-/** What an operator must do wherever it runs: one story, told by assertions that know nothing of the place. */
+/**
+ * What an operator must do wherever it runs: one story, told by assertions that know nothing of the place.
+ */
 import { ConfigMap } from "@setpoint/api";
 import { isNotFound, type KubeObject, type ObjectOf } from "@setpoint/apimachinery";
 import type { Client, Stored } from "@setpoint/client";

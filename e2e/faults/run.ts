@@ -1,11 +1,11 @@
 /**
- * What does an operator that was not written with Setpoint survive? Runs it against `setpoint up --faults`, once for each fault,
- * and prints the table of docs/faults-over-http.md.
+ * What does an operator that was not written with Setpoint survive? Runs it against `setpoint up --faults`,
+ * once for each fault, and prints the table of docs/faults-over-http.md.
  *
  *   PEER_OPERATOR=/path/to/operator PEER_CRD=/path/to/crd.yaml npm run faults -- [only these knobs…]
  *
- * The operator keeps for each Widget (bench.example.com/v1) a ConfigMap `<name>-cm` with `data.value` and a status with `observed`;
- * it finds its cluster by KUBECONFIG and prints SYNCED.
+ * The operator keeps for each Widget (bench.example.com/v1) a ConfigMap `<name>-cm` with `data.value` and a
+ * status with `observed`; it finds its cluster by KUBECONFIG and prints SYNCED.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

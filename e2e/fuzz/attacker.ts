@@ -58,8 +58,8 @@ async function one(seed: number): Promise<void> {
 }
 
 /**
- * Answers of 500 and above that kube-apiserver gives, too: to a time limit, to what is not there to be proxied, to a patch of wrong types,
- * to a resourceVersion in a create, to an object beyond etcd's limit.
+ * Answers of 500 and above that kube-apiserver gives, too: to a time limit, to what is not there to be
+ * proxied, to a patch of wrong types, to a resourceVersion in a create, to an object beyond etcd's limit.
  */
 function isUpstreams({ path }: FuzzRequest, status: number, text: string): boolean {
   if (status === 504) return path.includes("timeout=") || text.includes("Too large resource version");

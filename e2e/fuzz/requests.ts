@@ -1,4 +1,7 @@
-/** From a seeded source to one request: mostly a valid one with something wrong about its path, headers or body. */
+/**
+ * From a seeded source to one request: mostly a valid one with something wrong about its path, headers or
+ * body.
+ */
 import { readFileSync } from "node:fs";
 import type { Random } from "@setpoint/host";
 import { stringify } from "yaml";

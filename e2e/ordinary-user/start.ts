@@ -1,4 +1,7 @@
-/** What `setpoint up` does, with an image of tools: its arguments are the data directory and the file for the kubeconfig. */
+/**
+ * What `setpoint up` does, with an image of tools: its arguments are the data directory and the file for the
+ * kubeconfig.
+ */
 import { writeFileSync } from "node:fs";
 import { startCluster } from "@setpoint/cli";
 import { toolsImage, toolsImageSource } from "../node/tools-image.ts";

@@ -13,7 +13,8 @@ export class StartProcess implements AsyncDisposable {
 
   constructor(directory: string) {
     const args = ["--conditions=@setpoint/source", program, "--data-dir", directory];
-    // npm sets this variable for everything below it; the agents of the cluster must outlive their parent all the same.
+    // npm sets this variable for everything below it; the agents of the cluster must outlive their parent all
+    // the same.
     const env = { ...process.env, npm_command: "run-script" };
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], detached: true, env });
     this.#pid = child.pid ?? 0;

@@ -7,7 +7,10 @@ import { onTestFinished } from "vitest";
 
 const bin = new URL("../../packages/cli/bin/setpoint.mjs", import.meta.url).pathname;
 const example = new URL("../../examples/etcd/start.ts", import.meta.url).pathname;
-/** A start that neither serves nor ends by then is stuck; one that waits for an image takes 20 s on a machine with other work. */
+/**
+ * A start that neither serves nor ends by then is stuck; one that waits for an image takes 20 s on a machine
+ * with other work.
+ */
 const startMsMax = 60_000;
 
 export interface Attempt {

@@ -1,4 +1,7 @@
-/** Microsoft's Azurite, a real server of Azure Blob Storage's protocol on loopback, if it is in the cache of this project. */
+/**
+ * Microsoft's Azurite, a real server of Azure Blob Storage's protocol on loopback, if it is in the cache of
+ * this project.
+ */
 import { spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";

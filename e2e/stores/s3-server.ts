@@ -1,6 +1,6 @@
 /**
- * A real S3 server on loopback that is not ours: versitygw, which keeps objects as files of a folder. It is built once by Go's own client, through the Go module
- * proxy, into the cache of this project.
+ * A real S3 server on loopback that is not ours: versitygw, which keeps objects as files of a folder. It is
+ * built once by Go's own client, through the Go module proxy, into the cache of this project.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

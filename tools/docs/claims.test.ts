@@ -1,4 +1,7 @@
-/** docs/frameworks.md claims features: each row that claims one names a page and a test, and the test runs in `npm test`. */
+/**
+ * docs/frameworks.md claims features: each row that claims one names a page and a test, and the test runs in
+ * `npm test`.
+ */
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";

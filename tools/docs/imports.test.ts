@@ -49,7 +49,9 @@ test.each(pages)("%s names no workspace package, which an author cannot install"
   expect(named.filter((name) => name !== "@setpoint/source")).toEqual([]);
 });
 
-/** Names that mean something else on a page: functions of Kubernetes, of a test or of a page's own example. */
+/**
+ * Names that mean something else on a page: functions of Kubernetes, of a test or of a page's own example.
+ */
 const otherMeaning: ReadonlySet<string> = new Set(["failure", "forbidden", "invalid", "namespaces"]);
 
 test.each(pages)("every function of ours that %s calls is exported by an entry", (page) => {

@@ -1,4 +1,7 @@
-/** The alerts and the dashboard of the etcd operator speak of metrics that exist, and each alert has its runbook. */
+/**
+ * The alerts and the dashboard of the etcd operator speak of metrics that exist, and each alert has its
+ * runbook.
+ */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";

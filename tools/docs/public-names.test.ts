@@ -25,7 +25,10 @@ function entries(): readonly string[] {
     .filter((entry) => !reexporting.test(entry));
 }
 
-/** The generated API has hundreds of names, and its generator is its test; `setpoint/testing` has the names of its package. */
+/**
+ * The generated API has hundreds of names, and its generator is its test; `setpoint/testing` has the names of
+ * its package.
+ */
 const reexporting = /^packages\/(api|setpoint\/src\/(kinds|testing))\//;
 
 function namesOf(entry: string): readonly string[] {

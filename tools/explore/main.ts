@@ -3,8 +3,8 @@
  *
  *     npm run explore -- operators/etcd/src/testing/etcd-worlds.ts --seconds 600 --pairs 5000 --swarm 1000 --resume FILE
  *
- * The module exports `subject`, `worlds` and perhaps `options`. What was run, and what has failed, is kept in FILE: the same command
- * goes on there until all is done.
+ * The module exports `subject`, `worlds` and perhaps `options`. What was run, and what has failed, is kept in
+ * FILE: the same command goes on there until all is done.
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";

@@ -4,7 +4,8 @@ import { Judge } from "./judge.ts";
 
 test.each(foundSchedules)("would still be found: $name", async (schedule) => {
   await using judge = new Judge(schedule.without);
-  // Another order of requests may have moved the moment that it is about: `npm run found -- --derive 60` looks for the new one.
+  // Another order of requests may have moved the moment that it is about: `npm run found -- --derive 60`
+  // looks for the new one.
   expect(await judge.judge(schedule)).toEqual({ hasStruck: true, broken: expect.any(String) });
 });
 

@@ -1,4 +1,7 @@
-/** A thread in which the sources are as they are but for some edits; it runs schedules of the etcd operator and says what they break. */
+/**
+ * A thread in which the sources are as they are but for some edits; it runs schedules of the etcd operator
+ * and says what they break.
+ */
 import { registerHooks } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Edit, FoundSchedule } from "../../operators/etcd/src/testing/found-schedules.ts";

@@ -1,7 +1,7 @@
 /**
- * Reports for each recorded failing schedule whether it still breaks a rule when its fix is removed. The moment of
- * the faults moves when requests come in another order. `--derive SECONDS` searches that moment again, at most so
- * long for each.
+ * Reports for each recorded failing schedule whether it still breaks a rule when its fix is removed. The
+ * moment of the faults moves when requests come in another order. `--derive SECONDS` searches that moment
+ * again, at most so long for each.
  *
  *     npm run found -- --derive 60
  */

@@ -1,6 +1,6 @@
 /**
- * The one gate: format, lint, types, structure, unused code, tests. Ends with a line `N passed, N failed`, counting each
- * check as one and each test as one, and with exit code 1 when anything failed.
+ * The one gate: format, lint, types, structure, unused code, tests. Ends with a line `N passed, N failed`,
+ * counting each check as one and each test as one, and with exit code 1 when anything failed.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** Runs the generator on the definitions that the API server publishes and on the resources beside this file. */
+/**
+ * Runs the generator on the definitions that the API server publishes and on the resources beside this file.
+ */
 import { readFile } from "node:fs/promises";
 
 import type { Definitions, DiscoveredGroup } from "./definitions.ts";

@@ -44,7 +44,10 @@ export function parseDefinitionName(full: string): DefinitionName {
   return { full, module: `${group}-${version}`, name };
 }
 
-/** The definition that a node refers to, directly or as the only member of an `allOf` (the server's way to add a default). */
+/**
+ * The definition that a node refers to, directly or as the only member of an `allOf` (the server's way to add
+ * a default).
+ */
 export function refOf(node: SchemaNode): string | undefined {
   const ref = node.$ref ?? node.allOf?.[0]?.$ref;
   return ref?.startsWith(refPrefix) === true ? ref.slice(refPrefix.length) : ref;

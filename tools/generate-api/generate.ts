@@ -1,4 +1,7 @@
-/** Makes the modules of `packages/api/src` from definitions and discovery: file name → text. Pure, so a test can repeat it. */
+/**
+ * Makes the modules of `packages/api/src` from definitions and discovery: file name → text. Pure, so a test
+ * can repeat it.
+ */
 import {
   parseDefinitionName,
   refOf,
@@ -11,7 +14,10 @@ import { generatedLine } from "./generated-line.ts";
 import { indexText, type ModuleNames } from "./index-text.ts";
 import { Imports, isPredeclared, typeText } from "./type-text.ts";
 
-/** Kinds that people create without a spec; of the others, a spec that is not a pointer in Go is always on the wire. */
+/**
+ * Kinds that people create without a spec; of the others, a spec that is not a pointer in Go is always on the
+ * wire.
+ */
 const specOptionalKinds: ReadonlySet<string> = new Set(["Namespace", "Node"]);
 
 interface ResourceNames {

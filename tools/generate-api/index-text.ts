@@ -8,7 +8,10 @@ export interface ModuleNames {
   readonly types: readonly string[];
 }
 
-/** In order of precedence: of two equal names, the earlier module's is plain and the later one's gets a prefix. */
+/**
+ * In order of precedence: of two equal names, the earlier module's is plain and the later one's gets a
+ * prefix.
+ */
 const commonModules: readonly string[] = [
   "core-v1",
   "apps-v1",

@@ -3,8 +3,8 @@
  *
  *     node --conditions=@setpoint/source tools/generate-api/main.ts
  *
- * `packages/apiserver/data/openapi-schemas.json` holds the definitions of a Kubernetes 1.36 server's OpenAPI without descriptions;
- * `data/discovery.json` its resources, cut down to names and scopes.
+ * `packages/apiserver/data/openapi-schemas.json` holds the definitions of a Kubernetes 1.36 server's OpenAPI
+ * without descriptions; `data/discovery.json` its resources, cut down to names and scopes.
  */
 import { readdir, rm, writeFile } from "node:fs/promises";
 

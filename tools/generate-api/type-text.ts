@@ -4,7 +4,10 @@ import { parseDefinitionName, refOf, type SchemaNode } from "./definitions.ts";
 const meta = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const extensions = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
 
-/** Definitions that OpenAPI cannot describe, or that are plain values on the wire. Servers answer quantities as strings. */
+/**
+ * Definitions that OpenAPI cannot describe, or that are plain values on the wire. Servers answer quantities
+ * as strings.
+ */
 const valueTexts: Readonly<Record<string, string>> = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": "string",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "number | string",

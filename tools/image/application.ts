@@ -1,5 +1,6 @@
 /**
- * Collects what a workspace package needs at run time: its own build and, recursively, that of everything it depends on.
+ * Collects what a workspace package needs at run time: its own build and, recursively, that of everything it
+ * depends on.
  *
  *     node --conditions=@setpoint/source tools/image/application.ts PACKAGE TARGET
  */
@@ -14,7 +15,10 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Lays the packages out under `target/node_modules`, as an installation from a registry would. Needs a build (`tsc -b`). */
+/**
+ * Lays the packages out under `target/node_modules`, as an installation from a registry would. Needs a build
+ * (`tsc -b`).
+ */
 export function collectApplication(packageName: string, target: string): void {
   rmSync(target, { recursive: true, force: true });
   const seen = new Set<string>();

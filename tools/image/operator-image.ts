@@ -10,7 +10,10 @@ const root = new URL("../..", import.meta.url).pathname;
 
 export const operatorImage = "setpoint.dev/etcd-operator:0.1.0";
 
-/** Builds the packages (a fraction of a second when nothing changed) and describes the image to a process node. */
+/**
+ * Builds the packages (a fraction of a second when nothing changed) and describes the image to a process
+ * node.
+ */
 export function buildOperatorImage(folder: string): ImageSource {
   const built = spawnSync(join(root, "node_modules/.bin/tsc"), ["-b", "operators/etcd"], {
     cwd: root,

@@ -1,4 +1,7 @@
-/** The file that installs the etcd operator on any cluster: `kubectl apply --server-side -f operators/etcd/manifests/install.yaml`. */
+/**
+ * The file that installs the etcd operator on any cluster:
+ * `kubectl apply --server-side -f operators/etcd/manifests/install.yaml`.
+ */
 import { manifestsYaml } from "@setpoint/cli";
 import { etcdOperator, httpGateway } from "@setpoint/etcd-operator";
 import { installManifests } from "setpoint/install";

@@ -25,7 +25,10 @@ function oraclesFor({ isBusy = false }: Mutant): readonly Oracle[] {
   return [...(isBusy ? allOracles.filter(({ name }) => !busyBreaks.has(name)) : allOracles), works];
 }
 
-/** A twin that cannot do its work would raise no alarm either, and a mutant that cannot would be found for another reason. */
+/**
+ * A twin that cannot do its work would raise no alarm either, and a mutant that cannot would be found for
+ * another reason.
+ */
 const works: Oracle = {
   name: "does its work",
   judge: (view) => ({

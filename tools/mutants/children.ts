@@ -1,4 +1,7 @@
-/** The objects that the mutants make. None has an owner reference unless a mutant gives it one: what they forget stays. */
+/**
+ * The objects that the mutants make. None has an owner reference unless a mutant gives it one: what they
+ * forget stays.
+ */
 import { ConfigMap, PersistentVolumeClaim, PodDisruptionBudget, Secret, Service, StatefulSet } from "@setpoint/api";
 import type { KindRef, KubeObject, Stored } from "setpoint";
 import type { Store } from "./store.ts";

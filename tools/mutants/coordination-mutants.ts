@@ -8,7 +8,9 @@ import { operatorOf } from "./operator-of.ts";
 import { Store } from "./store.ts";
 import { changingAnd, storeName } from "./stories.ts";
 
-/** M21: a leader that has lost its lease finishes what it was doing, in a system that does not know of leases. */
+/**
+ * M21: a leader that has lost its lease finishes what it was doing, in a system that does not know of leases.
+ */
 export const oldLeader: Mutant = {
   id: "M21",
   template: "M21",

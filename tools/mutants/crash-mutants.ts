@@ -1,4 +1,7 @@
-/** Mutants that forget what they were doing: a crash between two writes is never made up for (M1, M2, M6, M9, M10, M11). */
+/**
+ * Mutants that forget what they were doing: a crash between two writes is never made up for (M1, M2, M6, M9,
+ * M10, M11).
+ */
 import { ConfigMap, StatefulSet } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import type { ReconcileContext, Stored } from "setpoint";
@@ -48,7 +51,9 @@ async function nodeOf(store: Stored<Store>, context: ReconcileContext): Promise<
   return present ?? context.create({ ...wanted, metadata: { ...wanted.metadata, labels } }, unowned);
 }
 
-/** M2: the status says that the scale-down has begun, and is taken as proof that the volume is being moved. */
+/**
+ * M2: the status says that the scale-down has begun, and is taken as proof that the volume is being moved.
+ */
 export function phaseBeforeAction(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {
@@ -90,7 +95,9 @@ export function deleteAndRecreate(variant: Variant): OperatorSource {
   ]);
 }
 
-/** M9: whether the process must be restarted is found out by comparing with the value that was just written. */
+/**
+ * M9: whether the process must be restarted is found out by comparing with the value that was just written.
+ */
 export function restartAfterWrite(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {

@@ -1,4 +1,7 @@
-/** Mutants that live by what they saw before: a change that nobody told them of never happens (M7 and its kin). */
+/**
+ * Mutants that live by what they saw before: a change that nobody told them of never happens (M7 and its
+ * kin).
+ */
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import type { ReconcileContext, Result, Stored } from "setpoint";
@@ -32,7 +35,10 @@ export function previousReplicas(countOf: CountOf): (variant: Variant) => Operat
     });
 }
 
-/** M7: volumes stay after a scale-down that was seen, so that the number of volumes tells what was seen, not what is wanted. */
+/**
+ * M7: volumes stay after a scale-down that was seen, so that the number of volumes tells what was seen, not
+ * what is wanted.
+ */
 export function highWater(countOf: CountOf): (variant: Variant) => OperatorSource {
   return (variant) =>
     operatorOf(() => [

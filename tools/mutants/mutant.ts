@@ -14,7 +14,10 @@ export interface Mutant {
   readonly story: Story;
   /** A mutant that does something on purpose all the time is not expected to be quiet. */
   readonly isBusy?: boolean;
-  /** Its bug is that it fails, without a fault; of all others that would mean that they do not what they are meant to do. */
+  /**
+   * Its bug is that it fails, without a fault; of all others that would mean that they do not what they are
+   * meant to do.
+   */
   readonly isFailing?: boolean;
   /** The faults in which it shows; default: all. */
   readonly faults?: readonly FaultKind[];

@@ -1,4 +1,7 @@
-/** Mutants that trust what they only read: a cached list, and a Secret that the cache does not show (M27, M28). */
+/**
+ * Mutants that trust what they only read: a cached list, and a Secret that the cache does not show (M27,
+ * M28).
+ */
 import { ConfigMap, Secret } from "@setpoint/api";
 import { apply, type OperatorSource, patch, type Story, story } from "@setpoint/testing";
 import { configMap, labelsOf } from "./children.ts";
@@ -29,7 +32,9 @@ export function surplusByName(variant: Variant): OperatorSource {
 
 const credentialsName = `${storeName}-credentials`;
 
-/** M28: a Secret that the cache does not show is taken for deleted, and with it goes what was made from it. */
+/**
+ * M28: a Secret that the cache does not show is taken for deleted, and with it goes what was made from it.
+ */
 export function missingIsDeleted(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {

@@ -1,6 +1,7 @@
 /**
- * Shows that the explorer finds what it claims, and cries wolf for nothing else.
- * Run: npm run mutants [-- --only M1,nifikop-49 --seconds 60 --no-mutants --twins 100000 --progress twins.jsonl --write docs/mutants.md]
+ * Shows that the explorer finds what it claims, and cries wolf for nothing else. Run: npm run mutants [--
+ * --only M1,nifikop-49 --seconds 60 --no-mutants --twins 100000 --progress twins.jsonl --write
+ * docs/mutants.md]
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";

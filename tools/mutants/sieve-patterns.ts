@@ -1,6 +1,7 @@
 /**
- * The 37 bugs that Sieve triggers directly (OSDI 2022), each as its pattern: which children, which change of the spec, which kind
- * of wrong step. The letter after the id is Sieve's: I a crash after a write, S an old view after a restart, U a change never seen.
+ * The 37 bugs that Sieve triggers directly (OSDI 2022), each as its pattern: which children, which change of
+ * the spec, which kind of wrong step. The letter after the id is Sieve's: I a crash after a write, S an old
+ * view after a restart, U a change never seen.
  */
 import { configuration, disruptionBudget, secret, service, statefulSet, volume } from "./children.ts";
 import {

@@ -1,4 +1,6 @@
-/** Mutants that do not do what the spec says when it changes: no fault is needed, only the change (M13–M18). */
+/**
+ * Mutants that do not do what the spec says when it changes: no fault is needed, only the change (M13–M18).
+ */
 import { ConfigMap } from "@setpoint/api";
 import type { OperatorSource } from "@setpoint/testing";
 import { configMap } from "./children.ts";
@@ -62,7 +64,10 @@ export function absentBlock(variant: Variant): OperatorSource {
   ]);
 }
 
-/** M17: a value that makes no sense is taken, and what follows from it fails for ever without a word to the user. */
+/**
+ * M17: a value that makes no sense is taken, and what follows from it fails for ever without a word to the
+ * user.
+ */
 export function senselessValue(variant: Variant): OperatorSource {
   return operatorOf(() => [
     {

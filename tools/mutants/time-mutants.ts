@@ -12,7 +12,8 @@ export function wallClockSchedule(variant: Variant): OperatorSource {
       async reconcile(store, { clock, status, requeueAfter }) {
         const { backups = 0, lastBackupMs = 0 } = store.status ?? {};
         const elapsedMs = clock.now() - lastBackupMs;
-        // A clock that went back says nothing about the time that has passed: a backup too many is better than none.
+        // A clock that went back says nothing about the time that has passed: a backup too many is better
+        // than none.
         const isDue = elapsedMs >= periodMs || (variant === "twin" && elapsedMs < 0);
         if (isDue) await status({ backups: backups + 1, lastBackupMs: clock.now() });
         return requeueAfter(isDue ? periodMs : periodMs - elapsedMs, "the next backup");

@@ -1,6 +1,6 @@
 /**
- * Very many schedules of the twins, in rounds: a round runs every twin once, from seeds of its own, under all single faults and under
- * random ones. What is finished is written down, so that a further call goes on.
+ * Very many schedules of the twins, in rounds: a round runs every twin once, from seeds of its own, under all
+ * single faults and under random ones. What is finished is written down, so that a further call goes on.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -15,7 +15,10 @@ export function firstSeedOf(round: number): number {
   return 1 + round * seedsOfRound;
 }
 
-/** After the first round as long as the explorer rests by itself; most of what a long rest costs is the renewal of leases. */
+/**
+ * After the first round as long as the explorer rests by itself; most of what a long rest costs is the
+ * renewal of leases.
+ */
 export function restMsOf(round: number): number {
   return round === 0 ? 600_000 : 180_000;
 }

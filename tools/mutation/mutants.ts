@@ -1,6 +1,6 @@
 /**
- * Small wrong versions of a source file ("mutants"), all built into one text: each place asks at run time whether its mutant is the
- * one that is alive, so one transformed file serves a whole campaign.
+ * Small wrong versions of a source file ("mutants"), all built into one text: each place asks at run time
+ * whether its mutant is the one that is alive, so one transformed file serves a whole campaign.
  */
 import { createHash } from "node:crypto";
 import { parseSync } from "oxc-parser";
@@ -46,7 +46,9 @@ const swapped: Readonly<Record<string, readonly string[]>> = {
   "||": ["&&"],
 };
 
-/** Methods whose result has the type of their receiver, so that leaving them out is a mistake that compiles. */
+/**
+ * Methods whose result has the type of their receiver, so that leaving them out is a mistake that compiles.
+ */
 const droppable: ReadonlySet<string> = new Set(["filter", "sort", "toSorted", "slice", "reverse", "toReversed"]);
 /** Logging is for people; no test should hold it fast. */
 const isLogging = /\blog(ger)?\b[.?[(]|#log[.?[(]/;

@@ -15,7 +15,10 @@ export class MutationWorker {
     this.ready = ready;
   }
 
-  /** Undefined when the tests cannot even be imported, which a mutant that is alive from the start can bring about. */
+  /**
+   * Undefined when the tests cannot even be imported, which a mutant that is alive from the start can bring
+   * about.
+   */
   static start(testFiles: readonly string[], mutant = 0): Promise<MutationWorker | undefined> {
     const child = fork(new URL("./test-process.ts", import.meta.url).pathname, testFiles, {
       cwd: new URL("../..", import.meta.url).pathname,

@@ -12,9 +12,15 @@ import { described, report, type Fates } from "./report.ts";
 import type { TimedTest, Verdict } from "./test-process.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
-/** Without scenarios: long stories reach every line and pin down few; what they alone would notice is better said by a test of its own. */
+/**
+ * Without scenarios: long stories reach every line and pin down few; what they alone would notice is better
+ * said by a test of its own.
+ */
 const testFilePatterns = ["packages/runtime/src/**/*.test.ts", "packages/client/src/**/*.test.ts"];
-/** So is what others would notice than the tests of the mutant's own folder: of those only some that are quick are asked. */
+/**
+ * So is what others would notice than the tests of the mutant's own folder: of those only some that are quick
+ * are asked.
+ */
 const nearMsMax = 1000;
 const elsewhereMsMax = 500;
 const elsewhereTestsMax = 100;
@@ -60,7 +66,10 @@ interface Coverage {
   readonly reachedBy: ReadonlyMap<number, readonly TimedTest[]>;
 }
 
-/** All tests must pass; those that also pass a second time are of use, for they run again and again in one process. */
+/**
+ * All tests must pass; those that also pass a second time are of use, for they run again and again in one
+ * process.
+ */
 async function survey(): Promise<Coverage> {
   const worker = await started();
   const tests = new Map<number, TimedTest[]>();
@@ -146,7 +155,10 @@ function likeliestFirst(file: string, tests: readonly TimedTest[]): readonly Tim
   return [...near.toSorted(rank), ...others.toSorted(rank).slice(0, elsewhereTestsMax)];
 }
 
-/** What a module works out when it is imported needs a process of its own, and every test that uses the module. */
+/**
+ * What a module works out when it is imported needs a process of its own, and every test that uses the
+ * module.
+ */
 async function tryFromStart(mutant: Mutant): Promise<Verdict> {
   const worker = await MutationWorker.start(testFiles, mutant.id);
   if (worker === undefined) return { fate: "killed" };

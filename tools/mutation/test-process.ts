@@ -38,7 +38,9 @@ export interface Survey extends TimedTest {
   readonly reached: readonly number[];
 }
 
-/** "unsure": the test that failed also fails without a mutant from now on, so this process is of no more use. */
+/**
+ * "unsure": the test that failed also fails without a mutant from now on, so this process is of no more use.
+ */
 export interface Verdict {
   readonly fate: "killed" | "survived" | "endless" | "unsure";
   /** The test that failed or never ended. */
@@ -74,7 +76,8 @@ registerHooks({
 process.on("unhandledRejection", (reason) => (stray ??= reason));
 process.on("uncaughtException", (error) => (stray ??= error));
 
-// A failed property is enough: how small it can be made says nothing here. The seed makes a campaign repeatable.
+// A failed property is enough: how small it can be made says nothing here. The seed makes a campaign
+// repeatable.
 fc.configureGlobal({ endOnFailure: true, seed: 1 });
 
 mutantPort.__setpointMutant = note;

@@ -1,6 +1,6 @@
 /**
- * What test files get in a campaign when they import "vitest": the real `expect`, and a `test` that only notes what there is to run, so
- * that thousands of runs need no new process and no second import.
+ * What test files get in a campaign when they import "vitest": the real `expect`, and a `test` that only
+ * notes what there is to run, so that thousands of runs need no new process and no second import.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { pathToFileURL } from "node:url";

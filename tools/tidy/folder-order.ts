@@ -1,4 +1,7 @@
-/** DESIGN 2: inside a large package the folders have an order, and a folder imports only itself and earlier ones. */
+/**
+ * DESIGN 2: inside a large package the folders have an order, and a folder imports only itself and earlier
+ * ones.
+ */
 import type { SourceFile } from "./source-files.ts";
 
 /** The folders below `src` of a package, first to last. Every folder of the package is listed. */
@@ -21,7 +24,10 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Files beside the folders that every folder may import; the other files beside the folders assemble the package. */
+/**
+ * Files beside the folders that every folder may import; the other files beside the folders assemble the
+ * package.
+ */
 const foundations: ReadonlySet<string> = new Set(["errors.ts"]);
 
 /** One line for each import of a later folder, and for each folder that the order lacks. */
@@ -49,7 +55,10 @@ function problemsOf({ path, imports }: SourceFile, folder: string, order: readon
     .map((target) => `${path}: imports ${target}, which is in a later folder (tools/tidy/folder-order.ts)`);
 }
 
-/** The place of a file in the order: foundations first, then the folders, then the files that assemble the package. */
+/**
+ * The place of a file in the order: foundations first, then the folders, then the files that assemble the
+ * package.
+ */
 function rankOf(path: string, order: readonly string[]): number | undefined {
   if (foundations.has(path)) return -1;
   if (!path.includes("/")) return order.length;

@@ -1,4 +1,6 @@
-/** Import cycles, type-only imports included: files of a cycle cannot be read, moved or tested one at a time. */
+/**
+ * Import cycles, type-only imports included: files of a cycle cannot be read, moved or tested one at a time.
+ */
 import type { SourceFile } from "./source-files.ts";
 
 /** One line for each cycle: a shortest way from its first file back to itself. */

@@ -27,7 +27,9 @@ const remaining: Readonly<Record<string, number>> = {
   "packages/testing": 5,
 };
 
-/** The files that the list is about: sources and pages, but not the list itself and what other servers said. */
+/**
+ * The files that the list is about: sources and pages, but not the list itself and what other servers said.
+ */
 const isChecked = (path: string): boolean =>
   /\.(ts|md|mjs)$/.test(path) && !path.startsWith("packages/api/") && !path.startsWith("tools/tidy/");
 

@@ -44,7 +44,9 @@ export function readSourceFiles(files: readonly string[]): readonly SourceFile[]
     });
 }
 
-/** The source of each entry of each package: "@setpoint/client/node" → "packages/client/src/node/index.ts". */
+/**
+ * The source of each entry of each package: "@setpoint/client/node" → "packages/client/src/node/index.ts".
+ */
 function packageEntries(files: readonly string[]): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const file of files) {

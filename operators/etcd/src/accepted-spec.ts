@@ -179,7 +179,9 @@ function tolerationAt(index: number): string {
   return `spec.pod.tolerations[${index}]`;
 }
 
-/** Taints of the control plane keep users' pods away, and a toleration without a key is one of every taint. */
+/**
+ * Taints of the control plane keep users' pods away, and a toleration without a key is one of every taint.
+ */
 function tolerationRefusals(tolerations: PodSpec["tolerations"] = []): readonly FieldRefusal[] {
   return tolerations.flatMap(({ key }, at) => {
     const field = tolerationAt(at);

@@ -50,5 +50,8 @@ export const allowedOptions: readonly string[] = [
   "watch-progress-notify-interval",
 ];
 
-/** Variables that an EtcdCluster may set: those of Go's runtime. `ETCD_…` would set options, `LD_…` would load other code. */
+/**
+ * Variables that an EtcdCluster may set: those of Go's runtime. `ETCD_…` would set options, `LD_…` would load
+ * other code.
+ */
 export const allowedVariables = ["GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "TZ"] as const;

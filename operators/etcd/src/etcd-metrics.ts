@@ -1,4 +1,6 @@
-/** The gauges of each EtcdCluster. Its conditions are exposed by the framework as `setpoint_object_condition`. */
+/**
+ * The gauges of each EtcdCluster. Its conditions are exposed by the framework as `setpoint_object_condition`.
+ */
 import type { ObjectMetrics } from "setpoint/sources";
 import type { EtcdCluster } from "./etcd-cluster.ts";
 

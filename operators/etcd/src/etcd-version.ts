@@ -2,8 +2,8 @@
 import { type CatalogueVersion, type UpgradeRules, versionRefusal } from "@setpoint/data-service";
 
 /**
- * etcd's data format allows neither a step back over a minor nor a leap over one; a step back within a minor is
- * refused too, because nobody tests it. 3.4 is the first minor with learners.
+ * etcd's data format allows neither a step back over a minor nor a leap over one; a step back within a minor
+ * is refused too, because nobody tests it. 3.4 is the first minor with learners.
  */
 const rules: UpgradeRules = {
   engine: "etcd",

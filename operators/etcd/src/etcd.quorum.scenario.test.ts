@@ -1,4 +1,7 @@
-/** A majority is lost for good: nothing goes on without consent, and then from the most advanced member; in the simulated world. */
+/**
+ * A majority is lost for good: nothing goes on without consent, and then from the most advanced member; in
+ * the simulated world.
+ */
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";

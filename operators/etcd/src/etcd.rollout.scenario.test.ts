@@ -1,4 +1,6 @@
-/** Changes of the spec that need other pods or other volumes reach members that run; in the simulated world. */
+/**
+ * Changes of the spec that need other pods or other volumes reach members that run; in the simulated world.
+ */
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget } from "setpoint/kinds";
 import { seconds } from "setpoint";
 import { expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** The life of a cluster in the simulated world. Every scenario runs twice from its seed, and both runs must be the same. */
+/**
+ * The life of a cluster in the simulated world. Every scenario runs twice from its seed, and both runs must
+ * be the same.
+ */
 import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
 import type { World } from "setpoint/testing";
 import { minutes } from "setpoint";

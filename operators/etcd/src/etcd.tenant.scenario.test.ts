@@ -1,4 +1,7 @@
-/** What a user who may write EtcdClusters, and nothing else, gets from the operator's rights; in the simulated world. */
+/**
+ * What a user who may write EtcdClusters, and nothing else, gets from the operator's rights; in the simulated
+ * world.
+ */
 import { Pod, Service } from "setpoint/kinds";
 import { conditionOf, type World } from "setpoint/testing";
 import { minutes } from "setpoint";

@@ -1,4 +1,6 @@
-/** What the status says while something is wrong, and of what the operator cannot see; in the simulated world. */
+/**
+ * What the status says while something is wrong, and of what the operator cannot see; in the simulated world.
+ */
 import { ClusterRole, Event, PersistentVolumeClaim } from "setpoint/kinds";
 import { conditionOf, simulate, EtcdModel, type World } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";

@@ -1,4 +1,6 @@
-/** The fields of an EtcdCluster about a majority that is lost for good: what a user allows, and what was done. */
+/**
+ * The fields of an EtcdCluster about a majority that is lost for good: what a user allows, and what was done.
+ */
 import { z } from "zod";
 
 const fencingSecondsMin = 10;

@@ -44,11 +44,11 @@ export interface RawReads {
 /**
  * Requests to one API server as one user.
  *
- * Guarantees: refused requests (429, and 503 with Retry-After) and reads without an answer are sent again, within limits;
- * a write that may have happened is never sent twice.
- * Errors: ApiError for an answer that is not a success; `ERR_OUTCOME_UNKNOWN` for a write without an answer or with one
- * that does not tell (502, 503 without Retry-After, 504, a store that did not answer the server): it may have happened;
- * `ERR_NO_ANSWER` for a read without one; the signal's reason when it aborted before anything was sent.
+ * Guarantees: refused requests (429, and 503 with Retry-After) and reads without an answer are sent again,
+ * within limits; a write that may have happened is never sent twice. Errors: ApiError for an answer that is
+ * not a success; `ERR_OUTCOME_UNKNOWN` for a write without an answer or with one that does not tell (502, 503
+ * without Retry-After, 504, a store that did not answer the server): it may have happened; `ERR_NO_ANSWER`
+ * for a read without one; the signal's reason when it aborted before anything was sent.
  */
 export interface Client {
   readonly transport: Transport;
@@ -75,7 +75,10 @@ export interface Client {
   /** Server-side apply: `object` holds exactly the fields that the manager wants to own. */
   apply<T extends KubeObject>(kind: KindRef<T>, object: KubeObject, options: ApplyOptions): Promise<Stored<T>>;
   applyStatus<T extends KubeObject>(kind: KindRef<T>, object: KubeObject, options: ApplyOptions): Promise<Stored<T>>;
-  /** Answers the object when it is only marked (finalizers, grace), else a Status; some kinds always answer the object. */
+  /**
+   * Answers the object when it is only marked (finalizers, grace), else a Status; some kinds always answer
+   * the object.
+   */
   delete(kind: KindRef, key: NamespacedName, options?: DeleteRequestOptions): Promise<UnstructuredObject | Status>;
   deleteCollection(kind: KindRef, options?: DeleteCollectionOptions): Promise<void>;
   /** Sets the replicas by the scale subresource. */

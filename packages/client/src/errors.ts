@@ -1,4 +1,7 @@
-/** The errors of this package that are not answers of a server; see the README for what a caller does about each. */
+/**
+ * The errors of this package that are not answers of a server; see the README for what a caller does about
+ * each.
+ */
 import { isApiError, isSetpointError, SetpointError } from "@setpoint/apimachinery";
 
 /** A write got no answer, or one that does not tell: it may or may not have happened. */

@@ -5,7 +5,8 @@ import type { Clock, Metrics, Random } from "@setpoint/host";
 export interface RequestOptions {
   readonly signal?: AbortSignal;
   /**
-   * Sent once: what a busy server asks to send again later is an error now. For what rests on a view that would be old by then.
+   * Sent once: what a busy server asks to send again later is an error now. For what rests on a view that
+   * would be old by then.
    */
   readonly once?: boolean;
 }
@@ -47,7 +48,9 @@ export interface ListAllOptions extends SelectorOptions {
 export interface WatchOptions extends SelectorOptions {
   /** Events after this one; absent: the present objects first. */
   readonly resourceVersion?: string;
-  /** WatchList: the present objects, then a bookmark annotated `k8s.io/initial-events-end`, then live events. */
+  /**
+   * WatchList: the present objects, then a bookmark annotated `k8s.io/initial-events-end`, then live events.
+   */
   readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds?: number;
   readonly metadataOnly?: boolean;
@@ -56,7 +59,10 @@ export interface WatchOptions extends SelectorOptions {
 /** Options that every write takes, as query parameters of the API. */
 export interface WriteOptions extends RequestOptions {
   readonly fieldManager?: string;
-  /** Absent: as the server likes, `Warn`; for what is applied `Ignore`, because unknown fields are refused there in any case. */
+  /**
+   * Absent: as the server likes, `Warn`; for what is applied `Ignore`, because unknown fields are refused
+   * there in any case.
+   */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore";
   readonly dryRun?: boolean;
 }

@@ -14,8 +14,8 @@ export interface RestMappingOptions {
 const rediscoverMsMinDefault = 10_000;
 
 /**
- * A cached `RestMapper` that is discovered again when a kind is missing, so a kind that was installed a moment ago is found.
- * A kind that was removed stays until the next miss; its requests then answer 404.
+ * A cached `RestMapper` that is discovered again when a kind is missing, so a kind that was installed a
+ * moment ago is found. A kind that was removed stays until the next miss; its requests then answer 404.
  */
 export class RestMapping {
   readonly #client: Client;

@@ -47,8 +47,9 @@ const refusedHereCodes: readonly string[] = [
 /** A write that a webhook refuses did not happen, whatever its code. */
 const webhookRefusal = /^admission webhook "[^"]*" denied the request/;
 /**
- * The store has not answered the API server in time, so the write may have happened. Other errors of the store (no leader, no
- * space) come before the write, and an error in the middle of a text has another source (a webhook that was not reached).
+ * The store has not answered the API server in time, so the write may have happened. Other errors of the
+ * store (no leader, no space) come before the write, and an error in the middle of a text has another source
+ * (a webhook that was not reached).
  */
 const storeSilence =
   /^(?:Internal error occurred: )?(?:etcdserver: (?:request timed out|request cancelled|server stopped)|rpc error: code = (?:Unavailable|DeadlineExceeded|Canceled|Unknown)\b|context (?:deadline exceeded|canceled)$)/;
@@ -67,7 +68,9 @@ export class RetryingSender {
     this.#attemptsMax = options.attemptsMax ?? attemptsMaxDefault;
   }
 
-  /** Resolves with a success; throws ApiError, `ERR_OUTCOME_UNKNOWN`, `ERR_NO_ANSWER` or the signal's reason. */
+  /**
+   * Resolves with a success; throws ApiError, `ERR_OUTCOME_UNKNOWN`, `ERR_NO_ANSWER` or the signal's reason.
+   */
   send(request: ApiRequest, signal?: AbortSignal, once = false): Promise<ApiResponse> {
     const attemptsMax = once ? 1 : this.#attemptsMax;
     return this.#sendUntilAnswered((signal) => this.#transport.send(request, signal), request, signal, attemptsMax);
@@ -144,7 +147,9 @@ function judgeAnswer(request: ApiRequest, response: RawResponse, status: Status)
   return { error, mayRepeat: false };
 }
 
-/** Whether a write with this answer may have happened: a proxy lost the server, or the server lost its store. */
+/**
+ * Whether a write with this answer may have happened: a proxy lost the server, or the server lost its store.
+ */
 function mayHaveHappened(code: number, { message = "" }: Status): boolean {
   if (webhookRefusal.test(message)) return false;
   return code === 502 || code === 503 || code === 504 || (code === 500 && storeSilence.test(message));

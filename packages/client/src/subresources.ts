@@ -23,8 +23,8 @@ const ServiceAccount = createKind<KubeObject>({
 });
 
 /**
- * Deletes a pod unless a disruption budget forbids it now. Errors: ApiError with 429 and the cause `DisruptionBudget` when it does;
- * that is not retried.
+ * Deletes a pod unless a disruption budget forbids it now. Errors: ApiError with 429 and the cause
+ * `DisruptionBudget` when it does; that is not retried.
  */
 export async function evictPod(client: Client, key: NamespacedName, options: DeleteRequestOptions = {}): Promise<void> {
   const { preconditions, gracePeriodSeconds, dryRun, signal } = options;
@@ -141,8 +141,8 @@ export interface LogOptions extends RequestOptions {
 export const logLineLengthMax: number = 1024 * 1024;
 
 /**
- * The lines of a container's log as they come, without their line breaks. Errors: the signal's reason when it aborts; what the
- * transport throws when the connection is cut.
+ * The lines of a container's log as they come, without their line breaks. Errors: the signal's reason when it
+ * aborts; what the transport throws when the connection is cut.
  */
 export async function* podLogLines(
   client: Client,

@@ -11,7 +11,10 @@ export interface Clock {
   now(): number;
   /** Milliseconds since an arbitrary start; never goes back. For durations, deadlines and leases. */
   monotonic(): number;
-  /** Calls `callback` once, `delayMs` from now at the earliest, however long that is. A pending timer keeps the process alive unless `unref`. */
+  /**
+   * Calls `callback` once, `delayMs` from now at the earliest, however long that is. A pending timer keeps
+   * the process alive unless `unref`.
+   */
   setTimer(callback: () => void, delayMs: number, options?: { readonly unref?: boolean }): Timer;
   /** Calls `callback` after the work that is ready now: once a turn, for batching. */
   defer(callback: () => void): void;

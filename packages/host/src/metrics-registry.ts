@@ -1,7 +1,9 @@
 /** A registry of metrics in memory, which prints the text format of Prometheus. */
 import type { Counter, Gauge, Histogram, MetricLabels, Metrics } from "./metrics.ts";
 
-/** Series of one metric; beyond it new label values are not counted, so that a mistake cannot eat the memory. */
+/**
+ * Series of one metric; beyond it new label values are not counted, so that a mistake cannot eat the memory.
+ */
 const seriesMax = 10_000;
 
 interface Metric extends Counter, Gauge, Histogram {

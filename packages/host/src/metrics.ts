@@ -24,11 +24,14 @@ export interface Metrics {
   /** `buckets` are upper bounds, ascending, without +Inf. */
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
   /**
-   * Calls back before metrics are read, for values that are known anyway and not worth noting at every change; ends when the
-   * returned function is called.
+   * Calls back before metrics are read, for values that are known anyway and not worth noting at every
+   * change; ends when the returned function is called.
    */
   onExpose(collect: () => void): () => void;
-  /** Drops all series that have these labels, because what they tell of is gone: a cluster that has been removed. */
+  /**
+   * Drops all series that have these labels, because what they tell of is gone: a cluster that has been
+   * removed.
+   */
   forget(labels: MetricLabels): void;
   /** The text exposition format, version 0.0.4. */
   expose(): string;

@@ -40,8 +40,8 @@ const statusError = 2;
 const sampledFlag = 1;
 
 /**
- * `openTelemetryTracer(await import("@opentelemetry/api"), "candy-operator")`: spans go where the tracer provider that the
- * program has registered sends them.
+ * `openTelemetryTracer(await import("@opentelemetry/api"), "candy-operator")`: spans go where the tracer
+ * provider that the program has registered sends them.
  */
 export function openTelemetryTracer<S extends OtelSpan, C>(api: OpenTelemetryApi<S, C>, name: string): Tracer {
   const tracer = api.trace.getTracer(name);

@@ -18,7 +18,10 @@ export function formatUuid(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** The alphabet of generated names and pod suffixes: no vowels, so that no words appear (apimachinery's util/rand). */
+/**
+ * The alphabet of generated names and pod suffixes: no vowels, so that no words appear (apimachinery's
+ * util/rand).
+ */
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /** A random suffix of `length` characters as in `web-7d9fx`. */

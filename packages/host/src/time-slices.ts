@@ -7,7 +7,10 @@ import { type Clock, nextTurn } from "./clock.ts";
 const sliceMsMax = 2;
 /** The most steps of a slice, however short they are: under a virtual clock they take no time. */
 const sliceStepsMax = 1_000;
-/** Beginnings in one turn of the event loop after which it is marked, so that the next ones are found to be in the same turn. */
+/**
+ * Beginnings in one turn of the event loop after which it is marked, so that the next ones are found to be in
+ * the same turn.
+ */
 const beginningsUnmarkedMax = 8;
 
 /** Cuts long work into slices, with a turn of the event loop for other work between them. */
@@ -24,8 +27,9 @@ export class TimeSlices {
   }
 
   /**
-   * Call it before work that nothing of the slice led to: what came meanwhile was waiting, not work. Work that begins again and again
-   * without a turn between, as a key does that asks for itself at once, is one slice all the same.
+   * Call it before work that nothing of the slice led to: what came meanwhile was waiting, not work. Work
+   * that begins again and again without a turn between, as a key does that asks for itself at once, is one
+   * slice all the same.
    */
   begin(): void {
     if (this.#isMarked) return;

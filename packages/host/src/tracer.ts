@@ -13,7 +13,9 @@ export interface SpanOptions {
 
 /** One timed operation of a trace. Call `end` exactly once. */
 export interface Span {
-  /** The W3C header by which the receiver of a request joins the trace; undefined when the trace is not kept. */
+  /**
+   * The W3C header by which the receiver of a request joins the trace; undefined when the trace is not kept.
+   */
   readonly traceparent: string | undefined;
   set(attributes: SpanAttributes): void;
   /** Something that happened at this moment. */

@@ -1,4 +1,6 @@
-/** Validation that the API server does itself: CEL about whole requests, without a webhook that could be away. */
+/**
+ * Validation that the API server does itself: CEL about whole requests, without a webhook that could be away.
+ */
 import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "@setpoint/api";
 import { type KubeObject, SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
@@ -28,8 +30,9 @@ export interface AdmissionPolicy {
 const costMax = 10_000_000;
 
 /**
- * A policy of rules over `object`, `oldObject` and `request`: `admissionPolicy(PodSet, [rule("object.spec.replicas <= 100", "at
- * most 100")])`. Rules are checked against the kind's schema here.
+ * A policy of rules over `object`, `oldObject` and `request`:
+ * `admissionPolicy(PodSet, [rule("object.spec.replicas <= 100", "at most 100")])`. Rules are checked against
+ * the kind's schema here.
  *
  * Errors: `ERR_RULE_INVALID`.
  */

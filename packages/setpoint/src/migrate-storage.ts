@@ -26,8 +26,9 @@ const pageSizeDefault = 500;
  * Writes every object of a kind as it is; the server stores it in the version of today. Afterwards the CRD's
  * `status.storedVersions` names this version alone, and old ones can be taken out of the CRD.
  *
- * Guarantees: no object is changed, and a concurrent write of another client is kept. It is safe to run again.
- * Errors: `ERR_MIGRATION` when the CRD's storage version was changed meanwhile; ApiErrors of the server.
+ * Guarantees: no object is changed, and a concurrent write of another client is kept. It is safe to run
+ * again. Errors: `ERR_MIGRATION` when the CRD's storage version was changed meanwhile; ApiErrors of the
+ * server.
  */
 export async function migrateStorage(
   client: Client,
@@ -74,8 +75,8 @@ async function rewriteAll(client: Client, kind: KindRef, options: MigrationOptio
 }
 
 /**
- * A list of many objects takes longer than the server keeps its revision (five minutes). It goes on behind the last name, at a newer
- * one: what came meanwhile is stored in the version of today.
+ * A list of many objects takes longer than the server keeps its revision (five minutes). It goes on behind
+ * the last name, at a newer one: what came meanwhile is stored in the version of today.
  */
 function nextAfter(error: unknown): string {
   const token = isApiError(error) && isExpired(error) ? error.status.metadata?.continue : undefined;

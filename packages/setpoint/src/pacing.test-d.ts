@@ -1,4 +1,7 @@
-/** The examples of docs/queue.md, docs/sources.md, docs/handlers.md and docs/protection.md, as they have to compile. */
+/**
+ * The examples of docs/queue.md, docs/sources.md, docs/handlers.md and docs/protection.md, as they have to
+ * compile.
+ */
 import { Deployment, Secret } from "@setpoint/api";
 import { controller, createKind, keyOf, minutes, seconds, watching, type KubeObject, type Stored } from "setpoint";
 import {

@@ -1,11 +1,16 @@
-/** Takes an operator's finalizers from the objects that have them, when the operator goes for good: nobody else ever would. */
+/**
+ * Takes an operator's finalizers from the objects that have them, when the operator goes for good: nobody
+ * else ever would.
+ */
 import { Lease } from "@setpoint/api";
 import { isConflict, isNotFound, SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { Client, KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
 import type { Operator } from "./operator.ts";
 
-/** What the Leases of an operator's replicas carry when they share the keys; its value is the operator's name. */
+/**
+ * What the Leases of an operator's replicas carry when they share the keys; its value is the operator's name.
+ */
 const groupLabel = "setpoint.dev/shards";
 
 /** An operator runs that must not. */
@@ -40,8 +45,8 @@ export interface PlanOptions {
 }
 
 /**
- * Finds every object that the operator's finalizers hold. Errors: `ERR_OPERATOR_RUNNING` while its lease is held, or
- * that of one of its replicas, because they would put them back.
+ * Finds every object that the operator's finalizers hold. Errors: `ERR_OPERATOR_RUNNING` while its lease is
+ * held, or that of one of its replicas, because they would put them back.
  */
 export async function planFinalizerRemoval(operator: Operator, options: PlanOptions): Promise<FinalizerPlan> {
   if (options.leaseNamespace !== undefined) await requireStopped(operator, options.leaseNamespace, options);
@@ -59,8 +64,8 @@ export async function planFinalizerRemoval(operator: Operator, options: PlanOpti
 const attemptsMax = 5;
 
 /**
- * Carries out a plan. Guarantees: takes away nothing but the finalizers of the plan, and only from the very objects of the plan; a
- * second call does no harm. Answers how many objects were freed.
+ * Carries out a plan. Guarantees: takes away nothing but the finalizers of the plan, and only from the very
+ * objects of the plan; a second call does no harm. Answers how many objects were freed.
  */
 export async function removeFinalizers(plan: FinalizerPlan, client: Client): Promise<number> {
   let freed = 0;
@@ -134,7 +139,10 @@ async function requireStopped({ name }: Operator, namespace: string, { client, c
   );
 }
 
-/** The Lease of the one that leads, and those of the members where all replicas work: the group's own Lease is nobody's. */
+/**
+ * The Lease of the one that leads, and those of the members where all replicas work: the group's own Lease is
+ * nobody's.
+ */
 async function leasesOf(name: string, namespace: string, client: Client): Promise<readonly Lease[]> {
   const labelSelector = `${groupLabel}=${name}`;
   const { items } = await client.listAll(Lease, { namespace, labelSelector });

@@ -1,4 +1,7 @@
-/** 24 2.3: the ten most likely mistakes of an author are compile errors that name the mistake in at most three lines. */
+/**
+ * 24 2.3: the ten most likely mistakes of an author are compile errors that name the mistake in at most three
+ * lines.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

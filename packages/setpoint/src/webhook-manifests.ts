@@ -16,7 +16,10 @@ import { needsWebhookServer } from "./webhook-rules.ts";
 export interface WebhookPlace {
   /** How the API server reaches the operator, for a path. */
   client(path: string): WebhookClient;
-  /** Where the operator itself runs: nothing there is subject to its webhooks, so that it can always come back. */
+  /**
+   * Where the operator itself runs: nothing there is subject to its webhooks, so that it can always come
+   * back.
+   */
   readonly ownNamespace?: string;
 }
 
@@ -25,7 +28,9 @@ export function webhooksName(operator: Pick<Operator, "name">): string {
   return `${operator.name}-webhooks`;
 }
 
-/** A ValidatingWebhookConfiguration and a MutatingWebhookConfiguration, as far as there is something to ask. */
+/**
+ * A ValidatingWebhookConfiguration and a MutatingWebhookConfiguration, as far as there is something to ask.
+ */
 export function webhookConfigurations(operator: Operator, place: WebhookPlace): readonly KubeObject[] {
   const name = webhooksName(operator);
   const validating = webhooksOf(operator, "validate", place);

@@ -1,4 +1,6 @@
-/** What an operator must be allowed for its webhooks: to say which certificate they have, and to keep its key. */
+/**
+ * What an operator must be allowed for its webhooks: to say which certificate they have, and to keep its key.
+ */
 import { groupResource } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { isConvertible, type WebhookDefinition } from "@setpoint/runtime";

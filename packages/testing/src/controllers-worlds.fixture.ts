@@ -104,7 +104,7 @@ function builtInControllers(): Operator {
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
   withinMs: 600_000,
-  // A ReplicaSet names its pods by chance, as upstream's: one whose creation had no answer is made again, and the surplus goes. In a
-  // namespace that ends, two of them delete the same.
+  // A ReplicaSet names its pods by chance, as upstream's: one whose creation had no answer is made again, and
+  // the surplus goes. In a namespace that ends, two of them delete the same.
   oracles: allOracles.filter(({ name }) => name !== "no work twice"),
 };

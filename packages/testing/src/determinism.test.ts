@@ -1,4 +1,7 @@
-/** Equal seeds, equal runs: here for some; `npm run determinism` compares ten thousand, also between two versions of Node. */
+/**
+ * Equal seeds, equal runs: here for some; `npm run determinism` compares ten thousand, also between two
+ * versions of Node.
+ */
 import { Deployment } from "@setpoint/api";
 import { expect, test } from "vitest";
 import { candyOperator, Candy } from "./candy-operator.fixture.ts";

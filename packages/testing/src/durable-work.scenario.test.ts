@@ -1,4 +1,7 @@
-/** Effects and steps under every fault that the explorer knows: what is done outside is done once, and in order. */
+/**
+ * Effects and steps under every fault that the explorer knows: what is done outside is done once, and in
+ * order.
+ */
 import { conditions, controller, defineKind, defineOperator, type Effect } from "setpoint";
 import { test } from "vitest";
 import { z } from "zod";
@@ -22,7 +25,10 @@ const Move = defineKind({
   status: z.object({ receipt: z.string().optional(), conditions: conditions().optional() }),
 });
 
-/** A mover outside of the cluster. Some know by the key what they have done, others do whatever they are asked. */
+/**
+ * A mover outside of the cluster. Some know by the key what they have done, others do whatever they are
+ * asked.
+ */
 class Mover {
   readonly #knowsKeys: boolean;
   readonly done: string[] = [];

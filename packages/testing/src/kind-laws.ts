@@ -47,8 +47,8 @@ interface Version {
 type Law = (object: KubeObject) => string | undefined;
 
 /**
- * Tries the laws of a kind: defaults once filled stay as they are; an object is valid after a conversion; every way there and
- * back loses nothing; rules are within their budget.
+ * Tries the laws of a kind: defaults once filled stay as they are; an object is valid after a conversion;
+ * every way there and back loses nothing; rules are within their budget.
  *
  * Errors: an Error with one sentence and the smallest object that breaks a law.
  */

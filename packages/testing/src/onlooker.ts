@@ -1,4 +1,6 @@
-/** The observer of every request and watch event of a world: the oracles, and the trace that a person reads. */
+/**
+ * The observer of every request and watch event of a world: the oracles, and the trace that a person reads.
+ */
 import type { ApiRequest, WatchEventType } from "@setpoint/apimachinery";
 import type { TraceEntry } from "./trace.ts";
 

@@ -8,8 +8,8 @@ import type { Pausable } from "./pausable.ts";
 import { type Call, type Incarnations, type ParticipantOptions, ProcessLink } from "./process-link.ts";
 
 /**
- * What befalls a write: `crash` ends the process before the write is sent or after it is done, `lose` loses the answer of a
- * write that is done.
+ * What befalls a write: `crash` ends the process before the write is sent or after it is done, `lose` loses
+ * the answer of a write that is done.
  */
 export type Strike = { readonly kind: "crash"; readonly when: "before" | "after" } | { readonly kind: "lose" };
 

@@ -1,4 +1,7 @@
-/** Which reconciles failed in their last run: an operator that fails for ever is as quiet at rest as one that works. */
+/**
+ * Which reconciles failed in their last run: an operator that fails for ever is as quiet at rest as one that
+ * works.
+ */
 import { isSetpointError, messageOf } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { Clock, Span, Tracer } from "@setpoint/host";

@@ -24,7 +24,10 @@ export function resourceOf(path: string): string {
   return readPath(path).resource;
 }
 
-/** Where the names begin: behind the version of `/api/v1/…`, or group and version of `/apis/apps/v1/…`; -1 of any other path. */
+/**
+ * Where the names begin: behind the version of `/api/v1/…`, or group and version of `/apis/apps/v1/…`; -1 of
+ * any other path.
+ */
 function afterVersion(path: string): number {
   if (path.startsWith("/api/")) return afterWord(path, "/api/".length);
   if (!path.startsWith("/apis/")) return -1;

@@ -31,7 +31,9 @@ export function unsettledReason(object: KubeObject): string | undefined {
 /** A Deployment that is complete says that it progresses, with this reason. */
 const finishedReasons: ReadonlySet<string> = new Set(["NewReplicaSetAvailable"]);
 
-/** What a plan, declared conditions (as kstatus reads them) and durable steps say while they are not finished. */
+/**
+ * What a plan, declared conditions (as kstatus reads them) and durable steps say while they are not finished.
+ */
 function underWay(object: KubeObject): Condition | undefined {
   const unfinished = { Progressing: "True", Reconciling: "True", StepsDone: "False" };
   return Object.entries(unfinished)

@@ -56,7 +56,10 @@ export interface SimulateOptions {
    * Processes of each operator; default 1. Several of them elect a leader, unless `leaderElection` is false.
    */
   readonly replicas?: number;
-  /** How the clocks of the operators' machines differ from the world's: of the first replica, the second and so on. */
+  /**
+   * How the clocks of the operators' machines differ from the world's: of the first replica, the second and
+   * so on.
+   */
   readonly clocks?: readonly ClockSkew[];
   /**
    * Answers for the webhooks of the story's configurations; without it no webhook is called. When it throws,

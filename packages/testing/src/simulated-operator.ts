@@ -16,8 +16,8 @@ import { type FailingReconcile, FailureObserver, type ReconcileFailures } from "
 /** What an operator's process is given besides the API server. */
 export interface OperatorProcess {
   /**
-   * Reaches something that is not the API server (an operand's own API): traced, counted with the writes, struck by the same
-   * faults, and cut off when the process dies.
+   * Reaches something that is not the API server (an operand's own API): traced, counted with the writes,
+   * struck by the same faults, and cut off when the process dies.
    */
   call<T>(what: string, kind: "look" | "write", send: () => Promise<T>): Promise<T>;
 }

@@ -10,7 +10,10 @@ export interface Stall {
 }
 
 export interface StallWatcherData {
-  /** Whether a world runs, a number that grows with each of its steps, one that grows with each run, and the last run that was ended. */
+  /**
+   * Whether a world runs, a number that grows with each of its steps, one that grows with each run, and the
+   * last run that was ended.
+   */
   readonly shared: Int32Array;
   readonly stallMsMax: number;
   readonly lookMs: number;

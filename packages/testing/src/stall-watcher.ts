@@ -1,6 +1,6 @@
 /**
- * The thread that notices a world in which time stands still: code that never yields leaves no turn in which its own thread could
- * notice anything. It looks where that code is, ends it, and tells.
+ * The thread that notices a world in which time stands still: code that never yields leaves no turn in which
+ * its own thread could notice anything. It looks where that code is, ends it, and tells.
  */
 import { Session } from "node:inspector";
 import timers from "node:timers";
@@ -46,7 +46,8 @@ function endWhatRuns(run: number): void {
   });
   let stepsLeft = stepsMax;
   session.on("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
-    // Between two promise reactions only Node's own frames are there: what loops is where the next one begins.
+    // Between two promise reactions only Node's own frames are there: what loops is where the next one
+    // begins.
     if (isInNode(params.callFrames[0], urls) && stepsLeft-- > 0) return session.post("Debugger.stepInto");
     const frames = params.callFrames.slice(0, framesMax).map((frame) => textOf(frame, urls));
     const stall: Stall = { run, afterMs: stallMsMax, frames };

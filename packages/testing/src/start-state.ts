@@ -88,7 +88,9 @@ export async function buildStartState({ operators, nodeNames }: StartStateOption
   return { contents, startMs };
 }
 
-/** As `kubectl apply` of the operator's manifests, but for its Deployment: the world runs its process itself. */
+/**
+ * As `kubectl apply` of the operator's manifests, but for its Deployment: the world runs its process itself.
+ */
 async function install(client: Client, operator: Operator, host: Host): Promise<void> {
   const manifests = installManifests(operator, { image: "operator", namespace: operatorNamespace });
   const mapper = await client.discover();

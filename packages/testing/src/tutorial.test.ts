@@ -1,4 +1,7 @@
-/** The tutorial of docs/simulated-world.md: it runs under node:test, outside of vitest, and the page shows what runs. */
+/**
+ * The tutorial of docs/simulated-world.md: it runs under node:test, outside of vitest, and the page shows
+ * what runs.
+ */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";

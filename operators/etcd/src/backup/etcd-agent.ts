@@ -44,7 +44,10 @@ function endpointsOf(source: unknown): readonly string[] {
   throw new TransferError("RequestInvalid", "The request names no client URLs of etcd members in source.endpoints.");
 }
 
-/** Members that answer, followers first and of these the furthest: a snapshot costs a member time, and the leader has the least of it. */
+/**
+ * Members that answer, followers first and of these the furthest: a snapshot costs a member time, and the
+ * leader has the least of it.
+ */
 async function reachable(
   endpoints: readonly string[],
   credentials: EtcdCredentials,
@@ -69,7 +72,8 @@ async function candidateAt(endpoint: string, credentials: EtcdCredentials, signa
   return {
     connection,
     isLeader: status["leader"] === header["member_id"],
-    // The snapshot is taken after this answer, from this member's own store, so it reaches at least up to this revision.
+    // The snapshot is taken after this answer, from this member's own store, so it reaches at least up to
+    // this revision.
     facts: { engineVersion: String(status["version"] ?? ""), position: String(header["revision"] ?? "0") },
   };
 }
@@ -83,7 +87,10 @@ function noneAnswers(reasons: readonly unknown[]): TransferError {
   );
 }
 
-/** A member that fails before its first byte is passed over; later the backup starts over, because bytes of two members do not fit together. */
+/**
+ * A member that fails before its first byte is passed over; later the backup starts over, because bytes of
+ * two members do not fit together.
+ */
 async function firstToAnswer(candidates: readonly Candidate[], signal: AbortSignal): Promise<Snapshot> {
   const failures: unknown[] = [];
   for (const { connection, facts } of candidates) {

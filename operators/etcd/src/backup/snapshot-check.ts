@@ -1,6 +1,6 @@
 /**
- * What makes a file an etcd snapshot: a bbolt database (its two meta pages, its size, its root page) and the SHA-256 of it at the end. etcdutl makes the same
- * check of the checksum before a restore.
+ * What makes a file an etcd snapshot: a bbolt database (its two meta pages, its size, its root page) and the
+ * SHA-256 of it at the end. etcdutl makes the same check of the checksum before a restore.
  */
 import { createHash } from "node:crypto";
 import { InvalidSnapshotError } from "@setpoint/data-service/agent";

@@ -1,6 +1,7 @@
 /**
- * A snapshot as etcd's JSON gateway streams it: one JSON object a line, `{"result": {"remaining_bytes": "…", "blob": "base64"}}`, or `{"error": …}`.
- * The joined blobs are the database file, then its SHA-256.
+ * A snapshot as etcd's JSON gateway streams it: one JSON object a line,
+ * `{"result": {"remaining_bytes": "…", "blob": "base64"}}`, or `{"error": …}`. The joined blobs are the
+ * database file, then its SHA-256.
  */
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";

@@ -1,6 +1,6 @@
 /**
- * The whole way from what is seen to what the spec wants, before anything of it happens; pure. `plan` takes one
- * step at a time and looks again; this says which steps follow from the present state.
+ * The whole way from what is seen to what the spec wants, before anything of it happens; pure. `plan` takes
+ * one step at a time and looks again; this says which steps follow from the present state.
  */
 import { isLeader, podVersion, type Seen, type SeenMember } from "./seen.ts";
 

@@ -1,4 +1,7 @@
-/** Gives space back: by schedule, by size, and when etcd accepts no more writes; one member at a time, the leader last. */
+/**
+ * Gives space back: by schedule, by size, and when etcd accepts no more writes; one member at a time, the
+ * leader last.
+ */
 import { wait } from "setpoint";
 import { nextCronRun } from "setpoint/sources";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -14,7 +17,10 @@ const runMsMax = 3_600_000;
 const freedRatio = 0.9;
 const mebibyte = 1_048_576;
 
-/** etcd accepts no writes until its history is compacted, all members are defragmented and the alarm is disarmed, in this order. */
+/**
+ * etcd accepts no writes until its history is compacted, all members are defragmented and the alarm is
+ * disarmed, in this order.
+ */
 export function planSpace(seen: Seen, nowMs: number): EtcdStep | undefined {
   if (!hasNoSpace(seen)) return undefined;
   const run = runOf(seen, "NoSpace", nowMs);

@@ -1,4 +1,6 @@
-/** What to do without a quorum: wait for one, restart members on their volumes, or go on from one survivor. */
+/**
+ * What to do without a quorum: wait for one, restart members on their volumes, or go on from one survivor.
+ */
 import { wait } from "setpoint";
 import { fenceToken, wasForced } from "../resources/fencing.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
@@ -69,7 +71,9 @@ function planRecovery(seen: Seen): EtcdStep {
   return planFences(seen, name) ?? planSurvivor(seen, seen.members.find((each) => each.name === name) ?? { name });
 }
 
-/** Stops all others and waits until their nodes say that they have stopped: two halves must never both serve. */
+/**
+ * Stops all others and waits until their nodes say that they have stopped: two halves must never both serve.
+ */
 function planFences(seen: Seen, survivor: string): EtcdStep | undefined {
   const token = fenceToken(seen.cluster);
   for (const member of seen.fenced) {

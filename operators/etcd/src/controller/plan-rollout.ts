@@ -16,7 +16,10 @@ export function planRollout(seen: Seen): EtcdStep | undefined {
   return restarted(next, `${reason}: it restarts on its volume; followers first`);
 }
 
-/** The next member to leave when there are too many: one with older settings, and the leader only if it is the last of them. */
+/**
+ * The next member to leave when there are too many: one with older settings, and the leader only if it is the
+ * last of them.
+ */
 export function planSurplus(seen: Seen, voters: readonly SeenMember[]): EtcdStep | undefined {
   const outdated = voters.filter(({ name }) => seen.outdated.includes(name));
   const removable = (outdated.some((each) => !isLeader(each)) ? outdated : voters).filter((each) => !isLeader(each));

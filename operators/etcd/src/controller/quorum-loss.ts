@@ -61,7 +61,10 @@ export function hindrance({ cluster }: Seen, { name, volume }: SeenMember): stri
     : undefined;
 }
 
-/** What a user writes to approve going on from this survivor; another loss or another survivor needs another approval. */
+/**
+ * What a user writes to approve going on from this survivor; another loss or another survivor needs another
+ * approval.
+ */
 export function approvalOf({ cluster }: Seen, survivor: SeenMember, since: string): string {
   return shortHash([cluster.metadata.uid, since, survivor.name].join("/"));
 }
@@ -73,7 +76,10 @@ export function chosenSurvivor(seen: Seen, loss: QuorumLoss | undefined): SeenMe
   return hindrance(seen, survivor) === undefined ? survivor : undefined;
 }
 
-/** Whether the cluster may go on from this survivor, by its policy and the user's consent to what the status showed. */
+/**
+ * Whether the cluster may go on from this survivor, by its policy and the user's consent to what the status
+ * showed.
+ */
 function isAllowed(seen: Seen, survivor: SeenMember): boolean {
   const { metadata, spec, status } = seen.cluster;
   const record = status?.quorumRecovery;

@@ -1,6 +1,7 @@
 /**
- * How long members have been silent, or failed, by a clock that nobody sets: whether a member is given up must not depend on the wall clock, which
- * may jump. A new process counts from its own start, so that it gives a member up later, never sooner.
+ * How long members have been silent, or failed, by a clock that nobody sets: whether a member is given up
+ * must not depend on the wall clock, which may jump. A new process counts from its own start, so that it
+ * gives a member up later, never sooner.
  */
 export class SilenceWatch {
   /** By the UID of the cluster, then by what is the matter. */

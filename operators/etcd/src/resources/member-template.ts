@@ -3,7 +3,10 @@ import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels, shortHash } from "../member-names.ts";
 
-/** Changes with what a user sets for members. Labels and annotations are no reason to restart etcd, and an image changes in place. */
+/**
+ * Changes with what a user sets for members. Labels and annotations are no reason to restart etcd, and an
+ * image changes in place.
+ */
 export function templateHash({ spec }: EtcdCluster): string {
   const { labels: _, annotations: __, ...pod } = spec.pod ?? {};
   return shortHash(JSON.stringify(sorted({ pod, options: spec.options ?? {} })));

@@ -1,4 +1,6 @@
-/** Volumes that outlive their EtcdCluster: what marks them, and what keeps them from being deleted by the way. */
+/**
+ * Volumes that outlive their EtcdCluster: what marks them, and what keeps them from being deleted by the way.
+ */
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import { type ReconcileContext, rule } from "setpoint";
 import { admissionPolicy, type AdmissionPolicy } from "setpoint/webhooks";
@@ -30,7 +32,10 @@ export const retainedVolumes: AdmissionPolicy = admissionPolicy(
   { name: "etcd-operator-retained-volumes", operations: ["DELETE"] },
 );
 
-/** Takes the volumes of a cluster away from the garbage collector and marks them, by what the server shows and not the cache. */
+/**
+ * Takes the volumes of a cluster away from the garbage collector and marks them, by what the server shows and
+ * not the cache.
+ */
 export async function releaseVolumes(
   { metadata: { namespace = "", uid } }: EtcdCluster,
   { client, patch, event }: ReconcileContext,

@@ -21,7 +21,8 @@ const peers: ServicePort = { name: "peer", port: peerPort, protocol: "TCP", targ
 const clients: ServicePort = { name: "client", port: clientPort, protocol: "TCP", targetPort: clientPort };
 
 export const serviceRoles: readonly ServiceRole[] = [
-  // Headless: each member's pod gets a name. Members find each other before they are ready, so those count too.
+  // Headless: each member's pod gets a name. Members find each other before they are ready, so those count
+  // too.
   {
     nameOf: (cluster) => cluster,
     ports: [peers, clients],

@@ -1,6 +1,7 @@
 /**
- * What random schedules have found: each goes well since, and stays as a test under the name of what went wrong. What takes its fix out
- * stands beside it, so that `npm run found` can say whether it would still be found.
+ * What random schedules have found: each goes well since, and stays as a test under the name of what went
+ * wrong. What takes its fix out stands beside it, so that `npm run found` can say whether it would still be
+ * found.
  */
 import type { Fault } from "setpoint/testing";
 

@@ -14,9 +14,11 @@ export interface BodySource {
 }
 
 /**
- * The body of an answer while it arrives, for one reader. Reading it to its end or calling `return` gives the connection back.
+ * The body of an answer while it arrives, for one reader. Reading it to its end or calling `return` gives the
+ * connection back.
  *
- * Errors: `ERR_CONNECTION_LOST` when it was cut, because half a body must not look like a whole one; the signal's reason when it aborted.
+ * Errors: `ERR_CONNECTION_LOST` when it was cut, because half a body must not look like a whole one; the
+ * signal's reason when it aborted.
  */
 export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
   readonly #source: BodySource;
@@ -108,7 +110,10 @@ export class AnswerBody implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
     return { done: true, value: undefined };
   }
 
-  /** What came while nobody read, in one piece: servers write a few kilobytes at a time, and each piece costs its reader a turn. */
+  /**
+   * What came while nobody read, in one piece: servers write a few kilobytes at a time, and each piece costs
+   * its reader a turn.
+   */
   #nextPiece(): Buffer {
     const parts: Buffer[] = [];
     let length = 0;

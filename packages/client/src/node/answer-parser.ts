@@ -24,8 +24,8 @@ const headEnd = Buffer.from("\r\n\r\n");
 const nothing = Buffer.alloc(0);
 
 /**
- * `head`: before or in a head; `fixed`: in a body whose length the head says; `closing`: in one that ends with the connection; the
- * others are in a chunked one.
+ * `head`: before or in a head; `fixed`: in a body whose length the head says; `closing`: in one that ends
+ * with the connection; the others are in a chunked one.
  */
 type State = "head" | "fixed" | "closing" | "chunk line" | "chunk" | "chunk end" | "trailer";
 
@@ -166,7 +166,10 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The length of a body that says so. One that says two things could be read in two ways, and the next answer with it. */
+/**
+ * The length of a body that says so. One that says two things could be read in two ways, and the next answer
+ * with it.
+ */
 function lengthOf(headers: Readonly<Record<string, string>>): number | undefined {
   const { "content-length": length, "transfer-encoding": encoding } = headers;
   if (encoding !== undefined && (length !== undefined || encoding.toLowerCase() !== "chunked"))

@@ -39,8 +39,8 @@ export interface HttpConnection {
   /** A file that is read again as it changes (mounted tokens rotate). */
   readonly tokenFile?: string;
   /**
-   * Asked before each request (exec plugins), so it keeps what it has for as long as that is good; `refresh`: the server has not taken
-   * it. Wins over the fields above.
+   * Asked before each request (exec plugins), so it keeps what it has for as long as that is good; `refresh`:
+   * the server has not taken it. Wins over the fields above.
    */
   readonly credential?: (refresh: boolean) => Promise<ClientCredential>;
   readonly impersonate?: Impersonation;

@@ -5,17 +5,26 @@ import type { Clock, Timer } from "@setpoint/host";
 import { type IncomingAnswer, KeptConnection, type OutgoingRequest } from "./kept-connection.ts";
 
 /**
- * How many requests may wait for the head of their answer; the others wait for their turn. A watch has its head at once, so it
- * takes a connection and no turn.
+ * How many requests may wait for the head of their answer; the others wait for their turn. A watch has its
+ * head at once, so it takes a connection and no turn.
  */
 const requestsMax = 32;
-/** A request that has waited so long goes at once: those before it may wait for what it asks, as a write does for our own webhook. */
+/**
+ * A request that has waited so long goes at once: those before it may wait for what it asks, as a write does
+ * for our own webhook.
+ */
 const turnMsMax = 1_000;
 /** How often connections are looked at. */
 const lookMs = 25_000;
-/** Looks after which a connection that nobody has used is closed: before servers do it (kube-apiserver after 90 s). */
+/**
+ * Looks after which a connection that nobody has used is closed: before servers do it (kube-apiserver after
+ * 90 s).
+ */
 const idleLooksMax = 2;
-/** Looks after which a server that owes an answer is given up, after 75 s at least: kube-apiserver itself gives up after 60 s. */
+/**
+ * Looks after which a server that owes an answer is given up, after 75 s at least: kube-apiserver itself
+ * gives up after 60 s.
+ */
 const silentLooksMax = 4;
 
 interface Watched {
@@ -48,8 +57,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Resolves with the head of the answer. Errors: those of `open` and `ERR_TRANSPORT_CLOSED`, nothing was sent; `ERR_CONNECTION_LOST`;
-   * the signal's reason.
+   * Resolves with the head of the answer. Errors: those of `open` and `ERR_TRANSPORT_CLOSED`, nothing was
+   * sent; `ERR_CONNECTION_LOST`; the signal's reason.
    */
   async send(request: OutgoingRequest): Promise<IncomingAnswer> {
     if (this.#underway >= requestsMax) await this.#turn(request.signal);
@@ -96,7 +105,8 @@ export class ConnectionPool {
       try {
         return await connection.send(request);
       } catch (error) {
-        // The server has closed it while it was idle: what only reads may be asked again, of a write nobody knows.
+        // The server has closed it while it was idle: what only reads may be asked again, of a write nobody
+        // knows.
         const isStale = free !== undefined && request.method === "GET" && connection.bytesRead === before;
         if (!isStale || request.signal?.aborted === true) throw error;
       }

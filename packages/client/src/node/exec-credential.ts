@@ -22,8 +22,8 @@ interface KeptCredential {
 }
 
 /**
- * A source of credentials that runs the command when it has none, when the one it has ends, and when told to refresh; once for all who
- * ask while it runs.
+ * A source of credentials that runs the command when it has none, when the one it has ends, and when told to
+ * refresh; once for all who ask while it runs.
  */
 export function execCredential(options: ExecCredentialOptions): (refresh: boolean) => Promise<ClientCredential> {
   let kept: KeptCredential | undefined;

@@ -36,14 +36,17 @@ const protocol = "v5.channel.k8s.io";
 const stdinBufferBytesMax = 1024 * 1024;
 const stdinPollMs = 10;
 
-/** Resolves when the command has ended. Errors: `ERR_EXEC` when it could not be started or the connection was cut. */
+/**
+ * Resolves when the command has ended. Errors: `ERR_EXEC` when it could not be started or the connection was
+ * cut.
+ */
 export function execInPod(options: ExecOptions): Promise<ExecResult> {
   return join("exec", options, options.command);
 }
 
 /**
- * Joins the streams of the container's own process; resolves when it has ended. Errors: `ERR_EXEC` when it could not be joined
- * or the connection was cut.
+ * Joins the streams of the container's own process; resolves when it has ended. Errors: `ERR_EXEC` when it
+ * could not be joined or the connection was cut.
  */
 export function attachToPod(options: AttachOptions): Promise<ExecResult> {
   return join("attach", options, []);

@@ -20,7 +20,10 @@ const channel = { data: 0, error: 1 } as const;
 /** The first frame of each channel says the port, in two bytes. */
 const portFrameBytes = 2;
 
-/** One connection to a port of a pod. Errors: `ERR_PORT_FORWARD` when nothing listens there or the server refuses. */
+/**
+ * One connection to a port of a pod. Errors: `ERR_PORT_FORWARD` when nothing listens there or the server
+ * refuses.
+ */
 export async function connectToPod(options: PodPortOptions): Promise<Duplex> {
   const { connection, namespace, pod, port, signal } = options;
   signal?.throwIfAborted();

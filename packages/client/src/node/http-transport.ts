@@ -1,4 +1,7 @@
-/** The Transport over HTTPS: HTTP/1.1 on connections of its own, because it costs half of what HTTP/2 costs here (decisions/0015). */
+/**
+ * The Transport over HTTPS: HTTP/1.1 on connections of its own, because it costs half of what HTTP/2 costs
+ * here (decisions/0015).
+ */
 import type { Socket } from "node:net";
 import {
   type ApiRequest,
@@ -28,8 +31,8 @@ export type HttpTransport = Transport & AsyncDisposable;
 /**
  * Connects when the first request comes, and again when connections are lost.
  *
- * Errors: `ERR_CONNECTION_LOST` when an answer did not come or not to its end, `ERR_CONNECTION_FAILED` when there was no
- * connection, `ERR_TRANSPORT_CLOSED` after disposal; the reason of the signal when it aborts.
+ * Errors: `ERR_CONNECTION_LOST` when an answer did not come or not to its end, `ERR_CONNECTION_FAILED` when
+ * there was no connection, `ERR_TRANSPORT_CLOSED` after disposal; the reason of the signal when it aborts.
  */
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
   return new HttpTransportImplementation(options);
@@ -87,7 +90,9 @@ class HttpTransportImplementation implements HttpTransport {
     return true;
   }
 
-  /** A source of credentials keeps what it has for as long as that is good, so that it can be asked each time. */
+  /**
+   * A source of credentials keeps what it has for as long as that is good, so that it can be asked each time.
+   */
   async #renewCredential(source: NonNullable<HttpConnection["credential"]>): Promise<void> {
     const refresh = this.#refreshCredential;
     this.#refreshCredential = false;
@@ -130,7 +135,10 @@ function encodeBody(body: unknown): string | Uint8Array | undefined {
   return JSON.stringify(body);
 }
 
-/** Logs that are followed, and whatever stands behind the API server, may have nothing to say, not even a head. */
+/**
+ * Logs that are followed, and whatever stands behind the API server, may have nothing to say, not even a
+ * head.
+ */
 function silenceOf(request: ApiRequest): OutgoingRequest["silence"] {
   if (request.query?.["follow"] !== undefined || /\/proxy(?:\/|$)/.test(request.path)) return "always";
   return isWatch(request) ? "body" : "never";

@@ -11,8 +11,8 @@ export interface OutgoingRequest {
   readonly head: string;
   readonly body: string | Uint8Array | undefined;
   /**
-   * When silence of the server means nothing: `never`; in the `body`, as of a watch; or `always`: of what a container prints, and of
-   * another server behind this one.
+   * When silence of the server means nothing: `never`; in the `body`, as of a watch; or `always`: of what a
+   * container prints, and of another server behind this one.
    */
   readonly silence: "never" | "body" | "always";
   readonly signal: AbortSignal | undefined;
@@ -182,7 +182,8 @@ export class KeptConnection implements BodySource {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     exchange?.end();
-    // The server has answered before it had the whole request: what is still to be sent would be read as the next one.
+    // The server has answered before it had the whole request: what is still to be sent would be read as the
+    // next one.
     if (!this.isOpen || this.#socket.writableLength > 0) return this.destroy();
     this.#socket.unref();
     this.#owner.freed(this);

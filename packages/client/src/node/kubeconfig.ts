@@ -75,7 +75,10 @@ export interface LoadKubeconfigOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads `path`, or the files of KUBECONFIG, or ~/.kube/config; files of a list that do not exist are left out. */
+/**
+ * Reads `path`, or the files of KUBECONFIG, or ~/.kube/config; files of a list that do not exist are left
+ * out.
+ */
 export function loadKubeconfig(options: LoadKubeconfigOptions = {}): Kubeconfig {
   const env = options.env ?? process.env;
   if (options.path !== undefined) return mergeKubeconfigs([readKubeconfig(options.path)]);
@@ -97,7 +100,8 @@ function readKubeconfig(path: string): Kubeconfig {
   } catch (cause) {
     throw kubeconfigError(`Cannot read kubeconfig "${path}": ${whyUnreadable(cause)}`, cause);
   }
-  // Node's resolve looks at each character; over a long path that is often enough for V8 to load its optimizing compiler, 2 MB.
+  // Node's resolve looks at each character; over a long path that is often enough for V8 to load its
+  // optimizing compiler, 2 MB.
   return parseKubeconfig(text, isAbsolute(path) ? path : resolve(path));
 }
 
@@ -139,8 +143,9 @@ const longData = /(?<=-data["']?:[ \t]+["']?)[A-Za-z0-9+/]{256,}={0,2}/g;
 const placeholder = "setpoint-long-data-";
 
 /**
- * Parses YAML without the long data in it, which is put back afterwards: the parser looks at each letter in a loop that is hot enough
- * to start V8's optimizing compilers, for 6 MB and 20 ms of CPU in every process that connects.
+ * Parses YAML without the long data in it, which is put back afterwards: the parser looks at each letter in a
+ * loop that is hot enough to start V8's optimizing compilers, for 6 MB and 20 ms of CPU in every process that
+ * connects.
  */
 function parseYaml(text: string): unknown {
   if (text.includes(placeholder)) return parse(text);

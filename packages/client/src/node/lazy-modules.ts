@@ -1,7 +1,8 @@
 /**
- * Node's own modules that an operator does not need whole, or not at its start. An `import` reads all that a module exports: of `node:http`
- * that loads Node's fetch, 4.5 MB and 20 ms; of `node:fs` its streams, promises, watchers and a line editor, 1.3 MB and 3 ms.
- * Compression and child processes cost 1 MB each. What is asked for here is loaded once, at the first call.
+ * Node's own modules that an operator does not need whole, or not at its start. An `import` reads all that a
+ * module exports: of `node:http` that loads Node's fetch, 4.5 MB and 20 ms; of `node:fs` its streams,
+ * promises, watchers and a line editor, 1.3 MB and 3 ms. Compression and child processes cost 1 MB each. What
+ * is asked for here is loaded once, at the first call.
  */
 export const lazyModules = {
   fs: (): typeof import("node:fs") => process.getBuiltinModule("node:fs"),

@@ -1,6 +1,6 @@
 /**
- * Cuts the bytes of a list into its items without parsing them: only strings and brackets are looked at, once. A list of
- * hundreds of megabytes so never exists as one text or as a tree of values.
+ * Cuts the bytes of a list into its items without parsing them: only strings and brackets are looked at,
+ * once. A list of hundreds of megabytes so never exists as one text or as a tree of values.
  */
 import { SetpointError } from "@setpoint/apimachinery";
 
@@ -33,7 +33,10 @@ export class ListSplitter {
   #isInString = false;
   #isEscaped = false;
 
-  /** The items that end in this chunk, as views of it where they lie in one piece: they hold until the chunk is reused. */
+  /**
+   * The items that end in this chunk, as views of it where they lie in one piece: they hold until the chunk
+   * is reused.
+   */
   push(chunk: Uint8Array): readonly Uint8Array[] {
     switch (this.#phase) {
       case "before":

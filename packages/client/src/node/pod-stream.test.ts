@@ -5,7 +5,10 @@ import { WebSocketServer } from "ws";
 import { attachToPod } from "./exec-in-pod.ts";
 import { connectToPod, forwardPort } from "./forward-port.ts";
 
-/** What a kubelet does behind an API server: writes lines to clients that attach, echoes on the port 80 of its pods. */
+/**
+ * What a kubelet does behind an API server: writes lines to clients that attach, echoes on the port 80 of its
+ * pods.
+ */
 const server = new WebSocketServer({
   port: 0,
   host: "127.0.0.1",

@@ -6,8 +6,8 @@ import { lazyModules } from "./lazy-modules.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The proxy of HTTPS_PROXY or HTTP_PROXY (or their lower-case names) for a server; undefined: none, because NO_PROXY names the
- * server, or because it is on this machine. As net/http of Go, and so kubectl.
+ * The proxy of HTTPS_PROXY or HTTP_PROXY (or their lower-case names) for a server; undefined: none, because
+ * NO_PROXY names the server, or because it is on this machine. As net/http of Go, and so kubectl.
  */
 export function proxyOfEnvironment(server: string, env: Environment): string | undefined {
   const { protocol, hostname, port } = new URL(server);
@@ -20,7 +20,10 @@ export function proxyOfEnvironment(server: string, env: Environment): string | u
   return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
-/** One entry of NO_PROXY: `*`, a domain with or without its subdomains, an address, a range of addresses, each with a port. */
+/**
+ * One entry of NO_PROXY: `*`, a domain with or without its subdomains, an address, a range of addresses, each
+ * with a port.
+ */
 function isNamed(entry: string, host: string, port: string): boolean {
   if (entry === "*") return true;
   if (entry === "") return false;

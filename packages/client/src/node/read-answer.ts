@@ -9,7 +9,9 @@ import type { IncomingAnswer } from "./kept-connection.ts";
 import { lazyModules } from "./lazy-modules.ts";
 import { watchFrames } from "./watch-frames.ts";
 
-/** Large enough that a list is few chunks, small enough that looking at one takes well below a millisecond. */
+/**
+ * Large enough that a list is few chunks, small enough that looking at one takes well below a millisecond.
+ */
 const inflatedChunkBytes = 128 * 1024;
 
 /** Makes an answer of what arrives. */
@@ -44,7 +46,8 @@ export function plain({ headers }: AnswerHead, body: AnswerBody, clock: Clock): 
 }
 
 async function* inflated(body: AnswerBody, clock: Clock): AsyncGenerator<Uint8Array> {
-  // What runs for the first time, and is loaded for it, takes milliseconds: the head, the module and what came meanwhile a turn each.
+  // What runs for the first time, and is loaded for it, takes milliseconds: the head, the module and what
+  // came meanwhile a turn each.
   await nextTurn(clock);
   const { createGunzip } = lazyModules.zlib();
   await nextTurn(clock);

@@ -24,7 +24,10 @@ interface ListEnd {
   head: RawListHead | undefined;
 }
 
-/** Cut at a time: code that runs for the first time takes ten times as long, and nobody else has a turn meanwhile. */
+/**
+ * Cut at a time: code that runs for the first time takes ten times as long, and nobody else has a turn
+ * meanwhile.
+ */
 const cutBytes = 16 * 1024;
 
 async function* batches(chunks: AsyncIterable<Uint8Array>, end: ListEnd): AsyncGenerator<readonly Uint8Array[]> {

@@ -15,8 +15,8 @@ export function target({ path, query }: ApiRequest): string {
 }
 
 /**
- * The request line and the headers, with the empty line at their end. Errors: `ERR_BAD_HEADER` for a value that would end its line, and
- * so begin a header, or a request, of its own.
+ * The request line and the headers, with the empty line at their end. Errors: `ERR_BAD_HEADER` for a value
+ * that would end its line, and so begin a header, or a request, of its own.
  */
 export function headText(method: string, place: string, headers: HeaderValues): string {
   let text = `${method} ${place.replaceAll(/[^\x21-\x7e]/gu, encoded)} HTTP/1.1\r\n`;

@@ -4,7 +4,10 @@ import { SetpointError, type RawFrame, type WatchEventType, type WatchFrame } fr
 /** The longest line of a watch: an object of the largest size with its managed fields, and room to spare. */
 export const watchLineBytesMax: number = 32 * 1024 * 1024;
 
-/** Parses one JSON object per line. What is not read stays in the connection's window, so nothing grows without limit. */
+/**
+ * Parses one JSON object per line. What is not read stays in the connection's window, so nothing grows
+ * without limit.
+ */
 export async function* watchFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<WatchFrame> {
   for await (const lines of watchLines(chunks)) for (const line of lines) yield parseLine(line);
 }
@@ -47,7 +50,10 @@ const typeBegin = Buffer.from('{"type":"');
 const objectBegin = Buffer.from('","object":');
 const braceEnd = 0x7d;
 
-/** Servers write `{"type":"…","object":…}` without spaces; whatever else means the same is parsed and written so. */
+/**
+ * Servers write `{"type":"…","object":…}` without spaces; whatever else means the same is parsed and written
+ * so.
+ */
 function rawFrame(line: Buffer): RawFrame {
   const typeEnd = line.indexOf(0x22, typeBegin.length);
   const objectStart = typeEnd + objectBegin.length;

@@ -1,6 +1,6 @@
 /**
- * Finds in the JSON of an object what a cache must know of it (name, UID, revision, owners) and where it is, without making
- * the values of the rest.
+ * Finds in the JSON of an object what a cache must know of it (name, UID, revision, owners) and where it is,
+ * without making the values of the rest.
  */
 
 const quote = 0x22;
@@ -28,8 +28,8 @@ export interface ByteRange {
 }
 
 /**
- * One reader for many objects: each `scan` overwrites what the one before has found, so that reading a large list makes
- * almost no garbage. Strings are found without their quotes, lists with their brackets.
+ * One reader for many objects: each `scan` overwrites what the one before has found, so that reading a large
+ * list makes almost no garbage. Strings are found without their quotes, lists with their brackets.
  */
 export class ObjectScan {
   readonly name: ByteRange = { start: 0, end: 0 };
@@ -46,7 +46,10 @@ export class ObjectScan {
   #keyStart = 0;
   #keyEnd = 0;
 
-  /** Whether these bytes are an object whose metadata has a name, a UID and a revision in the form that servers send. */
+  /**
+   * Whether these bytes are an object whose metadata has a name, a UID and a revision in the form that
+   * servers send.
+   */
   scan(bytes: Uint8Array): boolean {
     this.#bytes = bytes;
     this.#at = 0;

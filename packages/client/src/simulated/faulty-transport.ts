@@ -9,7 +9,9 @@ import {
   type WatchFrame,
 } from "@setpoint/apimachinery";
 
-/** A request on its way, with its place in the order of all requests and of all writes (from 1; 0 for reads). */
+/**
+ * A request on its way, with its place in the order of all requests and of all writes (from 1; 0 for reads).
+ */
 export interface SentRequest {
   readonly request: ApiRequest;
   readonly number: number;
@@ -18,9 +20,10 @@ export interface SentRequest {
 }
 
 /**
- * What befalls a request: `drop` loses it before the server sees it, `lose` loses the answer of a request that the server
- * has done, `refuse` answers instead of the server, `cut` lets a watch through and breaks it after so many frames, `crash`
- * ends everything that the program sends or hears, before or after the request, and tells the test by `onCrash`.
+ * What befalls a request: `drop` loses it before the server sees it, `lose` loses the answer of a request
+ * that the server has done, `refuse` answers instead of the server, `cut` lets a watch through and breaks it
+ * after so many frames, `crash` ends everything that the program sends or hears, before or after the request,
+ * and tells the test by `onCrash`.
  */
 export type Fault =
   | { readonly kind: "drop" }

@@ -50,7 +50,10 @@ export class DryRunServer {
   }
 }
 
-/** A server takes the options of a deletion from its body, and then none from the query: the dry run must stand in both. */
+/**
+ * A server takes the options of a deletion from its body, and then none from the query: the dry run must
+ * stand in both.
+ */
 function bodyOf(method: ApiRequest["method"], body: unknown): { readonly body?: unknown } {
   if (method !== "DELETE") return body === undefined ? {} : { body };
   const options = isJsonObject(body) ? body : { kind: "DeleteOptions", apiVersion: "v1" };

@@ -22,13 +22,13 @@ export interface FlightRecorderOptions {
 type InputWithoutTime = FlightInput extends infer T ? (T extends FlightInput ? Omit<T, "at"> : never) : never;
 
 /**
- * Stands between a program and its world: the program must get its clock, its randomness (from a seed) and its transport
- * from here.
+ * Stands between a program and its world: the program must get its clock, its randomness (from a seed) and
+ * its transport from here.
  *
- * Guarantees: inputs come to the program one at a time, and its clock stands still between two of them, so that the recorded
- * order is all there is to know. Nothing of a secret gets into the sink (unless `keepSecrets`).
- * Caveats: what the program reads elsewhere (files, other sockets, its own timers) is not recorded and may make a replay
- * diverge.
+ * Guarantees: inputs come to the program one at a time, and its clock stands still between two of them, so
+ * that the recorded order is all there is to know. Nothing of a secret gets into the sink (unless
+ * `keepSecrets`). Caveats: what the program reads elsewhere (files, other sockets, its own timers) is not
+ * recorded and may make a replay diverge.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions;
@@ -146,7 +146,10 @@ export class FlightRecorder {
     return { kind: "object", n, status, headers, object: this.#cleaned(answer.object, subject) };
   }
 
-  /** The items of a stream, each of them an input of its own; asked for as the program asks. `rest` comes before its end. */
+  /**
+   * The items of a stream, each of them an input of its own; asked for as the program asks. `rest` comes
+   * before its end.
+   */
   #stream<T>(
     n: number,
     items: AsyncIterable<T>,

@@ -1,6 +1,6 @@
 /**
- * The format of a flight recording: everything that a program was given (answers, frames of watches, timers) and everything
- * that it asked, in one order. See docs/plan-record-replay.md.
+ * The format of a flight recording: everything that a program was given (answers, frames of watches, timers)
+ * and everything that it asked, in one order. See docs/plan-record-replay.md.
  */
 import type { ApiRequest, WatchFrame } from "@setpoint/apimachinery";
 
@@ -34,7 +34,10 @@ export interface RecordedRequest {
   readonly request: ApiRequest;
 }
 
-/** What the program was given: `at` is in milliseconds since the start, `n` says which request or timer it is about. */
+/**
+ * What the program was given: `at` is in milliseconds since the start, `n` says which request or timer it is
+ * about.
+ */
 export type FlightInput = { readonly n: number; readonly at: number } & (
   | { readonly kind: "object"; readonly status: number; readonly headers: Headers; readonly object: unknown }
   | { readonly kind: "stream"; readonly of: "watch" | "bytes"; readonly status: number; readonly headers: Headers }
@@ -92,7 +95,10 @@ export class FlightRing implements FlightSink {
 
   #dropped = 0;
 
-  /** Entries that are gone because newer ones needed their place; a recording without its beginning cannot be replayed. */
+  /**
+   * Entries that are gone because newer ones needed their place; a recording without its beginning cannot be
+   * replayed.
+   */
   get dropped(): number {
     return this.#dropped + this.#first;
   }

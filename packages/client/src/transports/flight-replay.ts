@@ -41,8 +41,8 @@ interface Waiter {
 }
 
 /**
- * Guarantees: no request leaves the process; the same program with the same recording sends the same requests in the same
- * order; otherwise the first difference is reported.
+ * Guarantees: no request leaves the process; the same program with the same recording sends the same requests
+ * in the same order; otherwise the first difference is reported.
  */
 export class FlightReplay {
   readonly #options: ReplayOptions;

@@ -1,8 +1,8 @@
 import type { Clock } from "@setpoint/host";
 
 /**
- * Lets inputs into a program one at a time: the next one only after everything that the one before has set in motion is
- * done. So a run is a sequence of inputs, and the same sequence gives the same run.
+ * Lets inputs into a program one at a time: the next one only after everything that the one before has set in
+ * motion is done. So a run is a sequence of inputs, and the same sequence gives the same run.
  */
 export class InputGate {
   readonly #clock: Clock;

@@ -1,8 +1,9 @@
 import { isJsonObject } from "@setpoint/apimachinery";
 
 /**
- * What an apply makes of an object, as far as it can be known without the server's schema and without who owns what: the applied fields
- * win, items of lists are the same when they have the same name. What an earlier apply had and this one has not stays.
+ * What an apply makes of an object, as far as it can be known without the server's schema and without who
+ * owns what: the applied fields win, items of lists are the same when they have the same name. What an
+ * earlier apply had and this one has not stays.
  */
 export function mergeApplied(present: unknown, applied: unknown): unknown {
   if (isJsonObject(present) && isJsonObject(applied)) {

@@ -24,17 +24,21 @@ export interface OverlayOptions {
   readonly random: Random;
   /** Told of every write in the moment in which its outcome is known. */
   readonly onWrite?: (write: PretendedWrite) => void;
-  /** Pretended writes after which further ones are refused: a program that never rests must end; default 10,000. */
+  /**
+   * Pretended writes after which further ones are refused: a program that never rests must end; default
+   * 10,000.
+   */
   readonly writesMax?: number;
 }
 
 const writesMaxDefault = 10_000;
 
 /**
- * Guarantees: every request that could change something is sent with `dryRun=All` (so that the server defaults, validates and
- * merges) or not at all; gets, lists and watches show the pretended state, with revisions that only grow.
- * Caveats: nobody acts on what is pretended (no pod starts, nothing is collected as garbage); the second write of one object is
- * merged here and not validated; a list of an unwatched kind asked for by revision shows the present one.
+ * Guarantees: every request that could change something is sent with `dryRun=All` (so that the server
+ * defaults, validates and merges) or not at all; gets, lists and watches show the pretended state, with
+ * revisions that only grow. Caveats: nobody acts on what is pretended (no pod starts, nothing is collected as
+ * garbage); the second write of one object is merged here and not validated; a list of an unwatched kind
+ * asked for by revision shows the present one.
  */
 export class OverlayTransport implements Transport {
   readonly #inner: Transport;

@@ -39,7 +39,8 @@ export class OverlayWatch implements AsyncIterableIterator<WatchFrame> {
   /** Tells a pretended write; `before` is what the object was, undefined when it is new. */
   push({ object, revision, place }: PretendedObject, before: UnstructuredObject | undefined): void {
     const isTold = this.#told.has(`${place.namespace}/${place.name}`);
-    // Present objects that were not told yet come with the end of the initial events, in the state they have then.
+    // Present objects that were not told yet come with the end of the initial events, in the state they have
+    // then.
     if (this.#isInitial && !isTold) return;
     if (object !== undefined && this.#options.selection.matches(object)) {
       return this.#push(before === undefined ? "ADDED" : "MODIFIED", object, revision);

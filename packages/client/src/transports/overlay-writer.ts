@@ -1,4 +1,6 @@
-/** Pretends writes: asks the server for a dry run where it can, and works the result out here where it cannot. */
+/**
+ * Pretends writes: asks the server for a dry run where it can, and works the result out here where it cannot.
+ */
 import {
   failure,
   isJsonObject,
@@ -180,7 +182,10 @@ export class OverlayWriter {
     return this.#commit(write, { ...known, start, deltas }, present, after, fresh !== undefined);
   }
 
-  /** The server can say what an apply makes of its own object, or of nothing when it was this manager who created it. */
+  /**
+   * The server can say what an apply makes of its own object, or of nothing when it was this manager who
+   * created it.
+   */
   #mayAsk({ asked }: Write, known: PretendedObject, creator: string): boolean {
     if (known.base !== undefined) return true;
     return asked.subresource === "" && known.creator === creator && !this.#options.kinds.has(asked);
@@ -285,7 +290,10 @@ export class OverlayWriter {
     return `apply ${String(request.query?.["fieldManager"])} ${asked.subresource}`;
   }
 
-  /** Whether the server cannot know: the kind itself is only pretended, or it was not asked in a way that it answers. */
+  /**
+   * Whether the server cannot know: the kind itself is only pretended, or it was not asked in a way that it
+   * answers.
+   */
   #mustPretend(response: ApiResponse, asked: ResourceRequest): boolean {
     return mustPredict(response) || (response.status === 404 && this.#isOnlyHere(asked));
   }

@@ -1,4 +1,6 @@
-/** Kinds whose CustomResourceDefinition was only pretended to be written: the server does not serve them yet. */
+/**
+ * Kinds whose CustomResourceDefinition was only pretended to be written: the server does not serve them yet.
+ */
 import { type ApiRequest, isJsonObject, type WatchFrame } from "@setpoint/apimachinery";
 import type { PretendedObjects } from "./pretended-objects.ts";
 import type { ResourceRequest } from "./resource-request.ts";
@@ -28,7 +30,9 @@ export class PretendedKinds {
     return isJsonObject(names) ? String(names["kind"]) : undefined;
   }
 
-  /** The watch of a kind of which the server has no object and tells no change: open until the signal aborts. */
+  /**
+   * The watch of a kind of which the server has no object and tells no change: open until the signal aborts.
+   */
   async *emptyWatch(request: ApiRequest, signal: AbortSignal | undefined): AsyncGenerator<WatchFrame> {
     if (request.query?.["sendInitialEvents"] === "true") {
       const annotations = { "k8s.io/initial-events-end": "true" };

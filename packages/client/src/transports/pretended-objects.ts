@@ -1,4 +1,6 @@
-/** The objects that a plan has pretended to write: what they were, what was done to them, what they would be. */
+/**
+ * The objects that a plan has pretended to write: what they were, what was done to them, what they would be.
+ */
 import {
   createMergePatch,
   deepEqual,

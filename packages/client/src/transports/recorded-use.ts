@@ -37,7 +37,10 @@ export class RecordedUse {
     });
   }
 
-  /** Requests that the server did not allow are no use. An apply that creates needs the right to create as well. */
+  /**
+   * Requests that the server did not allow are no use. An apply that creates needs the right to create as
+   * well.
+   */
   add(request: ApiRequest, status: number): void {
     const asked = parseResourceRequest(request);
     if (asked === undefined || status === 401 || status === 403) return;

@@ -24,9 +24,10 @@ interface Place {
 }
 
 /**
- * Replaces secrets by `redacted-N`: data of Secrets (and their last-applied annotation), tokens, passwords, keys, values of
- * variables, flags and fields with a telling name, and whatever looks like one. The same secret gets the same N for the life of the
- * redactor, and what is redacted already stays as it is, so that a replayed program that copies one writes what was recorded.
+ * Replaces secrets by `redacted-N`: data of Secrets (and their last-applied annotation), tokens, passwords,
+ * keys, values of variables, flags and fields with a telling name, and whatever looks like one. The same
+ * secret gets the same N for the life of the redactor, and what is redacted already stays as it is, so that a
+ * replayed program that copies one writes what was recorded.
  */
 export class Redactor {
   /** By their digests: what is kept as long as the process lives must hold no secret. */

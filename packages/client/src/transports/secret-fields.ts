@@ -1,6 +1,9 @@
 /** Which fields, variables and flags hold a secret, told by their names. */
 
-/** Fields that hold a secret wherever they stand, by the end of their name: `dbPassword`, `client_secret`, `api_key`. */
+/**
+ * Fields that hold a secret wherever they stand, by the end of their name: `dbPassword`, `client_secret`,
+ * `api_key`.
+ */
 const telling = new RegExp(
   `(?:${[
     "pass(?:word|wd|phrase|code|key)s?",
@@ -56,7 +59,10 @@ const referenceFields: ReadonlySet<string> = new Set(["name", "key", "namespace"
 const referring =
   /(?:refs?|references?|selectors?|matchExpressions|tolerations|taints|items|secrets?|configMaps?|secretKeys?|valueFrom)$/i;
 
-/** Whether an object's `key` or `secret` says where a value is, not what it is. `at`: the field that holds the object. */
+/**
+ * Whether an object's `key` or `secret` says where a value is, not what it is. `at`: the field that holds the
+ * object.
+ */
 export function isReference(object: Readonly<Record<string, unknown>>, at: string, isInList: boolean): boolean {
   const fields = Object.keys(object);
   if (fields.some((field) => besideKey.has(field))) return true;

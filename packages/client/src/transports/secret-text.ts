@@ -14,7 +14,10 @@ const secretPattern = new RegExp(
 /** Certificates and public keys look like secrets and are none. */
 const publicText =
   /^(?:-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE REQUEST)-----|LS0tLS1CRUdJTiBDRVJU|LS0tLS1CRUdJTiBQVUJMS|ssh-\w+ )/;
-/** No identifier of Kubernetes is so long without a dot, a slash or a hyphen and has letters of both cases and digits. */
+/**
+ * No identifier of Kubernetes is so long without a dot, a slash or a hyphen and has letters of both cases and
+ * digits.
+ */
 const run = /[A-Za-z0-9+/_=-]{40,}|[A-Za-z0-9+_=]{24,}/g;
 
 export function isSecretText(text: string): boolean {
@@ -24,7 +27,10 @@ export function isSecretText(text: string): boolean {
 }
 
 const bitsMin = 3.6;
-/** How often one kind of characters follows another: 0.6 in what is random, half of it in words that are written together. */
+/**
+ * How often one kind of characters follows another: 0.6 in what is random, half of it in words that are
+ * written together.
+ */
 const changesMin = 0.38;
 
 function looksRandom(text: string): boolean {

@@ -11,8 +11,9 @@ const keyBegin = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const keyEnd = /-----END [A-Z ]*PRIVATE KEY-----/;
 
 /**
- * Guarantees: a line is given out when its end has come, so that a secret in it is seen as a whole; a private key is taken out from its
- * first line to its last; bytes that are no secret stay as they are, in whatever encoding.
+ * Guarantees: a line is given out when its end has come, so that a secret in it is seen as a whole; a private
+ * key is taken out from its first line to its last; bytes that are no secret stay as they are, in whatever
+ * encoding.
  */
 export class StreamRedactor {
   readonly #redactor: Redactor;

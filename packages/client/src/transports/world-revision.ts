@@ -1,6 +1,6 @@
 /**
- * Resource versions of a world that has the server's writes and pretended ones in it. The server's 123 is 123000000 here,
- * which leaves room for a million pretended revisions between two real ones.
+ * Resource versions of a world that has the server's writes and pretended ones in it. The server's 123 is
+ * 123000000 here, which leaves room for a million pretended revisions between two real ones.
  */
 const room = "000000";
 

@@ -15,8 +15,8 @@ import { freshRandomBytes, readManifest, type Transfer } from "./transfer.ts";
 const cleanUpMsMax = 8_000;
 
 /**
- * Guarantees: when it resolves, the backup has been read back and can be restored. When it rejects, nothing of it is left, or the error's message says
- * that something may be.
+ * Guarantees: when it resolves, the backup has been read back and can be restored. When it rejects, nothing
+ * of it is left, or the error's message says that something may be.
  */
 export async function takeBackup(transfer: Transfer): Promise<StoredBackup> {
   const complete = await completeBackup(transfer);
@@ -34,7 +34,10 @@ export async function takeBackup(transfer: Transfer): Promise<StoredBackup> {
   }
 }
 
-/** The backup of an earlier attempt whose result was lost; undefined when there is none, or none that can be used. */
+/**
+ * The backup of an earlier attempt whose result was lost; undefined when there is none, or none that can be
+ * used.
+ */
 async function completeBackup(transfer: Transfer): Promise<Manifest | undefined> {
   try {
     const manifest = await readManifest(transfer);
@@ -74,7 +77,10 @@ async function storeSnapshot(transfer: Transfer): Promise<Manifest> {
   return { backup, object, parts: stored.parts };
 }
 
-/** What the engine finds wrong with data that come straight from the instance is no damage in a store: another attempt may be whole. */
+/**
+ * What the engine finds wrong with data that come straight from the instance is no damage in a store: another
+ * attempt may be whole.
+ */
 async function fromSource<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
     return await run();

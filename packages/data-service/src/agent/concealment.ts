@@ -1,4 +1,7 @@
-/** The last line of defence: no value of a mounted Secret leaves the pod, whatever a library puts into its messages. */
+/**
+ * The last line of defence: no value of a mounted Secret leaves the pod, whatever a library puts into its
+ * messages.
+ */
 import type { Logger } from "@setpoint/host";
 
 /** Shorter values, such as a user's name, would hit ordinary words. */

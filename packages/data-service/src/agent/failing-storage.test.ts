@@ -1,4 +1,7 @@
-/** The store fails at every request, in every way: never "done" for what cannot be restored, and nothing is left behind. */
+/**
+ * The store fails at every request, in every way: never "done" for what cannot be restored, and nothing is
+ * left behind.
+ */
 import { expect, test } from "vitest";
 import { type FaultChoice, faultyStorage, type StorageFault } from "../storage/faulty-storage.ts";
 import { MemoryStorage } from "../storage/memory-storage.ts";

@@ -1,5 +1,6 @@
 /**
- * A transfer program whose engine makes its data as they are read: `node large-transfer.fixture.ts FOLDER MEBIBYTES TASK`. Prints its largest resident size in MiB.
+ * A transfer program whose engine makes its data as they are read:
+ * `node large-transfer.fixture.ts FOLDER MEBIBYTES TASK`. Prints its largest resident size in MiB.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Values of mounted Secrets are in no result, log or error, even when libraries, engines and stores put them into their messages. */
+/**
+ * Values of mounted Secrets are in no result, log or error, even when libraries, engines and stores put them
+ * into their messages.
+ */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,6 @@
-/** Reads a stored backup and believes nothing: sizes, checksums, authentication, and the engine's own check. */
+/**
+ * Reads a stored backup and believes nothing: sizes, checksums, authentication, and the engine's own check.
+ */
 import { createHash } from "node:crypto";
 import { InvalidSnapshotError } from "../engine/agent.ts";
 import { TransferError } from "../engine/transfer-error.ts";
@@ -11,7 +13,10 @@ import type { Transfer } from "./transfer.ts";
 /** Takes the data on their way to the check of the engine. */
 export type Tap = (bytes: Uint8Array) => Promise<void>;
 
-/** Throws `BackupDamaged` unless what is stored is exactly what the manifest describes and the engine can restore it. */
+/**
+ * Throws `BackupDamaged` unless what is stored is exactly what the manifest describes and the engine can
+ * restore it.
+ */
 export async function readBack(transfer: Transfer, manifest: Manifest, tap?: Tap): Promise<void> {
   const { engine, object, signal } = transfer;
   await refuseExtraParts(transfer, manifest);

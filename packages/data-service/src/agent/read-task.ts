@@ -19,7 +19,10 @@ export async function verifyBackup(transfer: Transfer, expected: Expected, tap?:
   return manifest.backup;
 }
 
-/** Writes the data to `folder`/snapshot. The file appears under that name only when all of it has been verified. */
+/**
+ * Writes the data to `folder`/snapshot. The file appears under that name only when all of it has been
+ * verified.
+ */
 export async function fetchBackup(transfer: Transfer, expected: Expected, folder: string): Promise<StoredBackup> {
   const partial = join(folder, "snapshot.partial");
   const file = await onDisk(async () => {
@@ -43,7 +46,10 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at)).bytesWritten;
 }
 
-/** A store that was exchanged for an older or an unencrypted one is consistent in itself; only what is known from elsewhere shows it. */
+/**
+ * A store that was exchanged for an older or an unencrypted one is consistent in itself; only what is known
+ * from elsewhere shows it.
+ */
 function checkExpected({ object, activeKey, storage }: Transfer, { backup }: Manifest, expected: Expected): void {
   if (expected !== undefined && expected.sha256 !== backup.sha256)
     throw damaged(object, "its SHA-256 is not the one that its Backup reports");

@@ -42,8 +42,8 @@ const expected = z.object({ sha256: z.string(), encryptionKey: z.string().option
 /** One order to a transfer pod. */
 export const agentRequest = z.discriminatedUnion("task", [
   /**
-   * Streams a snapshot into `object`, reads it back, and writes its manifest last. When `object` is complete already, because the result of an
-   * earlier attempt was lost, that backup is verified and is the result.
+   * Streams a snapshot into `object`, reads it back, and writes its manifest last. When `object` is complete
+   * already, because the result of an earlier attempt was lost, that backup is verified and is the result.
    */
   z.object({ task: z.literal("backup"), engine: z.string(), store, object: z.string(), source: z.unknown() }),
   /** Reads `object` back and checks every byte. */

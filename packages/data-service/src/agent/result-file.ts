@@ -8,7 +8,10 @@ import type { AgentResult } from "./request.ts";
 const resultBytesMax = 4_096;
 const messageLengthMax = 3_000;
 
-/** The failure that an error is. Errors of unknown kind keep only their name: their messages were not written with secrets in mind. */
+/**
+ * The failure that an error is. Errors of unknown kind keep only their name: their messages were not written
+ * with secrets in mind.
+ */
 export function failureOf(error: unknown): Extract<AgentResult, { outcome: "failed" }> {
   const known = isTransferError(error)
     ? error

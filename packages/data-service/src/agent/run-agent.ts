@@ -35,8 +35,8 @@ type Settings = Required<AgentOptions>;
 /**
  * Carries out the request in the environment, for one of `engines` by name.
  *
- * Guarantees: a result is in the termination log; it says "done" only for what has been verified. Resolves with the exit code: 0 for done, 1
- * otherwise. Neither result nor log contain a value of the mounted Secrets.
+ * Guarantees: a result is in the termination log; it says "done" only for what has been verified. Resolves
+ * with the exit code: 0 for done, 1 otherwise. Neither result nor log contain a value of the mounted Secrets.
  */
 export async function runAgent(
   engines: Readonly<Record<string, EngineAgent>>,

@@ -10,8 +10,8 @@ export interface BackupActions {
   /** Creates the pod of a transfer. */
   readonly startTransfer: { readonly pod: string; readonly task: "backup" | "verify"; readonly object: string };
   /**
-   * Reports the end. Pods that have ended stay until the Backup is deleted: they hold the log, and a late answer to
-   * their creation creates no second one.
+   * Reports the end. Pods that have ended stay until the Backup is deleted: they hold the log, and a late
+   * answer to their creation creates no second one.
    */
   readonly finish: { readonly failure?: string | undefined };
 }

@@ -1,4 +1,6 @@
-/** An engine whose instances are objects without pods, and whose users are in memory: for tests of bindings. */
+/**
+ * An engine whose instances are objects without pods, and whose users are in memory: for tests of bindings.
+ */
 import { defineKind, defineOperator, type ObjectOf, type Operator } from "setpoint";
 import type { OperatorProcess } from "setpoint/testing";
 import { z } from "zod";

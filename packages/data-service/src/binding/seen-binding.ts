@@ -1,4 +1,7 @@
-/** One snapshot of a binding: what is wanted, what the instance and the Secret show, and which logins there are. */
+/**
+ * One snapshot of a binding: what is wanted, what the instance and the Secret show, and which logins there
+ * are.
+ */
 import type { Secret } from "setpoint/kinds";
 import type { KubeObject, Stored } from "setpoint";
 import type { InstanceState, UserCredentials } from "../engine/control.ts";
@@ -29,11 +32,16 @@ export interface SeenBinding {
    * same password, so a late one changes nothing.
    */
   readonly keeper: SeenSecret;
-  /** The recorded logins after what this observation shows: a proven one is active, its predecessors retire. */
+  /**
+   * The recorded logins after what this observation shows: a proven one is active, its predecessors retire.
+   */
   readonly logins: readonly Login[];
   /** For how long each retiring login still has to work. */
   readonly remainingMs: Readonly<Record<string, number>>;
-  /** Why the login in the Secret does not work; undefined when the instance has accepted it, or has not been asked. */
+  /**
+   * Why the login in the Secret does not work; undefined when the instance has accepted it, or has not been
+   * asked.
+   */
   readonly refused: string | undefined;
   /** The instance has accepted the login in the Secret during this observation. */
   readonly proven: boolean;
@@ -43,7 +51,9 @@ export interface SeenBinding {
   readonly keeperOutdated: readonly string[];
 }
 
-/** The name and password that applications use: the operator's copy decides, where both name the same user. */
+/**
+ * The name and password that applications use: the operator's copy decides, where both name the same user.
+ */
 export function publishedCredentials({
   secret,
   keeper,

@@ -22,8 +22,8 @@ export const serviceBindingRules: readonly PolicyRule[] = [
 ];
 
 /**
- * A user for each ServiceBinding of the engine's kind, its Secret, and its rotation. Hand `serviceBindingRules`
- * to the operator's `permissions`.
+ * A user for each ServiceBinding of the engine's kind, its Secret, and its rotation. Hand
+ * `serviceBindingRules` to the operator's `permissions`.
  */
 export function serviceBindings<Instance extends KubeObject>(engine: EngineWithUsers<Instance>): Controller {
   return bindingController(engine, planBinding);
@@ -78,8 +78,8 @@ function facts<Instance extends KubeObject>(engine: EngineWithUsers<Instance>, o
 const lateMs = seconds(15);
 
 /**
- * Drops every user that the status names. The status comes from the server: a user that only a late view lacks
- * would be left behind.
+ * Drops every user that the status names. The status comes from the server: a user that only a late view
+ * lacks would be left behind.
  */
 async function revoke<Instance extends KubeObject>(
   cached: Stored<ServiceBinding>,

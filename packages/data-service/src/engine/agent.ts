@@ -4,7 +4,9 @@
 export interface AgentEnvironment {
   /** What `EngineControl.source` put into the request. */
   readonly source: unknown;
-  /** The folder with the files of the Secret that `EngineControl.source` named; undefined when it named none. */
+  /**
+   * The folder with the files of the Secret that `EngineControl.source` named; undefined when it named none.
+   */
   readonly secretFolder?: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 /**
- * Encryption keys: 32 random bytes each, in one Secret, by name. A backup names its key, so a new active key leaves older backups readable
- * as long as their key stays in the Secret. The keys themselves encrypt nothing: each backup and each use gets a key of its own from HKDF.
+ * Encryption keys: 32 random bytes each, in one Secret, by name. A backup names its key, so a new active key
+ * leaves older backups readable as long as their key stays in the Secret. The keys themselves encrypt
+ * nothing: each backup and each use gets a key of its own from HKDF.
  */
 import { hkdfSync } from "node:crypto";
 import { TransferError } from "../engine/transfer-error.ts";

@@ -1,6 +1,7 @@
 /**
- * The manifest `OBJECT.json`: what is stored, written after everything else has been read back. A backup without one is incomplete. With a
- * key, an HMAC covers it, so that neither the manifest nor the parts can be exchanged or shortened.
+ * The manifest `OBJECT.json`: what is stored, written after everything else has been read back. A backup
+ * without one is incomplete. With a key, an HMAC covers it, so that neither the manifest nor the parts can be
+ * exchanged or shortened.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
@@ -28,7 +29,10 @@ export function encodeManifest(manifest: Manifest, key: EncryptionKey | undefine
   return Buffer.from(`${JSON.stringify({ ...manifest, ...mac }, undefined, 2)}\n`);
 }
 
-/** Reads a manifest. Throws `BackupDamaged` when it is malformed, of another object, or not by the holder of the key. */
+/**
+ * Reads a manifest. Throws `BackupDamaged` when it is malformed, of another object, or not by the holder of
+ * the key.
+ */
 export function decodeManifest(bytes: Uint8Array, object: string, keyNamed: (name: string) => EncryptionKey): Manifest {
   const parsed = file.safeParse(parseJson(bytes));
   if (!parsed.success) throw damaged(object, "its manifest is malformed");

@@ -48,7 +48,10 @@ export async function writeParts(
   return { parts, bytes, sha256: hash.digest("hex") };
 }
 
-/** The stored stream. It ends normally only when it had exactly the parts, the bytes and the SHA-256 of `stored`. */
+/**
+ * The stored stream. It ends normally only when it had exactly the parts, the bytes and the SHA-256 of
+ * `stored`.
+ */
 export async function* readParts(
   storage: BackupStorage,
   object: string,
@@ -68,8 +71,9 @@ export async function* readParts(
 }
 
 /**
- * Pieces of exactly `size` bytes, but for the last; one empty piece for an empty stream. The memory of a piece is used again for the piece after the
- * next one: garbage of this size would pile up faster than it is collected.
+ * Pieces of exactly `size` bytes, but for the last; one empty piece for an empty stream. The memory of a
+ * piece is used again for the piece after the next one: garbage of this size would pile up faster than it is
+ * collected.
  */
 async function* partsOf(stream: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
   let [part, spare] = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];

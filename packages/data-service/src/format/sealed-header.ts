@@ -43,8 +43,9 @@ export function createHeader(
 }
 
 /**
- * Reads the header at the start of `bytes`; undefined when more bytes are needed. Throws `BackupDamaged` when it is no header or belongs to another object,
- * and `KeyInvalid` when the key is not the one that the backup was encrypted with.
+ * Reads the header at the start of `bytes`; undefined when more bytes are needed. Throws `BackupDamaged` when
+ * it is no header or belongs to another object, and `KeyInvalid` when the key is not the one that the backup
+ * was encrypted with.
  */
 export function parseHeader(bytes: Buffer, key: EncryptionKey, object: string): SealedHeader | undefined {
   if (!bytes.subarray(0, magic.length).equals(magic.subarray(0, bytes.length)))

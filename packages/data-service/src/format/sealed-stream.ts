@@ -1,10 +1,11 @@
 /**
- * Encryption of a stream: AES-256-GCM in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár, 2015), as age and Tink use it.
+ * Encryption of a stream: AES-256-GCM in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár, 2015),
+ * as age and Tink use it.
  *
- * The data are cut into chunks of 64 KiB. The nonce of a chunk is a random prefix of the backup (7 bytes), the number of the chunk (4 bytes)
- * and 1 for the last chunk, otherwise 0. So a chunk that is changed, missing, doubled, moved, or cut off at any place does not open.
- * The digest of the header is associated data of every chunk: chunks of another backup do not open either.
- * `docs/backup-format.md` has the whole format.
+ * The data are cut into chunks of 64 KiB. The nonce of a chunk is a random prefix of the backup (7 bytes),
+ * the number of the chunk (4 bytes) and 1 for the last chunk, otherwise 0. So a chunk that is changed,
+ * missing, doubled, moved, or cut off at any place does not open. The digest of the header is associated data
+ * of every chunk: chunks of another backup do not open either. `docs/backup-format.md` has the whole format.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { EncryptionKey } from "./encryption-key.ts";
@@ -30,7 +31,10 @@ export async function* seal(
   for await (const { bytes, last } of chunksOf(data, chunkBytes)) yield sealChunk(header, bytes, index++, last);
 }
 
-/** The data of an encrypted backup. Each chunk is authenticated before it is yielded; the whole is complete only when the generator ends. */
+/**
+ * The data of an encrypted backup. Each chunk is authenticated before it is yielded; the whole is complete
+ * only when the generator ends.
+ */
 export async function* unseal(
   stored: AsyncIterable<Uint8Array>,
   key: EncryptionKey,
@@ -79,7 +83,10 @@ interface Chunk {
   readonly last: boolean;
 }
 
-/** Chunks of exactly `size` bytes; the last one has between 0 and `size`, and 0 only when there are no data at all. */
+/**
+ * Chunks of exactly `size` bytes; the last one has between 0 and `size`, and 0 only when there are no data at
+ * all.
+ */
 async function* chunksOf(data: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Chunk> {
   let waiting: Buffer = Buffer.alloc(0);
   for await (const bytes of data) {

@@ -56,7 +56,10 @@ const encryption = z
   })
   .describe("Encryption of backups at rest. Without it they are stored as they are.");
 
-/** The kind BackupStore, `data.setpoint.dev/v1`: exactly one place, and the key that backups are encrypted with. */
+/**
+ * The kind BackupStore, `data.setpoint.dev/v1`: exactly one place, and the key that backups are encrypted
+ * with.
+ */
 export const BackupStore = defineKind({
   group: "data.setpoint.dev",
   version: "v1",

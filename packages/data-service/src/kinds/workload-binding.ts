@@ -1,4 +1,6 @@
-/** The kind ServiceBinding of servicebinding.io: projects the Secret of a provisioned service into workloads. */
+/**
+ * The kind ServiceBinding of servicebinding.io: projects the Secret of a provisioned service into workloads.
+ */
 import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoint";
 import { labelSelector } from "setpoint/kinds";
 import { z } from "zod";

@@ -41,8 +41,8 @@ export interface EngineOperations<Instance extends KubeObject> {
   readonly disruptive: readonly OperationType[];
   windows(instance: Stored<Instance>): readonly MaintenanceWindow[];
   /**
-   * Does the next step and reports. It is called until it reports an end. Each call is idempotent: an operator
-   * that restarts calls it again.
+   * Does the next step and reports. It is called until it reports an end. Each call is idempotent: an
+   * operator that restarts calls it again.
    */
   advance(instance: Stored<Instance>, request: OperationRequest, context: ReconcileContext): Promise<OperationReport>;
   /** Stops an operation in progress, as far as that is possible; what is done stays done. */
@@ -56,7 +56,10 @@ export const operationRules: readonly PolicyRule[] = [
 
 type Status = Omit<NonNullable<Operation["status"]>, "conditions">;
 
-/** Carries out Operations on the engine's instances, one at a time an instance. Hand `operationRules` to `permissions`. */
+/**
+ * Carries out Operations on the engine's instances, one at a time an instance. Hand `operationRules` to
+ * `permissions`.
+ */
 export function operations<Instance extends KubeObject>(
   engine: EngineOperations<Instance>,
 ): ReturnType<typeof controller> {

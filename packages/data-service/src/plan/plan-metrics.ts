@@ -1,4 +1,6 @@
-/** The gauges of each BackupPlan. Its conditions are exposed by the framework as `setpoint_object_condition`. */
+/**
+ * The gauges of each BackupPlan. Its conditions are exposed by the framework as `setpoint_object_condition`.
+ */
 import type { ObjectMetrics } from "setpoint/sources";
 import type { BackupPlan } from "../kinds/backup-plan.ts";
 

@@ -12,8 +12,8 @@ export function isGood({ status, metadata }: Backup): boolean {
 }
 
 /**
- * The newest first: by the time that the data are of, then by the engine's position. A restore in place sets positions
- * back, so the time decides; names say nothing.
+ * The newest first: by the time that the data are of, then by the engine's position. A restore in place sets
+ * positions back, so the time decides; names say nothing.
  */
 export function newestFirst<T extends Backup>(backups: readonly T[]): readonly T[] {
   return backups.toSorted(

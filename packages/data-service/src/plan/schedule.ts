@@ -14,7 +14,10 @@ export interface Schedule {
   readonly timeZone: string;
 }
 
-/** The runs after `sinceMs`. Of several that were missed only the newest is due. A text says why the line is no schedule. */
+/**
+ * The runs after `sinceMs`. Of several that were missed only the newest is due. A text says why the line is
+ * no schedule.
+ */
 export function dueRun({ schedule, timeZone }: Schedule, sinceMs: number, nowMs: number): Due | string {
   try {
     const nextAfter = (ms: number): number => nextCronRun(schedule, ms, { timeZone });

@@ -12,8 +12,8 @@ import { dataFolderPaths, restoreIdOf, targetName } from "./seen-restore.ts";
 const checkMs = seconds(5);
 
 /**
- * A restore in place that has not finished goes back to the previous data; after one that has, the volumes from before
- * go. A new instance that never got its data is deleted.
+ * A restore in place that has not finished goes back to the previous data; after one that has, the volumes
+ * from before go. A new instance that never got its data is deleted.
  */
 export async function abandonRestore<Instance extends KubeObject>(
   restore: Stored<Restore>,

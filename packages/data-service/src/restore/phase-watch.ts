@@ -1,8 +1,9 @@
 import type { Clock } from "@setpoint/host";
 
 /**
- * For how long this process has seen an object in its phase, by a clock that cannot be set. The recorded time of a phase
- * is that of the wall clock; where that has jumped, a deadline must not end a step that has just begun.
+ * For how long this process has seen an object in its phase, by a clock that cannot be set. The recorded time
+ * of a phase is that of the wall clock; where that has jumped, a deadline must not end a step that has just
+ * begun.
  */
 export class PhaseWatch {
   readonly #seen = new Map<string, { readonly phase: string; readonly sinceMs: number }>();

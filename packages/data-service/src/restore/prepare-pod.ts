@@ -7,8 +7,8 @@ import { agentContainer, podOf, restricted, scratch, type Transfer } from "../tr
 import { dataFolderPaths } from "./seen-restore.ts";
 
 /**
- * First the agent writes the verified snapshot to a folder of the pod, then the engine's own tool turns it into the data
- * folder. The tool gets neither the store nor its keys.
+ * First the agent writes the verified snapshot to a folder of the pod, then the engine's own tool turns it
+ * into the data folder. The tool gets neither the store nor its keys.
  */
 export function preparePod(transfer: Transfer, { image, command, user }: DataFolder, claimName: string): Pod {
   const snapshot: Mount = {

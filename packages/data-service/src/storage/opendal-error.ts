@@ -1,4 +1,7 @@
-/** opendal reports errors as text: `NotFound (permanent) at read, context: { … } => entity not found, source: …`. */
+/**
+ * opendal reports errors as text:
+ * `NotFound (permanent) at read, context: { … } => entity not found, source: …`.
+ */
 import { type TransferReason, TransferError } from "../engine/transfer-error.ts";
 
 interface ParsedError {
@@ -12,7 +15,10 @@ const full = /os error (28|122)\b|InsufficientStorage|QuotaExceeded|StorageFull|
 const forbidden = /os error (1|13|20|21|30)\b/;
 const detailLengthMax = 160;
 
-/** The error of a call that failed. The message has no context of opendal's: that may hold headers and answers of the store. */
+/**
+ * The error of a call that failed. The message has no context of opendal's: that may hold headers and answers
+ * of the store.
+ */
 export function translateOpendalError(error: unknown, action: string, place: string): TransferError {
   const text = error instanceof Error ? error.message : String(error);
   const { kind, detail } = parseOpendalError(text);

@@ -18,7 +18,10 @@ export interface StoragePatience {
 const patient: StoragePatience = { retries: 4, retryDelayMsMin: 250, callMsMax: 30_000, transferMsMax: 120_000 };
 const retryDelayMsMax = 10_000;
 
-/** Opens the store. Throws `StoreRefused` when its settings or credentials cannot be right; it sends no request. */
+/**
+ * Opens the store. Throws `StoreRefused` when its settings or credentials cannot be right; it sends no
+ * request.
+ */
 export function openStorage(
   place: StorePlace,
   prefix: string,
@@ -31,7 +34,8 @@ export function openStorage(
   try {
     const bare = new Operator(scheme, options);
     const operator = bare.layer(timeoutLayer(patience)).layer(retryLayer(patience));
-    // opendal would make the prefix's folder at once, which a claim that is mounted for reading does not allow.
+    // opendal would make the prefix's folder at once, which a claim that is mounted for reading does not
+    // allow.
     return opendalStorage(operator, name, place.type === "folder" ? prefix : "");
   } catch (error) {
     throw asRefusal(translateOpendalError(error, "open the store", name));
@@ -202,7 +206,9 @@ async function sizeOf(operator: Operator, path: string): Promise<number | undefi
   }
 }
 
-/** Calls of opendal cannot be cancelled: an aborted one goes on in the background, and its result is dropped. */
+/**
+ * Calls of opendal cannot be cancelled: an aborted one goes on in the background, and its result is dropped.
+ */
 function untilAborted<Result>(
   signal: AbortSignal,
   start: () => Promise<Result>,

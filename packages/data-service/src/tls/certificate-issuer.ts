@@ -1,4 +1,7 @@
-/** What makes and reads certificates. The real one uses node:crypto; a simulated world uses a fast, deterministic one. */
+/**
+ * What makes and reads certificates. The real one uses node:crypto; a simulated world uses a fast,
+ * deterministic one.
+ */
 import type { Clock, Random } from "@setpoint/host";
 
 /** A certificate with its private key, both PEM. */

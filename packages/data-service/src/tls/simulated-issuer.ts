@@ -1,4 +1,6 @@
-/** Certificates of a simulated world: plain text in place of cryptography, so that a seed decides all of it. */
+/**
+ * Certificates of a simulated world: plain text in place of cryptography, so that a seed decides all of it.
+ */
 import type { CertificateFacts, CertificateIssuer, IssuerPorts, KeyPair } from "./certificate-issuer.ts";
 
 interface Content extends CertificateFacts {

@@ -2,7 +2,8 @@
 export interface ControllerOptions {
   /**
    * The image of the operator, which transfer pods run with the argument `agent`: the environment variable
-   * SETPOINT_OPERATOR_IMAGE, which the installation sets. Without it nothing is transferred, and the status says so.
+   * SETPOINT_OPERATOR_IMAGE, which the installation sets. Without it nothing is transferred, and the status
+   * says so.
    */
   readonly image: string | undefined;
 }

@@ -10,7 +10,10 @@ export async function deletePods(
   for (const pod of pods) if (pod.metadata.deletionTimestamp === undefined) await remove(pod);
 }
 
-/** Whether a create was refused because its namespace is being deleted: then nothing can be done there any more. */
+/**
+ * Whether a create was refused because its namespace is being deleted: then nothing can be done there any
+ * more.
+ */
 export function isNamespaceEnding(error: unknown): boolean {
   return isApiError(error) && error.code === 403 && /being terminated|NamespaceTerminating/i.test(error.message);
 }

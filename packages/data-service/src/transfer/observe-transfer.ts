@@ -10,9 +10,9 @@ export type SeenTransfer =
   | { readonly state: "ended"; readonly uid: string; readonly result: AgentResult };
 
 /**
- * The transfer with this pod name. `recordedUID` is that of the pod that the status names: such a pod that is gone
- * has failed, whereas one that was never recorded may not have been created. The cache may lag behind, so a pod that
- * it does not show is asked for.
+ * The transfer with this pod name. `recordedUID` is that of the pod that the status names: such a pod that is
+ * gone has failed, whereas one that was never recorded may not have been created. The cache may lag behind,
+ * so a pod that it does not show is asked for.
  */
 export async function observeTransfer(
   name: string,

@@ -5,7 +5,10 @@ import { dataLabels } from "../kinds/labels.ts";
 import type { BackupStore } from "../kinds/backup-store.ts";
 import { type Mount, secretMount, storeMounts } from "./store-mounts.ts";
 
-/** The user of transfer pods: any but root, and the same always, because it owns the files in a store of kind `claim`. */
+/**
+ * The user of transfer pods: any but root, and the same always, because it owns the files in a store of kind
+ * `claim`.
+ */
 const user = 65_532;
 /** Streams hold little in memory; the rest is Node itself. */
 const resources = { requests: { cpu: "50m", memory: "128Mi" }, limits: { cpu: "1", memory: "512Mi" } };

@@ -73,8 +73,8 @@ function entryOf(catalogue: readonly CatalogueVersion[], version: string): Catal
 }
 
 /**
- * Why an instance of version `from` must not be brought to `to`; undefined when it may. Without `from` it is a
- * new instance. An instance that runs a withdrawn version stays as it is.
+ * Why an instance of version `from` must not be brought to `to`; undefined when it may. Without `from` it is
+ * a new instance. An instance that runs a withdrawn version stays as it is.
  */
 export function versionRefusal(
   rules: UpgradeRules,

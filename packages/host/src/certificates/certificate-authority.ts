@@ -1,4 +1,7 @@
-/** A certificate authority of one's own, for control planes and for webhooks: ECDSA P-256 keys, certificates for servers and for clients. */
+/**
+ * A certificate authority of one's own, for control planes and for webhooks: ECDSA P-256 keys, certificates
+ * for servers and for clients.
+ */
 import type { KeyObject, X509Certificate as Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { Clock } from "../clock.ts";
@@ -50,7 +53,10 @@ export interface SigningTerms {
   readonly forServers: boolean;
   readonly forEncipherment: boolean;
   readonly validityMs: number;
-  /** From how long ago it is valid, for readers whose clocks are behind; five minutes when absent, as upstream's signers. */
+  /**
+   * From how long ago it is valid, for readers whose clocks are behind; five minutes when absent, as
+   * upstream's signers.
+   */
   readonly backdateMs?: number;
 }
 
@@ -115,8 +121,8 @@ export class CertificateAuthority {
   }
 
   /**
-   * A certificate for what a request asks: its common name, organizations, DNS names and addresses, and its key. Whether it may have
-   * them is decided before.
+   * A certificate for what a request asks: its common name, organizations, DNS names and addresses, and its
+   * key. Whether it may have them is decided before.
    */
   signRequest(request: CertificateRequest, terms: SigningTerms): string {
     const { clock, random } = this.#options;

@@ -1,4 +1,6 @@
-/** Reads DER that a stranger wrote: every length is checked against what is there, and nothing is read twice. */
+/**
+ * Reads DER that a stranger wrote: every length is checked against what is there, and nothing is read twice.
+ */
 import { CertificateError } from "./certificate-error.ts";
 
 export interface DerValue {
@@ -11,7 +13,10 @@ export interface DerValue {
 /** Lengths take at most this many bytes: more than any certificate has. */
 const lengthBytesMax = 4;
 
-/** The value that begins at `at`; throws a `CertificateError` for what is cut off or written otherwise than DER has it. */
+/**
+ * The value that begins at `at`; throws a `CertificateError` for what is cut off or written otherwise than
+ * DER has it.
+ */
 export function readDer(bytes: Uint8Array, at = 0): DerValue {
   const tag = bytes[at];
   const first = bytes[at + 1];

@@ -1,6 +1,7 @@
 /**
- * The few DER encodings that an X.509 certificate needs. Written here because the libraries that build certificates need a
- * reflection polyfill and a dozen packages, and because key and certificate must be ready within a start of 100 ms.
+ * The few DER encodings that an X.509 certificate needs. Written here because the libraries that build
+ * certificates need a reflection polyfill and a dozen packages, and because key and certificate must be ready
+ * within a start of 100 ms.
  */
 
 function lengthOf(length: number): readonly number[] {

@@ -1,8 +1,8 @@
 import { formatUuid, type Random } from "../random.ts";
 
 /**
- * A generator whose whole sequence follows from its seed (sfc32, 128 bits of state): the same seed gives the same run on
- * every machine and version of Node.
+ * A generator whose whole sequence follows from its seed (sfc32, 128 bits of state): the same seed gives the
+ * same run on every machine and version of Node.
  */
 export function seededRandom(seed: number): Random {
   let a = 0x9e3779b9;

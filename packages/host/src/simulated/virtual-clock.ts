@@ -14,7 +14,10 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => void immediate(resolve));
 }
 
-/** Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a cluster has. */
+/**
+ * Timers that fire, and calls that are deferred, without any time passing; far more than a busy moment of a
+ * cluster has.
+ */
 const stepsAtOnceMax = 100_000;
 /** A promise that is pending for longer than this most likely never settles. */
 const waitMsMax = 600_000;
@@ -23,10 +26,11 @@ const waitMsMax = 600_000;
 const epochMs = 1_767_225_600_000;
 
 /**
- * A clock that stands still outside of `run`. There time passes from one timer to the next, after everything that is ready
- * has run; so a run needs no real time and depends on nothing but its seed.
+ * A clock that stands still outside of `run`. There time passes from one timer to the next, after everything
+ * that is ready has run; so a run needs no real time and depends on nothing but its seed.
  *
- * Caveat: a program under this clock must not wait for anything real (sockets, files, child processes): `run` cannot see it.
+ * Caveat: a program under this clock must not wait for anything real (sockets, files, child processes): `run`
+ * cannot see it.
  */
 export class VirtualClock implements Clock {
   readonly #random: Random;
@@ -35,8 +39,8 @@ export class VirtualClock implements Clock {
   #nowMs: number;
 
   /**
-   * `random` breaks ties between timers that are due at the same time, which is how a seed explores orders. Time begins at
-   * `startMs`.
+   * `random` breaks ties between timers that are due at the same time, which is how a seed explores orders.
+   * Time begins at `startMs`.
    */
   constructor(random: Random, startMs = 0) {
     this.#random = random;
@@ -63,8 +67,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Runs until `done` returns true or virtual time has advanced by `limitMs`; returns whether it was `done`. `done` is called
-   * whenever nothing is ready to run, before time moves on.
+   * Runs until `done` returns true or virtual time has advanced by `limitMs`; returns whether it was `done`.
+   * `done` is called whenever nothing is ready to run, before time moves on.
    */
   async run(limitMs: number, done: () => boolean = () => false): Promise<boolean> {
     const deadlineMs = this.#nowMs + limitMs;
@@ -85,7 +89,10 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Lets time pass until the promise is settled, and settles as it does; rejects when it is still pending after `limitMs`. */
+  /**
+   * Lets time pass until the promise is settled, and settles as it does; rejects when it is still pending
+   * after `limitMs`.
+   */
   async wait<T>(promise: Promise<T>, limitMs: number = waitMsMax): Promise<T> {
     let isDone = false;
     const watched = promise.finally(() => (isDone = true));

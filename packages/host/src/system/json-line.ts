@@ -1,6 +1,9 @@
 import type { LogFields, LogLevel } from "../logger.ts";
 
-/** One log line as a JSON object: `time`, `level`, `message`, then the fields. Fields that JSON cannot print are replaced by the reason. */
+/**
+ * One log line as a JSON object: `time`, `level`, `message`, then the fields. Fields that JSON cannot print
+ * are replaced by the reason.
+ */
 export function jsonLine(timeMs: number, level: LogLevel, message: string, fields: LogFields): string {
   const time = new Date(timeMs).toISOString();
   try {
@@ -10,7 +13,9 @@ export function jsonLine(timeMs: number, level: LogLevel, message: string, field
   }
 }
 
-/** Errors, which JSON would print as `{}`, with the chain of their causes; and what JSON cannot print at all. */
+/**
+ * Errors, which JSON would print as `{}`, with the chain of their causes; and what JSON cannot print at all.
+ */
 export function printable(_key: string, value: unknown): unknown {
   if (value instanceof Error) return describeError(value);
   if (typeof value === "bigint") return value.toString();

@@ -82,7 +82,8 @@ function whenPaused(then: (frames: readonly string[], session: Session | undefin
   session.on("Debugger.paused", ({ params }: { readonly params: { readonly callFrames: readonly Frame[] } }) => {
     // Ending the session earlier would wait for the code that cannot be paused.
     if (isLate) return resume(session);
-    // Between two promise reactions only Node's own frames are there: what loops is where the next one begins.
+    // Between two promise reactions only Node's own frames are there: what loops is where the next one
+    // begins.
     if (isInNode(params.callFrames[0], urls) && stepsLeft-- > 0) return session.post("Debugger.stepInto");
     clearTimeout(late);
     then(

@@ -4,8 +4,8 @@ const standardError = 2;
 let isListening = false;
 
 /**
- * Writes to standard error. Guarantees: where it leads to (a closed pipe, a file on a full disk) never ends the process. Throws when
- * the text could not be written and that is known at once.
+ * Writes to standard error. Guarantees: where it leads to (a closed pipe, a file on a full disk) never ends
+ * the process. Throws when the text could not be written and that is known at once.
  */
 export function writeStandardError(text: string): void {
   const { stderr } = process;

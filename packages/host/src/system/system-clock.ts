@@ -1,6 +1,9 @@
 import type { Clock, Timer } from "../clock.ts";
 
-/** Not `performance.now()`: the first look at it loads all of Node's `perf_hooks`, most of a megabyte in every operator. */
+/**
+ * Not `performance.now()`: the first look at it loads all of Node's `perf_hooks`, most of a megabyte in every
+ * operator.
+ */
 const startedAt = process.hrtime();
 
 function monotonicMs(): number {

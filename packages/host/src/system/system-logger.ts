@@ -8,21 +8,28 @@ const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
 /** Level, format and destination of the log of a process. */
 export interface SystemLoggerOptions {
-  /** The least level that is written; default `info`. A function is called for each line, so that the level can change. */
+  /**
+   * The least level that is written; default `info`. A function is called for each line, so that the level
+   * can change.
+   */
   readonly level?: LogLevel | (() => LogLevel);
   /** Takes one line with its line break; default: standard error. */
   readonly write?: (line: string) => void;
   /** Milliseconds since the epoch; default: the system's clock. */
   readonly now?: () => number;
-  /** `terminal` is for people, `json` for programs. Default: `terminal` when the lines go to a terminal, else `json`. */
+  /**
+   * `terminal` is for people, `json` for programs. Default: `terminal` when the lines go to a terminal, else
+   * `json`.
+   */
   readonly format?: "json" | "terminal";
 }
 
 /**
  * The logger of a process: one JSON object a line, or readable lines on a terminal.
  *
- * Guarantees: logging never throws. A line for which `write` throws is dropped; the next line that can be written is preceded by one
- * with the number of dropped lines. Fields that cannot be printed are replaced by the reason.
+ * Guarantees: logging never throws. A line for which `write` throws is dropped; the next line that can be
+ * written is preceded by one with the number of dropped lines. Fields that cannot be printed are replaced by
+ * the reason.
  */
 export function systemLogger(options: SystemLoggerOptions = {}): Logger {
   const { level = "info", write = writeStandardError, now = (): number => Date.now() } = options;

@@ -5,8 +5,8 @@ import { printable } from "./json-line.ts";
 const colors: Readonly<Record<LogLevel, number>> = { debug: 90, info: 0, warn: 33, error: 31 };
 
 /**
- * One log line for a person: time, level, message, `key=value` for each field. The stack of an error with the chain of its causes
- * follows on lines of its own.
+ * One log line for a person: time, level, message, `key=value` for each field. The stack of an error with the
+ * chain of its causes follows on lines of its own.
  */
 export function terminalLine(
   timeMs: number,

@@ -1,4 +1,7 @@
-/** What programs have answered: the same question is not asked again, neither after an answer nor, for a while, after a failure. */
+/**
+ * What programs have answered: the same question is not asked again, neither after an answer nor, for a
+ * while, after a failure.
+ */
 import type { Clock } from "@setpoint/host";
 import { TemporaryError } from "@setpoint/runtime";
 
@@ -38,7 +41,10 @@ export class AnswerMemory<A> {
     this.#options = options;
   }
 
-  /** The answer for an id. A failure is thrown as a TemporaryError with the time of the next attempt; its `cause` is the failure. */
+  /**
+   * The answer for an id. A failure is thrown as a TemporaryError with the time of the next attempt; its
+   * `cause` is the failure.
+   */
   async get(id: string, question: string, signal: AbortSignal, ask: () => Promise<Answered<A>>): Promise<A> {
     const { clock } = this.#options;
     const kept = this.#take(id);

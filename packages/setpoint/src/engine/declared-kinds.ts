@@ -1,4 +1,7 @@
-/** Kinds that are known without a server: the built-in ones, and those whose CustomResourceDefinitions are at hand. */
+/**
+ * Kinds that are known without a server: the built-in ones, and those whose CustomResourceDefinitions are at
+ * hand.
+ */
 import * as builtin from "@setpoint/api";
 import { isJsonObject, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";

@@ -1,4 +1,7 @@
-/** A controller whose children come from a program's standard output: a chart, an overlay, a script in any language. */
+/**
+ * A controller whose children come from a program's standard output: a chart, an overlay, a script in any
+ * language.
+ */
 import { apiVersionOf, isSetpointError, SetpointError, type KubeObject, messageOf } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Clock } from "@setpoint/host";
@@ -41,15 +44,18 @@ export interface EngineControllerOptions extends Omit<ControllerOptions<KubeObje
 
 /** Questions and answers that a controller keeps, in characters; beyond it programs are asked again. */
 const memoryCharactersMax = 64 * 1_024 * 1_024;
-/** How soon a run repeats that found its object changed on the server, where the cache did not show it yet. */
+/**
+ * How soon a run repeats that found its object changed on the server, where the cache did not show it yet.
+ */
 const staleRetryMs = 100;
 /** Of what a program said to its standard error, the end. */
 const stderrLengthMax = 800;
 
 /**
- * Guarantees: the program is not run again for the same command, input and files; what it wants is owned, applied and pruned as by
- * any controller; nothing is deleted when it fails. Assumptions: it changes nothing by itself. Errors: what a program does wrong is
- * in the condition `Rendered` and is tried again after 2 s to 5 min.
+ * Guarantees: the program is not run again for the same command, input and files; what it wants is owned,
+ * applied and pruned as by any controller; nothing is deleted when it fails. Assumptions: it changes nothing
+ * by itself. Errors: what a program does wrong is in the condition `Rendered` and is tried again after 2 s to
+ * 5 min.
  */
 export function engineController(options: EngineControllerOptions): ControllerDefinition {
   const { kind, children, run: init, programs, update, ...rest } = options;

@@ -4,9 +4,14 @@ import { errProgramInput } from "./programs.ts";
 
 /** Which program to run, its input, its output format and its limits. */
 export interface EngineRunInit {
-  /** The program and its arguments. `{{metadata.name}}` and other fields of metadata and spec are filled in. */
+  /**
+   * The program and its arguments. `{{metadata.name}}` and other fields of metadata and spec are filled in.
+   */
   readonly command: readonly string[];
-  /** What is on its standard input, as JSON: the spec (default), the object without its status, or Metacontroller's request. */
+  /**
+   * What is on its standard input, as JSON: the spec (default), the object without its status, or
+   * Metacontroller's request.
+   */
   readonly input?: "spec" | "object" | "request";
   /** What it writes: objects in YAML or JSON (default), or Metacontroller's response. */
   readonly output?: "manifests" | "response";
@@ -39,8 +44,8 @@ export function completeRun(init: EngineRunInit): EngineRun {
 const placeholder = /\{\{\s*([^{}\s]+)\s*\}\}/g;
 
 /**
- * The command for one object. A user of the kind must not be able to add options to it: what is filled in at the beginning
- * of an argument may not begin with `-`.
+ * The command for one object. A user of the kind must not be able to add options to it: what is filled in at
+ * the beginning of an argument may not begin with `-`.
  */
 export function commandFor(command: readonly string[], object: KubeObject): readonly string[] {
   return command.map((argument) => {

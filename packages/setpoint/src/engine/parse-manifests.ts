@@ -18,7 +18,8 @@ function documentsOf(text: string): readonly unknown[] {
       // YAML that begins with a bracket, or several documents of JSON.
     }
   }
-  // Kubernetes reads YAML 1.1: `0644` is octal and `on` is true. But it knows no dates and no numbers to the base of sixty.
+  // Kubernetes reads YAML 1.1: `0644` is octal and `on` is true. But it knows no dates and no numbers to the
+  // base of sixty.
   const documents = parseAllDocuments(text, { version: "1.1", merge: true, customTags: withoutTimes });
   return [...documents].map((document) => {
     const [fault] = document.errors;

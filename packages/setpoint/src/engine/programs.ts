@@ -1,4 +1,7 @@
-/** What an engine needs of the machine that it runs on: to run a program, and to notice that a file has changed. */
+/**
+ * What an engine needs of the machine that it runs on: to run a program, and to notice that a file has
+ * changed.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 
 /** One run of a program: command, input, environment and limits. */
@@ -25,7 +28,10 @@ export interface ProgramEnd {
 export interface Programs {
   /** Rejects with `ERR_PROGRAM` for a program that cannot be started, takes too long or writes too much. */
   run(this: void, call: ProgramCall, signal: AbortSignal): Promise<ProgramEnd>;
-  /** A text that is another one whenever one of these files, or a file below one of these folders, has changed. */
+  /**
+   * A text that is another one whenever one of these files, or a file below one of these folders, has
+   * changed.
+   */
   fingerprint(this: void, paths: readonly string[]): Promise<string>;
 }
 

@@ -1,4 +1,6 @@
-/** An operator declared in YAML: definitions of kinds, and controllers whose functions are programs or hooks. */
+/**
+ * An operator declared in YAML: definitions of kinds, and controllers whose functions are programs or hooks.
+ */
 import { isJsonObject, SetpointError, type JsonObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
@@ -15,8 +17,8 @@ export interface DeclaredOperatorOptions extends Omit<CompositeControllerOptions
 }
 
 /**
- * Reads CustomResourceDefinitions and CompositeControllers into an operator, without a server. It is named after its first
- * controller. Errors: `ERR_COMPOSITE_CONTROLLER`.
+ * Reads CustomResourceDefinitions and CompositeControllers into an operator, without a server. It is named
+ * after its first controller. Errors: `ERR_COMPOSITE_CONTROLLER`.
  */
 export function readOperator(documents: readonly unknown[], options: DeclaredOperatorOptions): Operator {
   const objects = documents.filter((each) => each !== null && each !== undefined);

@@ -1,4 +1,7 @@
-/** The programs of this machine: no shell, a clean environment, bounded in time and output, gone when the run is. */
+/**
+ * The programs of this machine: no shell, a clean environment, bounded in time and output, gone when the run
+ * is.
+ */
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
 import { lstat, readdir } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";

@@ -1,4 +1,7 @@
-/** A controller declared in YAML, as Metacontroller's CompositeController; its function is behind HTTP, or a program. */
+/**
+ * A controller declared in YAML, as Metacontroller's CompositeController; its function is behind HTTP, or a
+ * program.
+ */
 import { isJsonObject, parseApiVersion, SetpointError, type JsonObject, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ChildUpdate, ControllerDefinition } from "@setpoint/runtime";
@@ -30,9 +33,10 @@ export interface CompositeControllerOptions {
 /**
  * Reads a CompositeController (metacontroller.k8s.io/v1alpha1) into a controller.
  *
- * Caveats: children are recognised by their owner, so `generateSelector` makes no difference; a child kind without `updateStrategy` is
- * changed in place, where Metacontroller leaves it alone (`OnDelete`). Errors: `ERR_COMPOSITE_CONTROLLER` for what is missing
- * or not supported (rolling strategies, revision history), `ERR_UNKNOWN_RESOURCE` for kinds that the server does not have.
+ * Caveats: children are recognised by their owner, so `generateSelector` makes no difference; a child kind
+ * without `updateStrategy` is changed in place, where Metacontroller leaves it alone (`OnDelete`). Errors:
+ * `ERR_COMPOSITE_CONTROLLER` for what is missing or not supported (rolling strategies, revision history),
+ * `ERR_UNKNOWN_RESOURCE` for kinds that the server does not have.
  */
 export function readCompositeController(manifest: unknown, options: CompositeControllerOptions): ControllerDefinition {
   const name = nameOf(manifest);

@@ -10,7 +10,10 @@ import {
 import type { KindRef, Stored } from "@setpoint/client";
 import type { Finalized, ObjectsByKind, OwnedKinds, RelatedSelector } from "@setpoint/runtime";
 
-/** Objects by kind and version (`ConfigMap.v1`, `Deployment.apps/v1`), then by name; by `namespace/name` below a cluster-scoped parent. */
+/**
+ * Objects by kind and version (`ConfigMap.v1`, `Deployment.apps/v1`), then by name; by `namespace/name` below
+ * a cluster-scoped parent.
+ */
 export type ObjectsOnWire = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** What a sync or finalize hook is asked. */

@@ -32,9 +32,9 @@ export interface HookControllerOptions extends Omit<ControllerOptions<KubeObject
 }
 
 /**
- * Guarantees: the hook is asked for one object at a time, at most `concurrency` at once; what it answers is checked before
- * anything is written. Errors: `ERR_HOOK` when it does not answer well, `ERR_HOOK_ANSWER` for what it may not answer; both are
- * tried again with back-off.
+ * Guarantees: the hook is asked for one object at a time, at most `concurrency` at once; what it answers is
+ * checked before anything is written. Errors: `ERR_HOOK` when it does not answer well, `ERR_HOOK_ANSWER` for
+ * what it may not answer; both are tried again with back-off.
  */
 export function hookController(options: HookControllerOptions): ControllerDefinition {
   const { kind, children, related = [], sync, finalize, customize, update, resyncPeriodMs, ...rest } = options;

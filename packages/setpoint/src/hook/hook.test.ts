@@ -7,7 +7,10 @@ import { hookController, httpHook, readCompositeController, serveHooks, type Hoo
 import { describe, expect, test } from "vitest";
 import { Candy, ConfigMap, createHookWorld, Secret, type HookWorld } from "./hook-world.fixture.ts";
 
-/** The function whose host is to make no difference: wrappers by flavor, sweetened by a Secret, unwrapped in the end. */
+/**
+ * The function whose host is to make no difference: wrappers by flavor, sweetened by a Secret, unwrapped in
+ * the end.
+ */
 const candies = controller(Candy, {
   name: "candies",
   owns: { wrappers: ConfigMap },

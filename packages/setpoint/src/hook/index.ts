@@ -1,4 +1,7 @@
-/** One contract, three hosts: the pure form served as HTTP hooks, called as HTTP hooks, and declared in YAML; Node only. */
+/**
+ * One contract, three hosts: the pure form served as HTTP hooks, called as HTTP hooks, and declared in YAML;
+ * Node only.
+ */
 
 // calling hooks
 export type { HookControllerOptions } from "./hook-controller.ts";

@@ -1,4 +1,7 @@
-/** Serves the functions of controllers of the pure form as hooks for Metacontroller, or for ourselves in another process. */
+/**
+ * Serves the functions of controllers of the pure form as hooks for Metacontroller, or for ourselves in
+ * another process.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isSetpointError, messageOf } from "@setpoint/apimachinery";
@@ -20,7 +23,10 @@ export interface ServeHooksOptions {
 
 /** Hooks that are being served. */
 export interface HookServer extends AsyncDisposable {
-  /** The address without a path: a controller's hooks are at `<url>/<name>/sync`, `/finalize` and `/customize`. */
+  /**
+   * The address without a path: a controller's hooks are at `<url>/<name>/sync`, `/finalize` and
+   * `/customize`.
+   */
   readonly url: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The built-in kinds of Kubernetes, each a type and a constructor (`ConfigMap({ name: "a", data: {} })`), and the field types that
- * zod does not have.
+ * The built-in kinds of Kubernetes, each a type and a constructor (`ConfigMap({ name: "a", data: {} })`), and
+ * the field types that zod does not have.
  */
 // The generator of `@setpoint/api` writes the list of kinds, so it is not repeated here.
 export * from "@setpoint/api";

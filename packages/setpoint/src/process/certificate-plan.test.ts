@@ -59,7 +59,8 @@ test("at every moment of a rotation both sides trust what the other one may stil
   await clock.run(1);
   const switched = plan(told);
   expect(switched.serving).not.toEqual(before.serving);
-  // A client with the old bundle accepts the new certificate, and one with the new bundle accepts the old certificate.
+  // A client with the old bundle accepts the new certificate, and one with the new bundle accepts the old
+  // certificate.
   expect(accepts(trustBundle(told), switched)).toBe(true);
   expect(accepts(trustBundle(switched), before)).toBe(true);
   expect(accepts(trustBundle(before), switched)).toBe(false);

@@ -1,6 +1,7 @@
 /**
- * The life of the certificates that an operator makes for itself, as a pure function: an authority of our own, a certificate that it has signed, and the
- * overlap in which both the old and the new authority are trusted, so that no call is lost when one follows the other.
+ * The life of the certificates that an operator makes for itself, as a pure function: an authority of our
+ * own, a certificate that it has signed, and the overlap in which both the old and the new authority are
+ * trusted, so that no call is lost when one follows the other.
  */
 import type { Clock, Random } from "@setpoint/host";
 import { CertificateAuthority, createCertificateAuthority, type KeyPair } from "@setpoint/host/certificates";
@@ -28,7 +29,10 @@ export interface CertificateState {
 export interface CertificateTimes {
   readonly authorityDays: number;
   readonly servingDays: number;
-  /** How long old and new are trusted side by side: API servers need seconds to learn of a change, replicas less. */
+  /**
+   * How long old and new are trusted side by side: API servers need seconds to learn of a change, replicas
+   * less.
+   */
   readonly overlapMs: number;
 }
 

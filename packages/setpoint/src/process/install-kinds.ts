@@ -8,8 +8,8 @@ import type { Operator } from "../operator.ts";
 const establishMsMax = 10_000;
 
 /**
- * Applies the CustomResourceDefinitions of an operator and waits until they are served. If the account may not and it is not
- * `required`, it logs a line and the operator uses the definitions that are installed.
+ * Applies the CustomResourceDefinitions of an operator and waits until they are served. If the account may
+ * not and it is not `required`, it logs a line and the operator uses the definitions that are installed.
  */
 export async function installKinds(
   operator: Operator,

@@ -24,14 +24,20 @@ import { startWebhookServer, type WebhookServer } from "./webhook-server.ts";
 export interface OperatorWebhooksOptions {
   readonly client: Client;
   readonly host: Host;
-  /** The operator's own namespace when it runs in a pod behind its Service; absent: on a desk, reached by an address. */
+  /**
+   * The operator's own namespace when it runs in a pod behind its Service; absent: on a desk, reached by an
+   * address.
+   */
   readonly namespace?: string;
   /** Where to listen; in a pod all addresses, on a desk 127.0.0.1. */
   readonly address?: string;
   /** Default: 9443 in a pod, any free port on a desk. */
   readonly port?: number;
   readonly times?: CertificateTimes;
-  /** In a pod: how long calls are still answered after the end has begun, until API servers have heard of it. Default 3 s. */
+  /**
+   * In a pod: how long calls are still answered after the end has begun, until API servers have heard of it.
+   * Default 3 s.
+   */
   readonly leavingMs?: number;
 }
 
@@ -55,8 +61,8 @@ const registrations: Readonly<Record<string, KindRef>> = {
 /**
  * Resolves when API servers can call; undefined when the operator has nothing to be called for.
  *
- * Guarantees: configurations are registered after the server listens. On a desk they are taken back at the end; in a cluster they
- * stay, since other replicas answer.
+ * Guarantees: configurations are registered after the server listens. On a desk they are taken back at the
+ * end; in a cluster they stay, since other replicas answer.
  */
 export async function serveOperatorWebhooks(
   operator: Operator,
@@ -189,7 +195,10 @@ function isLoopback(server: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
 }
 
-/** Applies the policies of an operator, which the server enforces by itself; like its kinds, as far as this account may. */
+/**
+ * Applies the policies of an operator, which the server enforces by itself; like its kinds, as far as this
+ * account may.
+ */
 async function applyPolicies(operator: Operator, { client, host }: OperatorWebhooksOptions): Promise<void> {
   for (const object of operator.policies.flatMap((each) => each.manifests())) {
     try {

@@ -3,7 +3,10 @@ import type { Clock, Metrics } from "@setpoint/host";
 
 const nanosecondsPerSecond = 1_000_000_000;
 
-/** Tells of the process itself, under the names that client libraries of Prometheus use; call the result to end it. */
+/**
+ * Tells of the process itself, under the names that client libraries of Prometheus use; call the result to
+ * end it.
+ */
 export function observeProcess(metrics: Metrics, clock: Clock): () => void {
   const startSeconds = clock.now() / 1_000 - process.uptime();
   const delays = monitorEventLoopDelay({ resolution: 10 });

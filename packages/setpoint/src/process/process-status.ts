@@ -1,4 +1,7 @@
-/** Serves the status of an operator's process: to the cluster when in a pod, to its own machine when on a desk. */
+/**
+ * Serves the status of an operator's process: to the cluster when in a pod, to its own machine when on a
+ * desk.
+ */
 import { messageOf } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
@@ -80,12 +83,15 @@ function placesOf(options: ProcessStatusOptions): readonly Place[] {
   const certificate = files === undefined ? ownCertificate({ ...host, hosts: [address] }) : certificateFromFiles(files);
   const withTls = { address, port: options.tlsPort ?? metricsPort, access, certificate, isNeeded: false };
   const ofPod = { address, port, isNeeded: true };
-  // Pods of Setpoint's own node have loopback addresses, which nobody listens in on, and share 127.0.0.1 with everybody.
+  // Pods of Setpoint's own node have loopback addresses, which nobody listens in on, and share 127.0.0.1 with
+  // everybody.
   if (address.startsWith("127.")) return [{ ...ofPod, access }, withTls];
   return [{ ...ofPod, access: plainAccess(options) }, withTls, { ...loopback, access }];
 }
 
-/** On an address other than the pod's, another program may have the port: a sidecar, or a program on the desk. */
+/**
+ * On an address other than the pod's, another program may have the port: a sidecar, or a program on the desk.
+ */
 async function listen(
   server: StatusServerOptions,
   isNeeded: boolean,

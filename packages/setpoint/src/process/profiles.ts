@@ -48,7 +48,9 @@ export class Profiler {
     return (await session.post("Profiler.stop")).profile;
   }
 
-  /** By sampling: a snapshot would stop the process for seconds and hold every secret that it has in memory. */
+  /**
+   * By sampling: a snapshot would stop the process for seconds and hold every secret that it has in memory.
+   */
   async #heap(session: Session, durationMs: number): Promise<unknown> {
     await session.post("HeapProfiler.startSampling", { samplingInterval });
     await sleep(this.#clock, durationMs);

@@ -1,4 +1,7 @@
-/** A server's limited room (connections, bytes). A new client gets some; the peer that holds most of it idle loses some. */
+/**
+ * A server's limited room (connections, bytes). A new client gets some; the peer that holds most of it idle
+ * loses some.
+ */
 
 export interface RoomHolder {
   /** Who it is for: what one peer holds is counted together. */
@@ -10,8 +13,9 @@ export interface RoomHolder {
 }
 
 /**
- * Guarantees: never more than `max` is given. When there is no room left, the peer that holds the most of it without doing anything
- * makes way, beginning with what it has held for longest; so one peer alone can keep nobody else out.
+ * Guarantees: never more than `max` is given. When there is no room left, the peer that holds the most of it
+ * without doing anything makes way, beginning with what it has held for longest; so one peer alone can keep
+ * nobody else out.
  */
 export class SharedRoom<T extends RoomHolder> {
   readonly #max: number;

@@ -1,4 +1,7 @@
-/** Who may see what a process tells of itself: the server is asked who the bearer of a token is and what he may. */
+/**
+ * Who may see what a process tells of itself: the server is asked who the bearer of a token is and what he
+ * may.
+ */
 import { SubjectAccessReview, TokenReview } from "@setpoint/api";
 import type { Client } from "@setpoint/client";
 import type { Clock, Logger } from "@setpoint/host";
@@ -6,7 +9,10 @@ import type { Clock, Logger } from "@setpoint/host";
 // Not imported: to read what node:crypto exports is to load the web's cryptography, too.
 const { createHash } = process.getBuiltinModule("node:crypto");
 
-/** `busy`: it could not be found out for now. `needs TLS`: nobody is asked for a token where others could read it. */
+/**
+ * `busy`: it could not be found out for now. `needs TLS`: nobody is asked for a token where others could read
+ * it.
+ */
 export type AccessDecision = "allowed" | "unauthenticated" | "forbidden" | "busy" | "needs TLS";
 
 /** A request to the status server: may this token use this verb on this path? */
@@ -34,8 +40,9 @@ export interface ReviewedAccessOptions {
 }
 
 /**
- * Lets those pass whom a TokenReview knows and a SubjectAccessReview allows the path (a ClusterRole with `nonResourceURLs:
- * ["/metrics"]`). The process's account needs `create` on `tokenreviews` and `subjectaccessreviews`.
+ * Lets those pass whom a TokenReview knows and a SubjectAccessReview allows the path (a ClusterRole with
+ * `nonResourceURLs: ["/metrics"]`). The process's account needs `create` on `tokenreviews` and
+ * `subjectaccessreviews`.
  */
 export function reviewedAccess({ client, clock, log }: ReviewedAccessOptions): StatusAccess {
   const remembered = new Map<string, { readonly decision: AccessDecision; readonly untilMs: number }>();

@@ -11,7 +11,9 @@ export interface CertificateFiles {
 }
 
 export interface StatusCertificate {
-  /** What is to be served now; the same object while nothing changes. Throws when the files cannot be read. */
+  /**
+   * What is to be served now; the same object while nothing changes. Throws when the files cannot be read.
+   */
   current(): KeyPair;
 }
 
@@ -21,9 +23,9 @@ export interface OwnCertificateOptions extends CertificatePorts {
 }
 
 /**
- * A self-signed certificate that no client knows beforehand, as controller-runtime's metrics have by default. It protects
- * tokens on the network; it does not prove the server's identity to Prometheus. It is renewed in time, as the webhooks'
- * certificates are; no key leaves the process.
+ * A self-signed certificate that no client knows beforehand, as controller-runtime's metrics have by default.
+ * It protects tokens on the network; it does not prove the server's identity to Prometheus. It is renewed in
+ * time, as the webhooks' certificates are; no key leaves the process.
  */
 export function ownCertificate({ hosts, ...ports }: OwnCertificateOptions): StatusCertificate {
   let state: CertificateState | undefined;

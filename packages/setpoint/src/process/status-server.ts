@@ -1,4 +1,7 @@
-/** Health, metrics and answers of a manager over HTTP: for the kubelet's probes, Prometheus and `setpoint why`. */
+/**
+ * Health, metrics and answers of a manager over HTTP: for the kubelet's probes, Prometheus and
+ * `setpoint why`.
+ */
 import { messageOf } from "@setpoint/apimachinery";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -22,9 +25,15 @@ export interface StatusServerOptions {
   readonly address: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** Asked for each request; a probe is always answered, but without details if the client may not read its path. */
+  /**
+   * Asked for each request; a probe is always answered, but without details if the client may not read its
+   * path.
+   */
   readonly access: StatusAccess;
-  /** Answers only requests that name a loopback address, so that no page in a browser can ask by a name of its own. */
+  /**
+   * Answers only requests that name a loopback address, so that no page in a browser can ask by a name of its
+   * own.
+   */
   readonly isLoopback?: boolean;
   /** Absent: there is no log level to set and no profile to take. */
   readonly debug?: StatusDebug;
@@ -35,7 +44,10 @@ export interface StatusServerOptions {
 /** A running status server. Disposing of it closes its connections. */
 export interface StatusServer extends AsyncDisposable {
   readonly port: number;
-  /** With TLS: connections from now on get this certificate. Throws when the two do not belong together, and keeps the one before. */
+  /**
+   * With TLS: connections from now on get this certificate. Throws when the two do not belong together, and
+   * keeps the one before.
+   */
   serve(certificate: KeyPair): void;
 }
 
@@ -55,8 +67,9 @@ const texts: Readonly<Record<Exclude<AccessDecision, "allowed">, readonly [numbe
 };
 
 /**
- * Answers `/healthz` and `/readyz` to everybody, and which check is ill; what it says, `/metrics`, `/debug/why`, `/debug/log-level`
- * and `/debug/profile/…` to those whom `access` lets. Resolves when it listens.
+ * Answers `/healthz` and `/readyz` to everybody, and which check is ill; what it says, `/metrics`,
+ * `/debug/why`, `/debug/log-level` and `/debug/profile/…` to those whom `access` lets. Resolves when it
+ * listens.
  */
 export async function serveStatus(options: StatusServerOptions): Promise<StatusServer> {
   const { address, port, tls } = options;
@@ -66,7 +79,8 @@ export async function serveStatus(options: StatusServerOptions): Promise<StatusS
   const tlsServer =
     tls === undefined ? undefined : createTlsServer({ ...tlsOptions(tls), handshakeTimeout: requestMsMax }, listener);
   const server: Server =
-    // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every operator's start.
+    // Not imported: to read what node:http exports is to load Node's fetch, 4.5 MB and 20 ms of every
+    // operator's start.
     tlsServer ?? process.getBuiltinModule("node:http").createServer(listener);
   server.requestTimeout = requestMsMax;
   server.headersTimeout = requestMsMax;
@@ -176,7 +190,10 @@ function bearerOf({ headers: { authorization } }: IncomingMessage): string | und
   return /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
 }
 
-/** What a check says may have names of objects in it, and words of errors: `hasDetails` is for whom the path is allowed. */
+/**
+ * What a check says may have names of objects in it, and words of errors: `hasDetails` is for whom the path
+ * is allowed.
+ */
 function answerHealth(response: ServerResponse, { ok, checks }: HealthReport, hasDetails: boolean): void {
   const mark = (check: HealthReport["checks"][number]): string =>
     check.ok ? "+" : check.isWarning === true ? "!" : "-";

@@ -1,4 +1,6 @@
-/** Reads the body of a call, which is held in memory as a whole: each of them and all together within limits. */
+/**
+ * Reads the body of a call, which is held in memory as a whole: each of them and all together within limits.
+ */
 import type { IncomingMessage } from "node:http";
 import { ApiError, failure, type StatusReason } from "@setpoint/apimachinery";
 import type { RoomHolder, SharedRoom } from "./shared-room.ts";

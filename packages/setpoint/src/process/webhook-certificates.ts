@@ -1,4 +1,7 @@
-/** Keeps the certificates of the webhooks good: makes them, tells API servers whom to trust, replaces them in time. */
+/**
+ * Keeps the certificates of the webhooks good: makes them, tells API servers whom to trust, replaces them in
+ * time.
+ */
 import type { Host } from "@setpoint/host";
 import type { KeyPair } from "@setpoint/host/certificates";
 import {
@@ -32,8 +35,9 @@ const lookMsMin = 10;
 const lookMsMax = 86_400_000;
 
 /**
- * Guarantees: what is served was signed by an authority that has been published for `overlapMs`, except at the very first start;
- * nothing stops being trusted before `overlapMs` after its replacement. Replicas that share a store serve the same certificate.
+ * Guarantees: what is served was signed by an authority that has been published for `overlapMs`, except at
+ * the very first start; nothing stops being trusted before `overlapMs` after its replacement. Replicas that
+ * share a store serve the same certificate.
  */
 export class WebhookCertificates implements AsyncDisposable {
   readonly #options: WebhookCertificatesOptions;
@@ -114,7 +118,10 @@ export class WebhookCertificates implements AsyncDisposable {
     );
   }
 
-  /** What has not been published is about to be, by this replica or another one; should that fail, it is soon tried again. */
+  /**
+   * What has not been published is about to be, by this replica or another one; should that fail, it is soon
+   * tried again.
+   */
   #lookInTime(): void {
     if (this.#state?.publishedAtMs === undefined) return this.#lookAgain(retryMs);
     this.#lookAgain(Math.max(lookMsMin, this.nextChangeAtMs - this.#options.host.clock.now()));
@@ -139,7 +146,10 @@ export class WebhookCertificates implements AsyncDisposable {
     this.#lookInTime();
   }
 
-  /** Calls fail if API servers do not know a certificate's authority yet, so only the very first one is served at once. */
+  /**
+   * Calls fail if API servers do not know a certificate's authority yet, so only the very first one is served
+   * at once.
+   */
   #adopt(state: CertificateState): void {
     this.#state = state;
     if (this.#served === undefined || state.publishedAtMs !== undefined) this.#serve(state);

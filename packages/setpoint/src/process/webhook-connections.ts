@@ -18,7 +18,10 @@ export class WebhookConnection implements RoomHolder {
   }
 }
 
-/** Those that do nothing make way when there are too many: idle ones, and those whose request does not come to its end. */
+/**
+ * Those that do nothing make way when there are too many: idle ones, and those whose request does not come to
+ * its end.
+ */
 export class WebhookConnections {
   readonly #room: SharedRoom<WebhookConnection>;
   readonly #byPlace = new Map<string, WebhookConnection>();

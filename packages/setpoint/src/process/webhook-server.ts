@@ -37,9 +37,14 @@ const headMsMax = 5_000;
 const requestMsMax = 10_000;
 /** How often these times are looked at; Node's own 30 s would be longer than they are. */
 const checkingMs = 1_000;
-/** Longer than API servers keep an idle connection (90 s), so that none is closed under a call that is just being sent. */
+/**
+ * Longer than API servers keep an idle connection (90 s), so that none is closed under a call that is just
+ * being sent.
+ */
 const idleMsMax = 120_000;
-/** How long the end waits for calls under way; a request that is never sent to its end must not hold it up. */
+/**
+ * How long the end waits for calls under way; a request that is never sent to its end must not hold it up.
+ */
 const closingMsMax = 5_000;
 
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {

@@ -36,8 +36,8 @@ export interface MissingRight extends Right {
 }
 
 /**
- * The declared rights that the account does not have. Asked as a whole where the server can say everything at once, else one by
- * one. Errors: what the client throws when the server answers neither.
+ * The declared rights that the account does not have. Asked as a whole where the server can say everything at
+ * once, else one by one. Errors: what the client throws when the server answers neither.
  */
 export async function findMissingRights(
   client: Client,

@@ -87,9 +87,9 @@ export function withUsedRights(declared: readonly PolicyRule[], used: readonly U
 const readingVerbs: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 
 /**
- * The declared rules without what was never used; a rule of which nothing is left is gone. Who reads in one way may have to read
- * in the others on another server, and the right on `finalizers` is only asked for where owner references are policed: both
- * stay.
+ * The declared rules without what was never used; a rule of which nothing is left is gone. Who reads in one
+ * way may have to read in the others on another server, and the right on `finalizers` is only asked for where
+ * owner references are policed: both stay.
  */
 export function onlyUsedRights(declared: readonly PolicyRule[], used: readonly UsedRight[]): readonly PolicyRule[] {
   return declared.flatMap((rule) => {

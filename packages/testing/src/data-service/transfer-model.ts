@@ -1,4 +1,6 @@
-/** A model of the agent in transfer pods: it moves snapshots between models of engines and a store in memory. */
+/**
+ * A model of the agent in transfer pods: it moves snapshots between models of engines and a store in memory.
+ */
 import { type Host, timestampAt } from "@setpoint/host";
 import type { Launch, Program, ProgramModel } from "../program-model.ts";
 import { BackupVault, sha256Of, TransferFailure } from "./backup-vault.ts";

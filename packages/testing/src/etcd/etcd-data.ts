@@ -34,7 +34,10 @@ export class EtcdData {
   removed: Set<string> = new Set();
   /** Members whose file has reached its quota; the cluster accepts no writes. */
   alarms: Set<string> = new Set();
-  /** What all revisions take that are kept, and the file that holds them, which only a defragmentation makes smaller. */
+  /**
+   * What all revisions take that are kept, and the file that holds them, which only a defragmentation makes
+   * smaller.
+   */
   historyBytes = 0;
   fileBytes = 0;
 

@@ -2,7 +2,10 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";
 
-/** What controllers make or look after: the kinds that they own, and those that they watch and do not reconcile. */
+/**
+ * What controllers make or look after: the kinds that they own, and those that they watch and do not
+ * reconcile.
+ */
 export function childKindsOf(controllers: readonly ControllerDefinition[]): readonly KindRef[] {
   const parents = new Set(controllers.map(({ kind }) => idOf(kind)));
   const kinds = new Map<string, KindRef>();

@@ -119,7 +119,8 @@ class Explorer {
       nodes,
       isThorough: this.#options.thorough ?? false,
     };
-    // What begins like an earlier story needs to be struck only where it goes on otherwise: up to there both are the same run.
+    // What begins like an earlier story needs to be struck only where it goes on otherwise: up to there both
+    // are the same run.
     const fromMs = first.stepsMs[this.#sharedSteps(story)] ?? Infinity;
     const isNew = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs;
     const menuOf = (each: MenuOptions): readonly Fault[] =>

@@ -33,7 +33,10 @@ function runOf(reconcile: Reconcile, faults: readonly Fault[], seed = 7): Promis
   return runSchedule(subject, { seed, story: changed, faults }, options);
 }
 
-/** The change is seen only when the world has been at rest for a while, and what comes of it takes a node away. */
+/**
+ * The change is seen only when the world has been at rest for a while, and what comes of it takes a node
+ * away.
+ */
 const seenLate: Fault = { kind: "C5", at: { by: "pages", event: "pages", nth: 2 }, forMs: 20_000 };
 const nodeLost: Fault = {
   kind: "E9",

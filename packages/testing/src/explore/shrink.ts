@@ -31,8 +31,9 @@ export async function shrink(report: RunReport, options: ShrinkOptions): Promise
   };
   const sentence = sentenceOf(report, options.oracle);
   /**
-   * A shorter story is the same failure only if it is well without the faults; its own end is what it is compared to. Where no fault
-   * is needed, the same must be said of it: a story whose first step is missing fails too, but for another reason.
+   * A shorter story is the same failure only if it is well without the faults; its own end is what it is
+   * compared to. Where no fault is needed, the same must be said of it: a story whose first step is missing
+   * fails too, but for another reason.
    */
   const triedStory = async (steps: readonly StoryStep[]): Promise<boolean> => {
     const schedule = { ...best.schedule, story: { ...best.schedule.story, steps } };

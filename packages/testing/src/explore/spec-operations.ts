@@ -1,4 +1,7 @@
-/** What a user may do to a spec, from its schema: every field changed, removed, at its bounds, and given what it must not be. */
+/**
+ * What a user may do to a spec, from its schema: every field changed, removed, at its bounds, and given what
+ * it must not be.
+ */
 import type { KubeObject } from "@setpoint/apimachinery";
 import { seededRandom } from "@setpoint/host/simulated";
 import type { StructuralSchema } from "@setpoint/schema";

@@ -15,9 +15,9 @@ const ofTheServer = new Set([
 ]);
 
 /**
- * A first step that makes these objects, as a recording or `kubectl get -o json` shows them: owners before what they own, with the new
- * UIDs of the owners in place of the old ones, and each with its status. What the world's own controllers make by themselves
- * (service accounts, the Service `kubernetes`) may be among them.
+ * A first step that makes these objects, as a recording or `kubectl get -o json` shows them: owners before
+ * what they own, with the new UIDs of the owners in place of the old ones, and each with its status. What the
+ * world's own controllers make by themselves (service accounts, the Service `kubernetes`) may be among them.
  */
 export function worldFrom(objects: readonly KubeObject[]): StoryStep {
   return happens(`${objects.length} recorded objects are made`, async (world) => {

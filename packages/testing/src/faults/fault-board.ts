@@ -135,7 +135,10 @@ export class FaultBoard {
     return this.#plannedAt(site)?.filter(isObservationFault) ?? nothing;
   }
 
-  /** The resourceVersion that a server has which is `back` events of the resource behind, or as many as there were. */
+  /**
+   * The resourceVersion that a server has which is `back` events of the resource behind, or as many as there
+   * were.
+   */
   versionBefore(by: string, resource: string, back: number): string | undefined {
     const seen = this.events.filter(({ site }) => site.by === by && site.event === resource);
     return (seen.at(-1 - back) ?? seen[0])?.resourceVersion;

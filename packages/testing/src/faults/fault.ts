@@ -80,7 +80,10 @@ export type ObservationFault =
   | { readonly kind: "C4"; readonly at: EventSite; readonly forMs: number }
   /** The watch delivers no event of the resource for this long: a list then shows only the result. */
   | { readonly kind: "C5"; readonly at: EventSite; readonly forMs: number }
-  /** The watch breaks before this event; `compacted` makes the resumption fail with 410, so that a list follows. */
+  /**
+   * The watch breaks before this event; `compacted` makes the resumption fail with 410, so that a list
+   * follows.
+   */
   | { readonly kind: "C6"; readonly at: EventSite; readonly compacted: boolean }
   /** The watch delivers nothing from this event on, not even bookmarks, and breaks after this long. */
   | { readonly kind: "C7"; readonly at: EventSite; readonly forMs: number }

@@ -151,7 +151,8 @@ export class Views {
         return "hold";
       case "C3":
         view.heldUntilMs = now + fault.forMs;
-        // Consistent reads wait until a server has caught up; those that take any version may ask the slowest of all for longer.
+        // Consistent reads wait until a server has caught up; those that take any version may ask the slowest
+        // of all for longer.
         view.oldUntilMs = view.heldUntilMs + fault.forMs;
         view.oldVersion = this.#options.board.versionBefore(this.#options.name, resource, fault.back);
         crash();

@@ -37,7 +37,8 @@ export function specEdit(child: KubeObject, managers: ReadonlySet<string>, rank:
       if (!notEdited.has(String(each.path[0]))) found.set(JSON.stringify(each.path), each);
   }
   const sorted = [...found.keys()].sort();
-  // One further in each round: the rank has chosen the child, too, and both numbers may have a divisor in common.
+  // One further in each round: the rank has chosen the child, too, and both numbers may have a divisor in
+  // common.
   const round = Math.floor(rank / sorted.length);
   const chosen = found.get(sorted[(rank + round) % sorted.length] ?? "");
   // An object of the cluster is one of JSON.

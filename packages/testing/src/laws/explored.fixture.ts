@@ -1,4 +1,7 @@
-/** A small module that is explored: an operator that is right, or wrong when the environment says so. Only tests import this. */
+/**
+ * A small module that is explored: an operator that is right, or wrong when the environment says so. Only
+ * tests import this.
+ */
 import { ConfigMap } from "@setpoint/api";
 import { controller, defineKind, defineOperator } from "setpoint";
 import { z } from "zod";

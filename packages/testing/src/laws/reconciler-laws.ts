@@ -48,7 +48,10 @@ export type TestFunction = (name: string, options: { readonly timeout: number },
 /** The time for shrinking and for reference runs, after the exploration. */
 const restMs = 60_000;
 
-/** Declares a test of all laws, with a time limit that fits `seconds`: `testLaws(test, "candies keep the laws", candies, { worlds })`. */
+/**
+ * Declares a test of all laws, with a time limit that fits `seconds`:
+ * `testLaws(test, "candies keep the laws", candies, { worlds })`.
+ */
 export function testLaws(test: TestFunction, name: string, subject: Subject, options: LawOptions): void {
   const timeout = (options.seconds ?? secondsDefault) * 1_000 + restMs;
   test(name, { timeout }, async () => {

@@ -1,4 +1,6 @@
-/** The operator that projects bindings into workloads: servicebinding.io's half, and `spec.workload` of ours. */
+/**
+ * The operator that projects bindings into workloads: servicebinding.io's half, and `spec.workload` of ours.
+ */
 import { createKind, isNotFound, type KubeObject } from "@setpoint/apimachinery";
 import { Secret } from "setpoint/kinds";
 import {

@@ -1,10 +1,34 @@
 /** The half of the engine that the operator calls. */
-import type { EngineControl } from "@setpoint/data-service";
+import type { EngineControl, Rights, UserAdministration, UserCredentials } from "@setpoint/data-service";
 import { KeyValueStore } from "./key-value-store.ts";
 import { preparedClaim, serverImage, serverPort, serverUser } from "./resources.ts";
 
-/** The engine "key-value". */
-export const keyValueEngine: EngineControl<KeyValueStore> = {
+/** What a server can do about its users. */
+export interface KeyValueUsers {
+  set(store: string, login: UserCredentials, rights: Rights): Promise<void>;
+  /** Throws when the server refuses the login. */
+  login(store: string, login: UserCredentials): Promise<void>;
+  drop(store: string, user: string): Promise<void>;
+}
+
+/** The engine "key-value"; with `users`, it has bindings. */
+export function keyValueEngine(users?: KeyValueUsers): EngineControl<KeyValueStore> {
+  return users === undefined ? engine : { ...engine, users: administration(users) };
+}
+
+function administration(users: KeyValueUsers): UserAdministration<KeyValueStore> {
+  return {
+    ensureUser: ({ metadata: { name } }, login, rights) => users.set(name, login, rights),
+    proveLogin: ({ metadata: { name } }, login) => users.login(name, login),
+    // Keys have no owners, so there is nothing to inherit.
+    dropUser: ({ metadata: { name } }, user) => users.drop(name, user),
+    async connection({ metadata: { name, namespace } }) {
+      return { host: `${name}.${namespace}.svc`, port: String(serverPort) };
+    },
+  };
+}
+
+const engine: EngineControl<KeyValueStore> = {
   name: "key-value",
   kind: KeyValueStore,
   state({ spec, status }) {

@@ -1,14 +1,15 @@
 import { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "@setpoint/data-service";
 import { defineOperator, type Operator } from "setpoint";
 import { keyValueStores } from "./key-value-controller.ts";
-import { keyValueEngine } from "./key-value-engine.ts";
+import { keyValueEngine, type KeyValueUsers } from "./key-value-engine.ts";
 
-/** The operator for KeyValueStore; `image` is its own, which transfer pods run. */
-export function keyValueOperator(image: string | undefined): Operator {
+/** The operator for KeyValueStore; `image` is its own, which transfer pods run. With `users`, it has bindings. */
+export function keyValueOperator(image: string | undefined, users?: KeyValueUsers): Operator {
+  const engine = keyValueEngine(users);
   return defineOperator({
     name: "key-value",
-    controllers: [keyValueStores, ...dataServiceControllers(keyValueEngine, { image })],
+    controllers: [keyValueStores, ...dataServiceControllers(engine, { image })],
     writes: dataServiceWrites,
-    permissions: dataServicePermissions(keyValueEngine),
+    permissions: dataServicePermissions(engine),
   });
 }

@@ -5,6 +5,8 @@ interface Data {
   readonly version: string;
   readonly revision: number;
   readonly keys: Readonly<Record<string, string>>;
+  /** Passwords by user; they are in backups like all data. */
+  readonly users?: Readonly<Record<string, string>>;
 }
 
 const file = "keys";
@@ -26,8 +28,19 @@ export class KeyValueModel implements ProgramModel {
 
   put(store: string, key: string, value: string): void {
     const volume = this.#volume(`${store}-0`);
-    const { revision, keys, version } = dataOf(volume);
-    write(volume, { version, revision: revision + 1, keys: { ...keys, [key]: value } });
+    const { revision, keys, ...rest } = dataOf(volume);
+    write(volume, { ...rest, revision: revision + 1, keys: { ...keys, [key]: value } });
+  }
+
+  users(store: string): Readonly<Record<string, string>> {
+    return dataOf(this.#volume(`${store}-0`)).users ?? {};
+  }
+
+  setUser(store: string, user: string, password: string | undefined): void {
+    const volume = this.#volume(`${store}-0`);
+    const { [user]: _before, ...others } = this.users(store);
+    const users = password === undefined ? others : { ...others, [user]: password };
+    write(volume, { ...dataOf(volume), users });
   }
 
   keys(store: string): Readonly<Record<string, string>> {

@@ -1,7 +1,15 @@
 /** The operator on stage in the simulated world. Only tests import this. */
 import { Backup, BackupStore } from "@setpoint/data-service";
 import { PersistentVolumeClaim } from "setpoint/kinds";
-import { type Setting, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
+import {
+  type OperatorProcess,
+  type Setting,
+  simulate,
+  simulatedOperatorImage,
+  TransferModel,
+  type World,
+} from "setpoint/testing";
+import type { KeyValueUsers } from "../key-value-engine.ts";
 import { keyValueOperator } from "../key-value-operator.ts";
 import { KeyValueStore } from "../key-value-store.ts";
 import { KeyValueModel } from "./key-value-model.ts";
@@ -20,7 +28,26 @@ export interface KeyValueSetting extends Setting {
 export function keyValueSetting(image: string | undefined = simulatedOperatorImage): KeyValueSetting {
   const server = new KeyValueModel();
   const transfers = new TransferModel({ "key-value": (source) => server.snapshot(source) });
-  return { server, transfers, models: [server, transfers], operators: [keyValueOperator(image)] };
+  return {
+    server,
+    transfers,
+    models: [server, transfers],
+    operators: [(process) => keyValueOperator(image, simulatedUsers(server, process))],
+  };
+}
+
+/** Calls go out through the operator's process, so that faults strike them. */
+function simulatedUsers(server: KeyValueModel, process: OperatorProcess): KeyValueUsers {
+  return {
+    set: (store, { user, password }) =>
+      process.call(`users set ${user}`, "write", async () => server.setUser(store, user, password)),
+    login: (store, { user, password }) =>
+      process.call(`users prove ${user}`, "look", async () => {
+        if (server.users(store)[user] !== password) throw new Error(`the server refuses user ${user}`);
+      }),
+    drop: (store, user) =>
+      process.call(`users drop ${user}`, "write", async () => server.setUser(store, user, undefined)),
+  };
 }
 
 /** A world with a KeyValueStore that serves, and a BackupStore. */

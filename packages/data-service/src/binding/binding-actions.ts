@@ -71,6 +71,12 @@ export function bindingActions<Instance extends KubeObject>({
       const login = publishedCredentials(seen);
       if (login !== undefined) await publish(login, context, seen);
     },
+    async dropRestored({ users: dropped, heir }, context, seen) {
+      const instance = instanceOf<Instance>(seen);
+      const access = instanceAccess(context, instance.metadata.namespace);
+      for (const user of dropped) await users.dropUser(instance, user, heir, access);
+      await context.status(statusWith(seen, { restored: seen.instance?.state.restored }));
+    },
     async dropLogin({ user, heir }, context, seen) {
       const instance = instanceOf<Instance>(seen);
       await users.dropUser(instance, user, heir, instanceAccess(context, instance.metadata.namespace));

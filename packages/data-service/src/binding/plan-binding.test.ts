@@ -63,6 +63,14 @@ const overlapping = {
   more: { remainingMs: { "sb-u-1": 1 } },
 };
 
+const restoredState = { serving: true, engineVersion: "1", restored: "r1" };
+const restored = {
+  logins: [login(2, "Active")],
+  secret: holding(2),
+  keeper: holding(2),
+  more: { instance: { object: stored(Shelf({ name: "books", spec: {} }), "books"), state: restoredState } },
+};
+
 const table: readonly (readonly [string, Situation, string])[] = [
   ["nothing is there", {}, "prepareLogin sb-u-1"],
   ["a password is kept", { logins: [login(1, "Pending")], keeper: holding(1) }, "issueLogin sb-u-1"],
@@ -85,6 +93,7 @@ const table: readonly (readonly [string, Situation, string])[] = [
     { ...overlapping, more: { remainingMs: { "sb-u-1": 0 }, proven: false, refused: "no" } },
     "restoreLogin sb-u-2",
   ],
+  ["the instance was restored to a time before the rotation", restored, "dropRestored"],
   ["the instance does not serve", { ...active, serving: false }, 'wait: Shelf "books" does not serve'],
   ["there is no instance", { more: { instance: undefined } }, 'wait: Shelf "books" does not exist'],
 ];

@@ -23,6 +23,8 @@ export interface BindingActions {
   /** Brings the Secret up to how the instance is reached now. */
   readonly publishConnection: { readonly keys: readonly string[] };
   readonly dropLogin: { readonly user: string; readonly heir: string };
+  /** Drops users of earlier logins that a restore has brought back. */
+  readonly dropRestored: { readonly users: readonly string[]; readonly heir: string };
 }
 
 export type BindingStep = Step<BindingActions>;
@@ -35,7 +37,7 @@ const waitMs = minutes(1);
 const loginsMax = 4;
 
 export function planBinding(seen: SeenBinding, nowMs: number): BindingStep {
-  return planWait(seen) ?? planPublished(seen) ?? planRetired(seen) ?? planRotation(seen, nowMs);
+  return planWait(seen) ?? planPublished(seen) ?? planRestored(seen) ?? planRetired(seen) ?? planRotation(seen, nowMs);
 }
 
 function act<Name extends keyof BindingActions>(action: Name, args: BindingActions[Name], reason: string): BindingStep {
@@ -81,7 +83,29 @@ function issue(seen: SeenBinding, why: string): BindingStep {
 
 function newLogin({ binding: { metadata, status } }: SeenBinding): NewLogin {
   const generation = (status?.generation ?? 0) + 1;
-  return { user: `sb-${metadata.uid}-${generation}`, generation };
+  return { user: userOf(metadata.uid, generation), generation };
+}
+
+/** How many earlier logins a backup may still contain; older ones are dropped by hand. */
+const restoredMax = 20;
+
+/** Data from the past contain users that were dropped since, with passwords that somebody may have. */
+function planRestored({ binding, instance, logins, ...secrets }: SeenBinding): BindingStep | undefined {
+  const { metadata, status } = binding;
+  const published = publishedLogin({ ...secrets, logins });
+  const restored = instance?.state.restored;
+  if (restored === status?.restored || published?.state !== "Active") return undefined;
+  const last = published.generation;
+  const earlier = Array.from({ length: Math.min(restoredMax, last - 1) }, (_, back) =>
+    userOf(metadata.uid, last - 1 - back),
+  );
+  const users = earlier.filter((user) => !logins.some((login) => login.user === user));
+  const reason = `the instance has the data of restore ${restored ?? "none"}: users of earlier logins are dropped again`;
+  return act("dropRestored", { users, heir: published.user }, reason);
+}
+
+function userOf(uid: string, generation: number): string {
+  return `sb-${uid}-${generation}`;
 }
 
 function planRetired(seen: SeenBinding): BindingStep | undefined {

@@ -64,6 +64,10 @@ const status = z.object({
   generation: z.int().optional().describe("The number of the newest login."),
   logins: z.array(login).optional().describe("Every user that may be in the instance, written before it is created."),
   rotationRequest: z.string().optional().describe("The rotation request that was last carried out."),
+  restored: z
+    .string()
+    .optional()
+    .describe("The restore of the instance after which users that had been dropped were dropped again."),
   nextRotation: z.string().optional(),
   conditions: conditions().optional(),
 });

@@ -89,7 +89,7 @@ function newLogin({ binding: { metadata, status } }: SeenBinding): NewLogin {
 /** How many earlier logins a backup may still contain; older ones are dropped by hand. */
 const restoredMax = 20;
 
-/** Data from the past contain users that were dropped since, with passwords that somebody may have. */
+/** Data from the past contain users that were dropped since, and their passwords may have leaked. */
 function planRestored({ binding, instance, logins, ...secrets }: SeenBinding): BindingStep | undefined {
   const { metadata, status } = binding;
   const published = publishedLogin({ ...secrets, logins });

@@ -32,7 +32,7 @@ async function runSchedule(seed: number, controllers: "all" | "observed"): Promi
     operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
   });
   const startMs = world.host.clock.monotonic();
-  await world.apply(EtcdCluster({ name: "orders", spec: { size: 3, version: "3.5.16" } }));
+  await world.apply(EtcdCluster({ name: "orders", spec: { size: 3, version: "3.5.16", tls: { mode: "Disabled" } } }));
   await world.settled();
   world.kill(etcd.leader("orders") ?? "");
   await world.settled();

@@ -4,7 +4,7 @@
  */
 import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
-import { Backup, BackupPlan, BackupStore, Restore, RestoreDrill } from "@setpoint/data-service";
+import { Backup, BackupPlan, BackupStore, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-service";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "@setpoint/testing";
 import { type KubeObject, type Operator, minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
@@ -26,10 +26,14 @@ const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kin
 
 /**
  * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present objects, and
- * `get`, to see whose an object is that a creation finds there. A definition is only ever read by `get`.
+ * `get`, to see whose an object is that a creation finds there. Definitions and Secrets are only ever read by `get`.
  */
 function isForOtherServers({ verb, role, rule }: Right): boolean {
-  if (role !== "rules" || etcd.rules[rule]?.resources?.includes("customresourcedefinitions")) return false;
+  if (
+    role !== "rules" ||
+    etcd.rules[rule]?.resources?.some((each) => ["customresourcedefinitions", "secrets"].includes(each))
+  )
+    return false;
   return verb === "get" || verb === "list";
 }
 
@@ -62,6 +66,10 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   for (let time = 0; time < 2; time++) await editVolume(world);
   await world.patch(EtcdCluster, "orders", { spec: { version: "3.5.16" } });
   await world.settled({ within: minutes(5) });
+  await world.patch(EtcdCluster, "orders", {
+    metadata: { annotations: { "etcd.setpoint.dev/rotate-certificates": "now" } },
+  });
+  await world.settled();
   const { status } = await world.get(EtcdCluster, "orders");
   expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
   await backUpAndRestore(world, model);
@@ -127,7 +135,9 @@ async function liveWithout(right: Right | undefined): Promise<Outcome> {
   await using world = await simulate({
     seed: 5,
     models: [model, transfers],
-    operators: [(process) => etcdOperator(simulatedGateway(model, process), {}, simulatedOperatorImage)],
+    operators: [
+      (process) => etcdOperator(simulatedGateway(model, process), {}, simulatedOperatorImage, simulatedIssuer),
+    ],
     leaderElection: true,
   });
   await world.run(seconds(5));

@@ -11,7 +11,7 @@ import { sleep } from "@setpoint/host";
 import { systemHost } from "@setpoint/host/system";
 import { expect, onTestFinished, test } from "vitest";
 import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
-import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
+import { etcdClient, type EtcdEndpoint } from "../examples/etcd/tour/etcd-client.ts";
 import { LedgerWriter } from "../examples/etcd/tour/ledger-writer.ts";
 import { StartProcess } from "./restart/start-process.ts";
 import { mountsWith, processesWith } from "./processes.ts";
@@ -97,7 +97,7 @@ test("^C leaves no process, no mount and no socket, and the next start finds clu
 });
 
 /** Whether a write is acknowledged; each try has a connection of its own. */
-async function isWritten(endpoint: string): Promise<boolean> {
+async function isWritten(endpoint: EtcdEndpoint): Promise<boolean> {
   const etcd = etcdClient(endpoint, 5_000);
   try {
     await etcd.put("greeting", "still here");
@@ -156,7 +156,7 @@ test("after a kill of the main process that nobody starts again, members go on f
   const directory = temporaryFolder();
   const first = started(directory);
   await first.untilReady();
-  let endpoint: string;
+  let endpoint: EtcdEndpoint;
   {
     await using connection = connectTo(directory);
     endpoint = await connection.cluster.clientEndpoint();

@@ -157,7 +157,7 @@ test("a backup of etcd to a claim is taken, verified, fetched for etcd's own too
   );
   const data = { "2026": key.toString("base64"), unused: Buffer.from(canaries[2] ?? "").toString("base64") };
   await client.create(Secret, Secret({ name: secretName, namespace, data }));
-  await playground.tell("source", { size: 3, version: "3.5.16" }, async (cluster) => {
+  await playground.tell("source", { size: 3, version: "3.5.16", tls: { mode: "Disabled" } }, async (cluster) => {
     const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
     for (let index = 0; index < 64; index++) await etcd.put(`kept-${index}`, "x".repeat(16_384));
     etcd.close();

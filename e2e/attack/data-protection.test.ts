@@ -34,6 +34,7 @@ const gateway: EtcdGateway = {
   promote: away,
   remove: away,
   moveLeader: away,
+  withCredentials: () => gateway,
 };
 const operator = etcdOperator(gateway);
 
@@ -63,7 +64,10 @@ async function claimsIn(namespace: string): Promise<readonly Stored<PersistentVo
 async function create(namespace: string, deletionPolicy: "Delete" | "Retain"): Promise<void> {
   await client.create(Namespace, Namespace({ name: namespace })).catch(() => {});
   const volumeClaimTemplate = { resources: { requests: { storage: "1Gi" } } };
-  const spec = { size: 3, version: "3.5.16", deletionPolicy, volumeClaimTemplate } as const;
+  const spec = {
+    ...({ size: 3, version: "3.5.16", tls: { mode: "Disabled" } } as const),
+    ...{ deletionPolicy, volumeClaimTemplate },
+  } as const;
   const wanted = EtcdCluster({ name: "orders", namespace, spec });
   await vi.waitFor(() => client.create(EtcdCluster, wanted), waitMs);
   await vi.waitFor(async () => expect(await claimsIn(namespace)).toHaveLength(3), waitMs);

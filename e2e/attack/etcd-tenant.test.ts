@@ -17,6 +17,7 @@ const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 /** No member ever answers: there are no nodes. */
 const gateway: EtcdGateway = {
   ...{ members: away, status: away, position: away, addLearner: away },
+  withCredentials: () => gateway,
   ...{ promote: away, remove: away, moveLeader: away },
   ...{ compact: away, defragment: away, disarm: away },
 };
@@ -57,7 +58,9 @@ afterAll(async () => {
 
 /** What the tenant gets for a spec: its pods, and what the operator says of it. */
 async function ask(name: string, spec: object): Promise<{ readonly pods: readonly Pod[]; readonly accepted: string }> {
-  const wanted = { ...EtcdCluster({ name, namespace, spec: { size: 1, version: "3.5.16" } }) };
+  const wanted = {
+    ...EtcdCluster({ name, namespace, spec: { size: 1, version: "3.5.16", tls: { mode: "Disabled" } } }),
+  };
   const object = { ...wanted, spec: { ...wanted.spec, ...spec } } as EtcdCluster;
   await vi.waitFor(() => tenant.create(EtcdCluster, object), waitMs);
   const accepted = await vi.waitFor(async () => {
@@ -103,7 +106,9 @@ test.each([
   [{ pod: { serviceAccountName: "etcd-operator" } }, "serviceAccountName"],
   [{ pod: { hostNetwork: true, volumes: [] } }, "hostNetwork"],
 ])("the server does not take %j", async (spec, field) => {
-  const wanted = { ...EtcdCluster({ name: "refused", namespace, spec: { size: 1, version: "3.5.16" } }) };
+  const wanted = {
+    ...EtcdCluster({ name: "refused", namespace, spec: { size: 1, version: "3.5.16", tls: { mode: "Disabled" } } }),
+  };
   const object = { ...wanted, spec: { ...wanted.spec, ...spec } } as unknown as EtcdCluster;
   const created = tenant.create(EtcdCluster, object, { fieldValidation: "Strict" });
   await expect(created).rejects.toThrow(field);

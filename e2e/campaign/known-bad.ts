@@ -20,7 +20,7 @@ export async function checkKnownBad({ cluster, network }: Arena): Promise<void> 
   const others = pods.filter((pod) => pod !== follower).map(({ status }) => status?.podIP ?? "");
   await using parts = new AsyncDisposableStack();
   const client = parts.adopt(etcdClient(await cluster.clientEndpoint(), 1_000), (each) => each.close());
-  const stale = parts.adopt(etcdClient(cluster.endpointOf(address), 10_000), (each) => each.close());
+  const stale = parts.adopt(etcdClient(await cluster.endpointOf(address), 10_000), (each) => each.close());
   const history: Operation[] = [];
   await writeAtLast(client, "old", history);
   // From the other members alone: this machine still reaches it.

@@ -14,6 +14,7 @@ import { seededRandom } from "@setpoint/host/simulated";
 import { type NetworkNamespace, readHolder } from "@setpoint/process-node";
 import { applyFile } from "../../examples/etcd/install.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
+import { urlOf } from "../../examples/etcd/tour/etcd-client.ts";
 import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
 import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
 import { asked, wholeNumber } from "../../tools/flags/asked.ts";
@@ -54,7 +55,7 @@ const isDone = (): boolean => results.count("operator") >= wanted;
 /** One cluster from its creation, through an upgrade, to its deletion, struck all the time. */
 async function live(client: Client, network: NetworkNamespace, name: string, pick: Arena["pick"]): Promise<void> {
   const cluster = new ClusterUnderTour(client, name, namespace, operator);
-  const spec = { size: 3, version: "3.4.23", ...volumes } as const;
+  const spec = { size: 3, version: "3.4.23", tls: { mode: "Disabled" }, ...volumes } as const;
   await client.create(EtcdCluster, EtcdCluster({ name, namespace, spec }));
   await cluster.until(`the start of ${name}`, () => cluster.isSettled(3), wholeMsMax);
   const arena = { cluster, network, pick };
@@ -93,7 +94,7 @@ async function underClients(
 ): Promise<void> {
   const endpoint = await cluster.clientEndpoint();
   await using writer = new LedgerWriter(endpoint, `${prefix}ledger/`);
-  await using registers = new RegisterClients(async () => registerClient(endpoint), `${prefix}register/`);
+  await using registers = new RegisterClients(async () => registerClient(urlOf(endpoint)), `${prefix}register/`);
   await work(writer);
   const { acknowledged, lost } = await writer.finish();
   const { operations, violations } = await registers.finish();

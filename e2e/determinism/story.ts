@@ -41,7 +41,10 @@ export async function tellStory(seed: number): Promise<string> {
   });
   try {
     await world.apply(
-      EtcdCluster({ name: "orders", spec: { size: sizes[dice.int(sizes.length)] ?? 1, version: "3.5.16" } }),
+      EtcdCluster({
+        name: "orders",
+        spec: { size: sizes[dice.int(sizes.length)] ?? 1, version: "3.5.16", tls: { mode: "Disabled" } },
+      }),
     );
     for (let count = dice.int(movesMax + 1); count > 0; count--) {
       await world.run(dice.int(5_000));

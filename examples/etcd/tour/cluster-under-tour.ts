@@ -1,11 +1,11 @@
 /** What the tour sees of the cluster: Kubernetes by its API, etcd by its own. */
 import { sleep } from "@setpoint/host";
-import { Deployment, PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import { Deployment, PersistentVolumeClaim, Pod, Secret, Service } from "setpoint/kinds";
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import { systemClock } from "@setpoint/host/system";
 import { EtcdCluster } from "@setpoint/etcd-operator";
-import { etcdClient, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
+import { etcdClient, type EtcdEndpoint, urlOf, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
 
 export type MemberStatus = NonNullable<EtcdCluster["status"]>["members"][number];
 
@@ -59,14 +59,22 @@ export class ClusterUnderTour {
     return leader;
   }
 
-  async clientEndpoint(): Promise<string> {
+  async clientEndpoint(): Promise<EtcdEndpoint> {
     const service = await this.client.get(Service, { name: `${this.name}-client`, namespace: this.namespace });
-    return `http://${reachable(service.spec?.clusterIP)}:2379`;
+    return this.endpointOf(service.spec?.clusterIP ?? "");
   }
 
-  /** Where this machine reaches the pod with this address. */
-  endpointOf(podIp: string): string {
-    return `http://${reachable(podIp)}:2379`;
+  /** How this machine reaches the Service or pod with this address: with the client Secret when the cluster has TLS. */
+  async endpointOf(address: string): Promise<EtcdEndpoint> {
+    const { status } = await this.get();
+    if (status?.tls === undefined) return `http://${reachable(address)}:2379`;
+    const secret = await this.client.get(Secret, { name: status.tls.clientSecret, namespace: this.namespace });
+    const file = (name: string): string => Buffer.from(secret.data?.[name] ?? "", "base64").toString();
+    return {
+      url: `https://${reachable(address)}:2379`,
+      serverName: `${this.name}-client.${this.namespace}.svc`,
+      ...{ ca: file("ca.crt"), certificate: file("tls.crt"), key: file("tls.key") },
+    };
   }
 
   async pods(): Promise<readonly Pod[]> {
@@ -75,15 +83,16 @@ export class ClusterUnderTour {
 
   async leftovers(): Promise<readonly string[]> {
     const options = { namespace: this.namespace, labelSelector: this.selector };
-    const kinds = [Pod, Service, PersistentVolumeClaim] as const;
+    const kinds = [Pod, Service, PersistentVolumeClaim, Secret] as const;
     const lists = await Promise.all(kinds.map((kind) => this.client.listAll<KubeObject>(kind, options)));
     return lists.flatMap(({ items }, i) => items.map((item) => `${kinds[i]?.kind} ${item.metadata.name}`));
   }
 
   /** A pod that is being stopped belongs to a member that has been removed or is about to leave. */
-  async memberEndpoints(): Promise<readonly string[]> {
+  async memberEndpoints(): Promise<readonly EtcdEndpoint[]> {
     const staying = (await this.pods()).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    return staying.flatMap((pod) => (pod.status?.podIP ? [this.endpointOf(pod.status.podIP)] : []));
+    const addresses = staying.flatMap(({ status }) => (status?.podIP ? [status.podIP] : []));
+    return Promise.all(addresses.map((address) => this.endpointOf(address)));
   }
 
   /** etcd's own list, from any member that answers. */
@@ -107,7 +116,7 @@ export class ClusterUnderTour {
     const revision = Math.min(...(await this.etcdStatuses()).map((status) => status.revision));
     const endpoints = await this.memberEndpoints();
     const hashes = await Promise.all(endpoints.map((endpoint) => this.#ask(endpoint, (etcd) => etcd.hash(revision))));
-    return hashes.map((hash, i) => hash ?? `no answer from ${endpoints[i]}`);
+    return hashes.map((hash, i) => hash ?? `no answer from ${urlOf(endpoints[i] ?? "")}`);
   }
 
   async scaleOperator(replicas: number): Promise<void> {
@@ -135,7 +144,7 @@ export class ClusterUnderTour {
   }
 
   async #ask<T>(
-    endpoint: string,
+    endpoint: EtcdEndpoint,
     question: (etcd: ReturnType<typeof etcdClient>) => Promise<T>,
   ): Promise<T | undefined> {
     const etcd = etcdClient(endpoint, 2_000);

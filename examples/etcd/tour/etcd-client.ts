@@ -1,6 +1,7 @@
 /** A client of etcd's JSON gateway, as a user's program would be one. */
 import { createHash } from "node:crypto";
-import { Agent, request } from "node:http";
+import { Agent as PlainAgent, request as requestPlain } from "node:http";
+import { Agent as SecureAgent, request as requestSecure } from "node:https";
 
 export interface EtcdClient {
   put(key: string, value: string): Promise<void>;
@@ -39,10 +40,27 @@ const everyKey = base64("\0");
 const prefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
-/** `endpoint` is `http://ADDRESS:2379`; every call must be answered within `timeoutMs`. */
-export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-  const call = (path: string, body: unknown): Promise<Json> => post(agent, `${endpoint}${path}`, body, timeoutMs);
+/** A cluster with TLS: an address with `https`, the name in its certificate, and the files of its client Secret. */
+export interface SecureEndpoint {
+  readonly url: string;
+  readonly serverName: string;
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** `http://ADDRESS:2379`, or an endpoint with TLS. */
+export type EtcdEndpoint = string | SecureEndpoint;
+
+export function urlOf(endpoint: EtcdEndpoint): string {
+  return typeof endpoint === "string" ? endpoint : endpoint.url;
+}
+
+/** Every call must be answered within `timeoutMs`. */
+export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClient {
+  const agent = agentFor(endpoint);
+  const url = urlOf(endpoint);
+  const call = (path: string, body: unknown): Promise<Json> => post(agent, `${url}${path}`, body, timeoutMs);
   const read = async (range: Json): Promise<string | undefined> => {
     const { kvs } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };
     return kvs?.[0] === undefined ? undefined : plain(kvs[0]["value"]);
@@ -87,7 +105,14 @@ export function etcdClient(endpoint: string, timeoutMs = 1_500): EtcdClient {
   };
 }
 
-function post(agent: Agent, url: string, body: unknown, timeoutMs: number): Promise<Json> {
+function agentFor(endpoint: EtcdEndpoint): PlainAgent {
+  const options = { keepAlive: true, maxSockets: 4 };
+  if (typeof endpoint === "string") return new PlainAgent(options);
+  const { serverName, ca, certificate, key } = endpoint;
+  return new SecureAgent({ ...options, servername: serverName, ca, cert: certificate, key });
+}
+
+function post(agent: PlainAgent, url: string, body: unknown, timeoutMs: number): Promise<Json> {
   return new Promise((resolve, reject) => {
     const options = {
       method: "POST",
@@ -95,7 +120,7 @@ function post(agent: Agent, url: string, body: unknown, timeoutMs: number): Prom
       signal: AbortSignal.timeout(timeoutMs),
       headers: { "content-type": "application/json" },
     };
-    const sent = request(url, options, (response) => {
+    const sent = (agent instanceof SecureAgent ? requestSecure : requestPlain)(url, options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);

@@ -1,7 +1,7 @@
 /** Writes one key after the other and keeps a ledger of what was acknowledged, to prove afterwards that nothing was lost. */
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
-import { etcdClient } from "./etcd-client.ts";
+import { etcdClient, type EtcdEndpoint } from "./etcd-client.ts";
 
 /** Between two writes; slow enough to leave the machine to etcd. */
 const pauseMs = 10;
@@ -14,7 +14,7 @@ export interface LedgerReport {
 }
 
 export class LedgerWriter implements AsyncDisposable {
-  readonly #endpoint: string;
+  readonly #endpoint: EtcdEndpoint;
   readonly #prefix: string;
   readonly #acknowledged: string[] = [];
   readonly #stopping = new AbortController();
@@ -25,7 +25,7 @@ export class LedgerWriter implements AsyncDisposable {
   #gapSinceMarkMs = 0;
 
   /** `endpoint` is the client Service's address: the writer knows nothing of members. Keys begin with `prefix`. */
-  constructor(endpoint: string, prefix = "ledger/") {
+  constructor(endpoint: EtcdEndpoint, prefix = "ledger/") {
     this.#endpoint = endpoint;
     this.#prefix = prefix;
     this.#loop = this.#run();

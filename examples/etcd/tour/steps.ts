@@ -5,7 +5,7 @@ import { isNotFound } from "@setpoint/apimachinery";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { TourError } from "./cluster-under-tour.ts";
-import { etcdClient } from "./etcd-client.ts";
+import { etcdClient, urlOf } from "./etcd-client.ts";
 import type { LedgerWriter } from "./ledger-writer.ts";
 import { memberProcess } from "./member-process.ts";
 
@@ -70,7 +70,7 @@ export const writeAndRead: TourStep = {
     } finally {
       etcd.close();
     }
-    return `through ${endpoint}`;
+    return `through ${urlOf(endpoint)}`;
   },
 };
 

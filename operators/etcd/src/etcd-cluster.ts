@@ -1,7 +1,7 @@
 /** The kind EtcdCluster: what a user asks for, and what the operator reports. */
 import { maintenanceWindows } from "@setpoint/data-service";
 import { age, defineKind, field, rule, type ObjectOf } from "setpoint";
-import { quantity } from "setpoint/kinds";
+import { duration, quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import { defragmentationStatus, maintenanceSpec } from "./maintenance.ts";
@@ -41,6 +41,26 @@ const pod = z
 
 /** The server bounds what a rule about versions may cost by this. */
 const versionLengthMax = 20;
+
+const tls = z
+  .object({
+    mode: z
+      .enum(["Enabled", "Disabled"])
+      .optional()
+      .describe(
+        "Whether peers and clients use TLS with certificates on both sides. New clusters do unless this says no.",
+      ),
+    authoritySecret: z
+      .string()
+      .max(253)
+      .optional()
+      .describe("A Secret with tls.crt and tls.key of an authority that signs all certificates, and maybe ca.crt."),
+    certificateLifetime: duration().optional().describe("How long a certificate is valid; 2160h when absent."),
+    authorityLifetime: duration()
+      .optional()
+      .describe("How long the operator's own authority signs; 8760h when absent."),
+  })
+  .describe("Certificates of members and clients. Whether a cluster has TLS is decided at its first start.");
 
 const spec = z.object({
   size: z
@@ -83,6 +103,7 @@ const spec = z.object({
   quorumRecovery: quorumRecoverySpec,
   maintenance: maintenanceSpec,
   pod: pod.optional(),
+  tls: tls.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
     description: `Options of etcd that tune a member, as name and value, without the leading dashes: ${allowedOptions.join(", ")}.`,
     rules: [
@@ -130,6 +151,14 @@ const status = z.object({
   leader: z.string().optional(),
   currentVersion: z.string().max(versionLengthMax).optional().describe("The lowest version that a member runs."),
   targetVersion: z.string().optional().describe("The version that members are brought to."),
+  tls: z
+    .object({
+      certificatesEnd: z.string().optional().describe("When the first certificate ends; it is renewed long before."),
+      authorityEnds: z.string().optional(),
+      clientSecret: z.string().describe("The Secret with ca.crt, tls.crt and tls.key for clients."),
+    })
+    .optional()
+    .describe("Present when the cluster uses TLS."),
   serviceName: z.string().describe("The Service that clients connect to."),
   selector: z.string(),
   members: z.array(member),
@@ -220,6 +249,11 @@ export const EtcdCluster = defineKind({
       `has(self.spec.volumeClaimTemplate) == has(oldSelf.spec.volumeClaimTemplate) && (!has(self.spec.volumeClaimTemplate) || (${sameVolumes}))`,
       "members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
       { fieldPath: ".spec.volumeClaimTemplate" },
+    ),
+    rule(
+      "!has(self.status) || !has(self.status.initialMembers) || !has(self.spec.tls) || !has(self.spec.tls.mode) || (has(oldSelf.spec.tls) && has(oldSelf.spec.tls.mode) && oldSelf.spec.tls.mode == self.spec.tls.mode) || (self.spec.tls.mode == 'Enabled') == has(self.status.tls)",
+      "a running cluster cannot change between plain and TLS: members of both kinds cannot talk to each other; restore a backup into a new cluster",
+      { fieldPath: ".spec.tls" },
     ),
     rule(
       `${keepsVersion} || ${part(wanted, 1)} > ${part(running, 1)} || (${part(wanted, 1)} == ${part(running, 1)} && ${part(wanted, 2)} >= ${part(running, 2)})`,

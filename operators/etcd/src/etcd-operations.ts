@@ -3,14 +3,15 @@ import type { EngineOperations, OperationReport, OperationRequest } from "@setpo
 import { Pod } from "setpoint/kinds";
 import { type ReconcileContext, seconds, type Stored } from "setpoint";
 import { EtcdCluster } from "./etcd-cluster.ts";
-import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
+import type { EtcdConnections } from "./controller/connections.ts";
 import { memberEndpoint } from "./resources/member-pod.ts";
+import { withTlsMode } from "./resources/tls.ts";
 
 /** The status of the cluster follows etcd within ten seconds. */
 const lookAgainMs = seconds(2);
 
 /** What the operator can do with an EtcdCluster on request. */
-export function etcdOperations(gateway: EtcdGateway): EngineOperations<EtcdCluster> {
+export function etcdOperations(connections: EtcdConnections): EngineOperations<EtcdCluster> {
   return {
     name: "etcd",
     kind: EtcdCluster,
@@ -18,7 +19,7 @@ export function etcdOperations(gateway: EtcdGateway): EngineOperations<EtcdClust
     disruptive: ["Hibernate", "Switchover"],
     windows: ({ spec }) => spec.maintenanceWindows ?? [],
     advance(cluster, request, context) {
-      if (request.type === "Switchover") return switchOver(cluster, request, context, gateway);
+      if (request.type === "Switchover") return switchOver(cluster, request, context, connections);
       return request.type === "Hibernate" ? hibernate(cluster, context) : wake(cluster, context);
     },
   };
@@ -53,11 +54,13 @@ async function hibernated(
 
 /** A leader can only hand over to a voter that is healthy; etcd refuses all others. */
 async function switchOver(
-  { metadata: { namespace = "" }, status }: Stored<EtcdCluster>,
+  cluster: Stored<EtcdCluster>,
   { member }: OperationRequest,
-  { client, signal }: ReconcileContext,
-  gateway: EtcdGateway,
+  context: ReconcileContext,
+  connections: EtcdConnections,
 ): Promise<OperationReport> {
+  const { metadata, status } = cluster;
+  const { namespace = "" } = metadata;
   const heir = status?.members.find(({ name }) => name === member);
   if (heir?.id === undefined || heir.role === "Learner") {
     const names = status?.members.map(({ name }) => name).join(", ") ?? "";
@@ -67,8 +70,9 @@ async function switchOver(
   const { leader } = status ?? {};
   if (leader === undefined || !heir.healthy)
     return { state: "running", message: `Waiting until ${heir.name} is healthy`, recheckMs: lookAgainMs };
-  const pod = await client.get(Pod, { name: leader, namespace });
+  const pod = await context.client.get(Pod, { name: leader, namespace });
   const endpoint = memberEndpoint(pod);
-  if (endpoint !== undefined) await gateway.moveLeader(endpoint, heir.id, signal);
+  const gateway = await connections.connect(withTlsMode(cluster, []), context);
+  if (endpoint !== undefined) await gateway.moveLeader(endpoint, heir.id, context.signal);
   return { state: "running", message: `${leader} hands over to ${heir.name}`, recheckMs: lookAgainMs };
 }

@@ -1,10 +1,19 @@
-import { dataServiceControllers, dataServiceWrites, operationRules, operations } from "@setpoint/data-service";
+import {
+  type CertificateIssuer,
+  CertificateKeeper,
+  dataServiceControllers,
+  dataServiceWrites,
+  operationRules,
+  operations,
+  x509Issuer,
+} from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { controller, defineOperator, type KindRef, type Operator } from "setpoint";
 import type { PolicyRule, WriteVerb } from "setpoint/install";
 import { type AcceptanceOptions, acceptanceDefaults } from "./accepted-spec.ts";
 import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
+import { EtcdConnections } from "./controller/connections.ts";
 import { observe } from "./controller/observe.ts";
 import { plan } from "./controller/plan.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
@@ -30,12 +39,26 @@ const restoreRules: readonly PolicyRule[] = [
 ];
 
 /**
- * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
- * operator's own, which transfers of backups run.
+ * Secrets by name only: the operator cannot list them, so that it knows those of its clusters and no others. The garbage
+ * collector deletes them with their cluster.
  */
-export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOptions> = {}, image?: string): Operator {
+const certificateRules: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
+];
+
+/**
+ * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
+ * operator's own, which transfers of backups run; `issuer` makes certificates.
+ */
+export function etcdOperator(
+  gateway: EtcdGateway,
+  accepts: Partial<AcceptanceOptions> = {},
+  image?: string,
+  issuer: CertificateIssuer = x509Issuer,
+): Operator {
+  const connections = new EtcdConnections(gateway, new CertificateKeeper(issuer));
   const senses = {
-    gateway,
+    connections,
     silence: new SilenceWatch(),
     revisions: new Map<string, number>(),
     accepts: { ...acceptanceDefaults, ...accepts },
@@ -45,14 +68,14 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     releaseData: releaseVolumes,
     observe: (cluster, context) => observe(cluster, context, senses),
     plan,
-    actions: etcdActions(gateway),
+    actions: etcdActions(connections),
     status: etcdStatus,
     conditions: etcdConditions,
     objectMetrics: etcdMetrics,
   });
   const controllers = [
     etcdClusters,
-    operations(etcdOperations(gateway)),
+    operations(etcdOperations(connections)),
     ...dataServiceControllers(etcdEngine, { image }),
   ];
   return defineOperator({
@@ -60,6 +83,6 @@ export function etcdOperator(gateway: EtcdGateway, accepts: Partial<AcceptanceOp
     controllers,
     writes,
     policies: [retainedVolumes],
-    permissions: [...operationRules, ...restoreRules],
+    permissions: [...operationRules, ...restoreRules, ...certificateRules],
   });
 }

@@ -1,5 +1,5 @@
 /** Backups and restores of etcd clusters in the simulated world. */
-import { Backup, BackupStore, Restore } from "@setpoint/data-service";
+import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
@@ -28,7 +28,9 @@ async function setUp(seed: number): Promise<Stage> {
   const world = await simulate({
     seed,
     models: [etcd, transfers],
-    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage)],
+    operators: [
+      (process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage, simulatedIssuer),
+    ],
   });
   await world.apply(
     PersistentVolumeClaim({

@@ -6,6 +6,8 @@ import { etcdSetting } from "./testing/etcd-setting.ts";
 
 const atCreation = "for members that start from then on; the README says so";
 const whenLoose = "it counts when its time has come, or when etcd's file has free pages";
+const atStart = "whether a cluster has TLS is decided at its first start; a running one refuses another mode";
+const atRenewal = "for certificates that are issued from then on";
 const whenLost = "it counts when a majority is lost";
 const whenChanged = "it counts when another field changes";
 const preference = {
@@ -42,6 +44,9 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.maintenance.defragmentation.schedule": whenLoose,
       "spec.maintenance.defragmentation.whenFreePercent": whenLoose,
       "spec.maintenance.defragmentation.minDbSizeMiB": whenLoose,
+      "spec.tls.mode": atStart,
+      "spec.tls.certificateLifetime": atRenewal,
+      "spec.tls.authorityLifetime": atRenewal,
       "spec.quorumRecovery.policy": whenLost,
       "spec.quorumRecovery.fencingSeconds": whenLost,
       "spec.maintenanceWindows": whenChanged,

@@ -1,5 +1,6 @@
 /** The names of members, their volumes and addresses. */
 import { randomSuffix, type ReconcileContext } from "setpoint";
+import type { EtcdCluster } from "./etcd-cluster.ts";
 
 export const peerPort = 2380;
 export const clientPort = 2379;
@@ -18,6 +19,12 @@ export const labels = {
   deletionPolicy: "etcd.setpoint.dev/deletion-policy",
   /** An annotation of a member's pod: the settings of the spec that it was made with. */
   template: "etcd.setpoint.dev/template",
+  /** An annotation of a pod: the authorities that its process has trusted since its start. */
+  trusts: "etcd.setpoint.dev/trusts",
+  /** An annotation of a volume: its member has URLs with https. */
+  tls: "etcd.setpoint.dev/tls",
+  /** An annotation that a user sets on an EtcdCluster: a new text asks for a new authority. */
+  rotate: "etcd.setpoint.dev/rotate-certificates",
   /** On a volume whose member a recovery of the quorum has given up; the value names the recovery. */
   fenced: "etcd.setpoint.dev/fenced",
 } as const;
@@ -41,12 +48,21 @@ export function memberHost(member: string, cluster: string, namespace: string): 
   return `${member}.${cluster}.${namespace}.svc`;
 }
 
-export function peerUrl(member: string, cluster: string, namespace: string): string {
-  return `http://${memberHost(member, cluster, namespace)}:${peerPort}`;
+export function peerUrl(member: string, cluster: EtcdCluster): string {
+  return `${schemeOf(cluster)}://${hostIn(cluster, member)}:${peerPort}`;
 }
 
-export function clientUrl(member: string, cluster: string, namespace: string): string {
-  return `http://${memberHost(member, cluster, namespace)}:${clientPort}`;
+export function clientUrl(member: string, cluster: EtcdCluster): string {
+  return `${schemeOf(cluster)}://${hostIn(cluster, member)}:${clientPort}`;
+}
+
+function hostIn({ metadata: { name = "", namespace = "" } }: EtcdCluster, member: string): string {
+  return memberHost(member, name, namespace);
+}
+
+/** By the mode that an observation has put into the spec. */
+export function schemeOf({ spec }: EtcdCluster): "http" | "https" {
+  return spec.tls?.mode === "Enabled" ? "https" : "http";
 }
 
 /** The member that a peer URL belongs to; a member that was added but has not started has no name in etcd's list. */

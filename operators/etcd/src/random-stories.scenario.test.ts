@@ -69,7 +69,12 @@ function plantFaults({ world, dice, log }: Story): void {
 async function tell(story: Story): Promise<void> {
   const { world, etcd, dice, log } = story;
   const storage = { resources: { requests: { storage: "1Gi" } } };
-  await world.apply(EtcdCluster({ name: "orders", spec: { version: "3.4.23", volumeClaimTemplate: storage } }));
+  await world.apply(
+    EtcdCluster({
+      name: "orders",
+      spec: { version: "3.4.23", tls: { mode: "Disabled" }, volumeClaimTemplate: storage },
+    }),
+  );
   plantFaults(story);
   const writer = new EtcdWriter({ model: etcd, host: world.host, cluster: "orders" });
   for (let count = dice.int(movesMax); count >= 0; count--) {

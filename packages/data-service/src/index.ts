@@ -33,6 +33,7 @@ export type { CertificateTimes, DueCertificates, WantedCertificates, WantedLeaf 
 export { certificateTimes } from "./tls/certificate-plan.ts";
 export type { CertificatePlace } from "./tls/certificate-secrets.ts";
 export { textOf } from "./tls/certificate-secrets.ts";
+export type { LeafState } from "./tls/certificate-state.ts";
 export { simulatedIssuer } from "./tls/simulated-issuer.ts";
 export { x509Issuer } from "./tls/x509-issuer.ts";
 

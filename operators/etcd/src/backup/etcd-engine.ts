@@ -11,6 +11,7 @@ import { EtcdCluster } from "../etcd-cluster.ts";
 import { clientUrl, labels, peerUrl } from "../member-names.ts";
 import { memberImage } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
+import { withTlsMode } from "../resources/tls.ts";
 import { preparedFor, seedName } from "./restore-names.ts";
 
 /** The user of members, who must own the data. */
@@ -24,11 +25,13 @@ export const etcdEngine: EngineControl<EtcdCluster> = {
   kind: EtcdCluster,
   state,
   // Followers first: a snapshot costs the member that gives it.
-  source: ({ metadata, status }) => {
-    const { name, namespace = "" } = metadata;
+  source: (cluster) => {
+    const { status } = cluster;
+    const mode = withTlsMode(cluster, []);
     const members = (status?.members ?? []).filter(({ healthy, role }) => healthy && role !== "Learner");
     const sorted = members.toSorted((a, b) => Number(a.role === "Leader") - Number(b.role === "Leader"));
-    return { request: { endpoints: sorted.map((member) => clientUrl(member.name, name, namespace)) } };
+    const request = { endpoints: sorted.map((member) => clientUrl(member.name, mode)) };
+    return status?.tls === undefined ? { request } : { request, secretName: status.tls.clientSecret };
   },
   refusal: ({ spec }) =>
     spec.volumeClaimTemplate === undefined
@@ -57,13 +60,14 @@ function state({ spec, status }: Stored<EtcdCluster>): InstanceState {
  * before can never join it. The others join as learners.
  */
 function dataFolder(
-  cluster: Stored<EtcdCluster>,
+  stored: Stored<EtcdCluster>,
   restoreId: string,
   { snapshotFile, claimFolder }: DataFolderPaths,
 ): DataFolder {
-  const { name, namespace = "", uid } = cluster.metadata;
-  const seed = seedName(cluster, restoreId);
-  const url = peerUrl(seed, name, namespace);
+  const cluster = withTlsMode(stored, []);
+  const { name, uid } = stored.metadata;
+  const seed = seedName(stored, restoreId);
+  const url = peerUrl(seed, cluster);
   const version = cluster.status?.currentVersion ?? cluster.spec.version;
   const tool = compareVersions(version, utilitySince) >= 0 ? "etcdutl" : "etcdctl";
   const claim = memberVolume(cluster, seed);

@@ -12,6 +12,7 @@ import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resourc
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
+import type { EtcdConnections } from "./connections.ts";
 import type { Actions } from "./etcd-step.ts";
 import { restoreActions } from "./restore-actions.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -24,9 +25,10 @@ type ActionFunctions = {
   ) => Promise<Result | void>;
 };
 
-export function etcdActions(gateway: EtcdGateway): ActionFunctions {
+export function etcdActions(connections: EtcdConnections): ActionFunctions {
   return {
     ...restoreActions,
+    maintainCertificates: (_, context, seen) => connections.maintain(seen, context),
 
     applyServices: (_, context, seen) => applyServices(context, seen),
 
@@ -84,9 +86,10 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async addLearner(_, context, seen) {
-      const { name = "", namespace = "" } = seen.cluster.metadata;
+      const { name = "" } = seen.cluster.metadata;
       const member = newMemberName(name, context.random);
-      const added = gateway.addLearner(endpointForChanges(seen), peerUrl(member, name, namespace), context.signal);
+      const gateway = await connections.connect(seen.cluster, context);
+      const added = gateway.addLearner(endpointForChanges(seen), peerUrl(member, seen.cluster), context.signal);
       const start = { member, initialCluster: joinList(seen, member), state: "existing" } as const;
       return unlessNotYet(
         added.then(() => startMember(start, context, seen)),
@@ -95,11 +98,13 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async promote({ id }, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
       return unlessNotYet(gateway.promote(endpointForChanges(seen), id, context.signal), context);
     },
 
     async removeMember({ member, id }, context, seen) {
       const { pod } = find(seen, member);
+      const gateway = await connections.connect(seen.cluster, context);
       const removed = gateway.remove(endpointForChanges(seen, member), id, context.signal);
       return unlessNotYet(
         removed.then(() => deletePod(pod, context)),
@@ -109,7 +114,9 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
 
     async moveLeader({ from, id }, context, seen) {
       const endpoint = endpointOf(find(seen, from));
-      if (endpoint !== undefined) return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
+      if (endpoint === undefined) return;
+      const gateway = await connections.connect(seen.cluster, context);
+      return unlessNotYet(gateway.moveLeader(endpoint, id, context.signal), context);
     },
 
     async fenceMember({ member, token }, context, seen) {
@@ -124,7 +131,8 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       const running = await runningOf(seen.fenced, seen, context);
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
-      await context.create(forced(memberPod(seen.cluster, options)));
+      const { trusts } = seen.certificates ?? {};
+      await context.create(forced(memberPod(seen.cluster, { ...options, trusts })));
     },
 
     async applyBudget(_, { apply, get, patch }, { cluster }) {
@@ -137,6 +145,7 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async restartMember({ member }, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
       const risk = await riskBeside(seen, member, gateway, context);
       if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
       await deletePod(find(seen, member).pod, context);
@@ -148,11 +157,13 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async compact({ revision }, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
       await gateway.compact(endpointForChanges(seen), revision, context.signal);
     },
 
     // A member answers nobody while it is defragmented.
     async defragment({ member }, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
       const risk = await riskBeside(seen, member, gateway, context);
       if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
       const endpoint = endpointOf(find(seen, member));
@@ -160,12 +171,14 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
     },
 
     async disarm(_, context, seen) {
+      const gateway = await connections.connect(seen.cluster, context);
       await gateway.disarm(endpointForChanges(seen), context.signal);
     },
 
     async upgradeMember({ member, version }, context, seen) {
       const pod = find(seen, member).pod;
       if (pod === undefined) return;
+      const gateway = await connections.connect(seen.cluster, context);
       const risk = await riskBeside(seen, member, gateway, context);
       if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
       const image = memberImage(seen.cluster, version);
@@ -174,8 +187,11 @@ export function etcdActions(gateway: EtcdGateway): ActionFunctions {
       const containers = pod.spec?.containers.map((container) =>
         container.name === "etcd" ? { ...container, image } : container,
       );
+      // The new process reads the bundle of authorities again.
+      const trusts = seen.certificates?.trusts;
+      const metadata = trusts === undefined ? {} : { metadata: { annotations: { [labels.trusts]: trusts.join(",") } } };
       // A busy server may execute it later, when another member is down.
-      await context.patch(pod, { spec: { containers } }, { unchanged: true, once: true });
+      await context.patch(pod, { ...metadata, spec: { containers } }, { unchanged: true, once: true });
     },
   };
 }
@@ -198,13 +214,15 @@ async function applyServices(
 async function startMember(
   { member, initialCluster, state }: Actions["startMember"],
   { create }: ReconcileContext,
-  { cluster, targetVersion, members }: Seen,
+  { cluster, targetVersion, members, certificates }: Seen,
 ): Promise<void> {
   const volume = memberVolume(cluster, member);
   const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
   if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
-  await create(memberPod(cluster, { member, version: targetVersion, initialCluster, state }));
+  await create(
+    memberPod(cluster, { member, version: targetVersion, initialCluster, state, trusts: certificates?.trusts }),
+  );
 }
 
 /** Deletes the observed pod only, and only if it has not changed. */

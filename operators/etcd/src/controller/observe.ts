@@ -18,15 +18,17 @@ import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { isFencedVolume } from "../resources/fencing.ts";
 import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
+import { withTlsMode } from "../resources/tls.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { observeRestore, withRestoredStatus } from "./restore-view.ts";
+import type { EtcdConnections } from "./connections.ts";
 import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** What an observation uses beyond the API server. */
 export interface ObservationPorts {
-  readonly gateway: EtcdGateway;
+  readonly connections: EtcdConnections;
   readonly silence: SilenceWatch;
   /** The latest revision of each cluster that this process has seen, by its UID. */
   readonly revisions: Map<string, number>;
@@ -36,17 +38,21 @@ export interface ObservationPorts {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { gateway, silence, revisions, accepts }: ObservationPorts,
+  { connections, silence, revisions, accepts }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
   const restore = observeRestore(accepted, context);
-  const cluster = withRestoredStatus(accepted, restore);
+  // The mode comes first: a restore begins with an empty status.
+  const claims = volumesOf(accepted, context);
+  const cluster = withRestoredStatus(withTlsMode(accepted, claims), restore);
   const pods = byMember(context.owned(Pod), (name) => name);
-  const shown = byMember(volumesOf(cluster, context), memberOfVolume);
+  const { gateway, certificates } = await connections.observe(cluster, [...pods.values()], context);
+  const shown = byMember(claims, memberOfVolume);
   const unseen = unseenVolumes(shown, pods, cluster);
   const volumes = unseen.length === 0 ? shown : await withFresh(shown, unseen, cluster, context);
   const statuses = await askMembers(pods, gateway, context.signal);
+  if ([...pods].some(([name, pod]) => podState(pod) === "running" && !statuses.has(name))) connections.doubt(cluster);
   const list = await askQuorum(pods, statuses, gateway, context.signal);
   const listed = byName(list?.members ?? []);
   const positions = await askPositions(list === undefined && isRecordedFounded(cluster), pods, statuses, {
@@ -84,12 +90,15 @@ export async function observe(
     fenced,
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
-    outdated: members.filter(({ pod }) => isOutdated(cluster, pod)).map(({ name }) => name),
+    outdated: members
+      .filter(({ name, pod }) => isOutdated(cluster, pod) || certificates?.due.blockedBy?.includes(name))
+      .map(({ name }) => name),
     small: members.filter((member) => isSmall(cluster, member)).map(({ name }) => name),
     needsBudget: needsBudget(cluster, context),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
+    certificates,
   };
 }
 

@@ -42,6 +42,8 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     );
   const founded = isFounded(seen);
   if (!founded && seen.refusals.length > 0) return wait(refusalText(seen.refusals), recheckMs);
+  const certificates = planCertificates(seen, founded);
+  if (certificates !== undefined) return certificates;
   // The very first step creates them together with the founders.
   if (seen.servicesToApply.length > 0 && (founded || seen.members.length > 0))
     return act("applyServices", {}, `Services ${seen.servicesToApply.join(" and ")} differ from the desired state`);
@@ -81,8 +83,16 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
 }
 
 /** Nothing to do. The status reports a refused version for as long as the spec has it. */
-function atRest(seen: Seen): EtcdStep {
-  return seen.versionRefusal === undefined ? rest(recheckMs) : wait(seen.versionRefusal, recheckMs);
+function atRest({ versionRefusal, certificates }: Seen): EtcdStep {
+  const refusal = versionRefusal ?? certificates?.problem ?? certificates?.due.blocked;
+  return refusal === undefined ? rest(recheckMs) : wait(refusal, recheckMs);
+}
+
+/** Certificates are needed before the first pod, and are renewed whatever else is going on. */
+function planCertificates({ certificates }: Seen, founded: boolean): EtcdStep | undefined {
+  if (certificates?.due.step !== undefined) return act("maintainCertificates", {}, certificates.due.why);
+  if (certificates?.problem === undefined || founded) return undefined;
+  return wait(certificates.problem, recheckMs);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** One snapshot of an etcd cluster: its spec, what Kubernetes shows, and what etcd itself reports. */
+import type { CertificateReport } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -63,6 +64,8 @@ export interface Seen {
   readonly closed?: string | undefined;
   /** Names of Services that are missing or differ from the desired ones. */
   readonly servicesToApply: readonly string[];
+  /** What is due for the certificates; undefined without TLS. */
+  readonly certificates?: CertificateReport | undefined;
   /** A Service of our name that another owner has. */
   readonly serviceTaken?: string | undefined;
 }

@@ -8,6 +8,7 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { isHibernated } from "./plan-hibernation.ts";
 import { changeSteps } from "./change-plan.ts";
+import { certificateSecret } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
@@ -36,6 +37,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     leader: seen.members.find(isLeader)?.name,
     currentVersion,
     targetVersion: seen.targetVersion,
+    ...tlsStatus(seen),
     serviceName: clientServiceName(cluster.metadata.name ?? ""),
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
@@ -74,6 +76,18 @@ function latestRevision(seen: Seen, step: EtcdStep, { now }: StepFacts): Status[
   const isNews = step.kind === "act" || !seen.quorum || before === undefined;
   if (revision === undefined || !isNews || revision === before?.revision) return before;
   return { revision, seen: now };
+}
+
+function tlsStatus({ cluster, certificates }: Seen): Pick<Status, "tls"> {
+  if (certificates === undefined) return {};
+  const { endsMs, authorityEndsMs } = certificates;
+  return {
+    tls: {
+      clientSecret: certificateSecret(cluster.metadata.name ?? "", "client"),
+      ...(endsMs === undefined ? {} : { certificatesEnd: new Date(endsMs).toISOString() }),
+      ...(authorityEndsMs === undefined ? {} : { authorityEnds: new Date(authorityEndsMs).toISOString() }),
+    },
+  };
 }
 
 /** Members by etcd's list; while nobody can say, those that we knew, and at the first start all. */

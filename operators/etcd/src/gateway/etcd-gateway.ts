@@ -20,6 +20,17 @@ export interface EtcdGateway {
   remove(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
   /** Asks the leader, whose endpoint this is, to hand over to another voter. */
   moveLeader(endpoint: string, targetId: string, signal: AbortSignal): Promise<void>;
+  /** The same, with these credentials for endpoints that begin with `https`. */
+  withCredentials(credentials: EtcdCredentials): EtcdGateway;
+}
+
+/** What a client needs to talk to a cluster with TLS. Nothing prints it or keeps it longer than one pass. */
+export interface EtcdCredentials {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+  /** A name that each member's certificate has; members are called by their addresses. */
+  readonly serverName: string;
 }
 
 /** The members that the cluster agreed on, as one member lists them. */

@@ -2,8 +2,10 @@
  * The gateway over HTTP. Values are base64 and 64-bit numbers are decimal strings; IDs become hexadecimal at
  * once.
  */
-import { request } from "node:http";
+import { request as requestPlain } from "node:http";
+import { request as requestSecure, type RequestOptions } from "node:https";
 import {
+  type EtcdCredentials,
   EtcdError,
   type EtcdGateway,
   type MemberList,
@@ -19,8 +21,10 @@ const longMs = 300_000;
 const answerBytesMax = 1 << 20;
 
 /** Talks to etcd over the JSON gateway of its client port. */
-export function httpGateway(): EtcdGateway {
+export function httpGateway(credentials?: EtcdCredentials): EtcdGateway {
+  const { call, read } = callsWith(credentials);
   return {
+    withCredentials: httpGateway,
     async members(endpoint, signal) {
       // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The list call's own
       // flag for that is unknown to 3.4.
@@ -119,26 +123,38 @@ function parsePosition(metrics: string): MemberPosition {
   return { raftIndex: Math.max(applied, value("etcd_server_proposals_committed_total") ?? 0), revision };
 }
 
-async function call(
-  endpoint: string,
-  path: string,
-  body: unknown,
-  signal: AbortSignal,
-  withinMs: number = deadlineMs,
-): Promise<Json> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
-  const { text, code } = await exchange(endpoint, path, body, deadline);
-  const answer = parseJson(text);
-  if (answer === undefined) throw new EtcdError(`${endpoint}${path} answered ${code} with no JSON`);
-  if (code === 200) return answer;
-  throw new EtcdError(String(answer["message"] ?? answer["error"] ?? text));
+interface Calls {
+  readonly call: (
+    endpoint: string,
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    withinMs?: number,
+  ) => Promise<Json>;
+  readonly read: (endpoint: string, path: string, signal: AbortSignal) => Promise<string>;
 }
 
-async function read(endpoint: string, path: string, signal: AbortSignal): Promise<string> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-  const { text, code } = await exchange(endpoint, path, undefined, deadline);
-  if (code !== 200) throw new EtcdError(`${endpoint}${path} answered ${code}`);
-  return text;
+function callsWith(credentials: EtcdCredentials | undefined): Calls {
+  const within = (signal: AbortSignal, ms: number): ExchangeOptions => ({
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]),
+    credentials,
+  });
+  return {
+    call: async (endpoint, path, body, signal, withinMs = deadlineMs) =>
+      parseAnswer(`${endpoint}${path}`, await exchange(endpoint, path, body, within(signal, withinMs))),
+    async read(endpoint, path, signal) {
+      const { text, code } = await exchange(endpoint, path, undefined, within(signal, deadlineMs));
+      if (code !== 200) throw new EtcdError(`${endpoint}${path} answered ${code}`);
+      return text;
+    },
+  };
+}
+
+function parseAnswer(url: string, { text, code }: Answer): Json {
+  const answer = parseJson(text);
+  if (answer === undefined) throw new EtcdError(`${url} answered ${code} with no JSON`);
+  if (code === 200) return answer;
+  throw new EtcdError(String(answer["message"] ?? answer["error"] ?? text));
 }
 
 function parseJson(text: string): Json | undefined {
@@ -154,12 +170,31 @@ interface Answer {
   readonly code: number | undefined;
 }
 
-function exchange(endpoint: string, path: string, body: unknown, signal: AbortSignal): Promise<Answer> {
+interface ExchangeOptions {
+  readonly signal: AbortSignal;
+  readonly credentials: EtcdCredentials | undefined;
+}
+
+function securityOf(credentials: EtcdCredentials | undefined): RequestOptions {
+  if (credentials === undefined) return {};
+  const { ca, certificate, key, serverName } = credentials;
+  return { ca, cert: certificate, key, servername: serverName };
+}
+
+function exchange(
+  endpoint: string,
+  path: string,
+  body: unknown,
+  { signal, credentials }: ExchangeOptions,
+): Promise<Answer> {
+  const isSecure = endpoint.startsWith("https:");
+  const request = isSecure ? requestSecure : requestPlain;
   const payload = body === undefined ? "" : JSON.stringify(body);
   const method = body === undefined ? "GET" : "POST";
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
-    const sent = request(`${endpoint}${path}`, { method, headers, signal }, (response) => {
+    const security = isSecure ? securityOf(credentials) : {};
+    const sent = request(`${endpoint}${path}`, { method, headers, signal, ...security }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

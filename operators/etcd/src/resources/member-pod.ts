@@ -1,7 +1,17 @@
 import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { clientPort, clientUrl, labels, metricsPort, peerPort, peerUrl, volumeName } from "../member-names.ts";
 import { templateHash } from "./member-template.ts";
+import {
+  clientPort,
+  clientUrl,
+  labels,
+  metricsPort,
+  peerPort,
+  peerUrl,
+  schemeOf,
+  volumeName,
+} from "../member-names.ts";
+import { speaksTls, tlsArguments, tlsMounts, tlsVariables, tlsVolumes } from "./tls.ts";
 
 const dataPath = "/var/lib/etcd";
 /** etcd hands over its leadership on SIGTERM, which may take seconds when it is the last one. */
@@ -32,6 +42,8 @@ export interface MemberPodOptions {
   /** Names of the members that etcd gets at its first start; ignored once it has data. */
   readonly initialCluster: readonly string[];
   readonly state: "new" | "existing";
+  /** The IDs of the authorities that the member trusts from its start. */
+  readonly trusts?: readonly string[] | undefined;
 }
 
 /**
@@ -41,11 +53,12 @@ export interface MemberPodOptions {
 export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod {
   const { name = "", namespace = "" } = cluster.metadata;
   const { pod } = cluster.spec;
+  const isSecure = schemeOf(cluster) === "https";
   return Pod({
     name: options.member,
     namespace,
     labels: memberLabels(cluster, options.member),
-    annotations: { ...pod?.annotations, [labels.template]: templateHash(cluster) },
+    annotations: annotationsOf(cluster, options),
     spec: {
       hostname: options.member,
       subdomain: name,
@@ -58,7 +71,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
       ...(pod?.nodeSelector === undefined ? {} : { nodeSelector: pod.nodeSelector }),
       ...(pod?.affinity === undefined ? {} : { affinity: pod.affinity }),
       ...(pod?.tolerations === undefined ? {} : { tolerations: pod.tolerations }),
-      volumes: [dataVolume(cluster, options.member)],
+      volumes: [dataVolume(cluster, options.member), ...(isSecure ? tlsVolumes(cluster) : [])],
       containers: [
         {
           name: "etcd",
@@ -69,7 +82,11 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
           env: [
             { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
             { name: "ETCDCTL_API", value: "3" },
-            { name: "ETCDCTL_ENDPOINTS", value: `http://$(POD_IP):${clientPort}` },
+            {
+              name: "ETCDCTL_ENDPOINTS",
+              value: isSecure ? clientUrl(options.member, cluster) : `http://$(POD_IP):${clientPort}`,
+            },
+            ...(isSecure ? tlsVariables() : []),
             ...(pod?.env ?? []),
           ],
           ports: [
@@ -78,10 +95,11 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
             { name: "metrics", containerPort: metricsPort },
           ],
           ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
-          volumeMounts: [{ name: "data", mountPath: dataPath }],
+          volumeMounts: [{ name: "data", mountPath: dataPath }, ...(isSecure ? tlsMounts() : [])],
           readinessProbe: {
-            // Without space for more writes a member still serves reads.
-            httpGet: { path: "/health?exclude=NOSPACE", port: clientPort },
+            // Without space for more writes a member still serves reads. Nodes have no certificate; the port of metrics
+            // answers the same question without.
+            httpGet: { path: "/health?exclude=NOSPACE", port: isSecure ? metricsPort : clientPort },
             periodSeconds: 1,
             timeoutSeconds: 2,
             failureThreshold: 3,
@@ -102,6 +120,11 @@ function spread(cluster: string): readonly object[] {
     whenUnsatisfiable: "ScheduleAnyway",
     labelSelector: { matchLabels: { [labels.cluster]: cluster } },
   }));
+}
+
+function annotationsOf(cluster: EtcdCluster, { trusts = [] }: MemberPodOptions): Readonly<Record<string, string>> {
+  const own = { ...cluster.spec.pod?.annotations, [labels.template]: templateHash(cluster) };
+  return trusts.length === 0 ? own : { ...own, [labels.trusts]: trusts.join(",") };
 }
 
 /** The user's labels, and those by which Services and people find the pod. */
@@ -126,19 +149,21 @@ const compactionDefaults: Readonly<Record<string, string>> = {
 const compacted: readonly string[] = Object.keys(compactionDefaults);
 
 function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonly string[] {
-  const { name = "", namespace = "", uid = "" } = cluster.metadata;
+  const { uid = "" } = cluster.metadata;
   const { member, initialCluster, state } = options;
+  const scheme = schemeOf(cluster);
   const own: Record<string, string> = {
     name: member,
     "data-dir": `${dataPath}/member-data`,
-    "listen-peer-urls": `http://$(POD_IP):${peerPort}`,
-    "listen-client-urls": `http://$(POD_IP):${clientPort}`,
+    "listen-peer-urls": `${scheme}://$(POD_IP):${peerPort}`,
+    "listen-client-urls": `${scheme}://$(POD_IP):${clientPort}`,
     "listen-metrics-urls": `http://$(POD_IP):${metricsPort}`,
-    "initial-advertise-peer-urls": peerUrl(member, name, namespace),
-    "advertise-client-urls": clientUrl(member, name, namespace),
-    "initial-cluster": initialCluster.map((each) => `${each}=${peerUrl(each, name, namespace)}`).join(","),
+    "initial-advertise-peer-urls": peerUrl(member, cluster),
+    "advertise-client-urls": clientUrl(member, cluster),
+    "initial-cluster": initialCluster.map((each) => `${each}=${peerUrl(each, cluster)}`).join(","),
     "initial-cluster-state": state,
     "initial-cluster-token": uid,
+    ...(scheme === "https" ? tlsArguments() : {}),
   };
   const { options: chosen = {} } = cluster.spec;
   const history = compacted.some((option) => chosen[option] !== undefined) ? {} : compactionDefaults;
@@ -154,5 +179,5 @@ export function metricsEndpoint(pod: Pod): string | undefined {
 /** Where the operator reaches a member: the pod's own address, which needs no DNS. */
 export function memberEndpoint(pod: Pod): string | undefined {
   const ip = pod.status?.podIP;
-  return ip === undefined || ip === "" ? undefined : `http://${ip}:${clientPort}`;
+  return ip === undefined || ip === "" ? undefined : `${speaksTls(pod) ? "https" : "http"}://${ip}:${clientPort}`;
 }

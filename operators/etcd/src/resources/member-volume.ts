@@ -1,6 +1,6 @@
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import { labels, volumeName } from "../member-names.ts";
+import { labels, schemeOf, volumeName } from "../member-names.ts";
 
 function marked({ spec }: EtcdCluster): Readonly<Record<string, string>> {
   return spec.deletionPolicy === "Retain" ? { [labels.deletionPolicy]: "Retain" } : {};
@@ -15,7 +15,7 @@ export function memberVolume(cluster: EtcdCluster, member: string): PersistentVo
     name: volumeName(member),
     namespace,
     labels: { [labels.cluster]: name, [labels.member]: member, ...marked(cluster) },
-    annotations: { [labels.clusterUid]: uid },
+    annotations: { [labels.clusterUid]: uid, ...(schemeOf(cluster) === "https" ? { [labels.tls]: "Enabled" } : {}) },
     spec: {
       accessModes: template.accessModes,
       resources: template.resources,

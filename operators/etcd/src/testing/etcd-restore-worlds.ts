@@ -1,5 +1,5 @@
 /** What is explored of backups and restores of etcd. Only tests import this. */
-import { Backup, BackupStore, Restore } from "@setpoint/data-service";
+import { Backup, BackupStore, Restore, simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim } from "setpoint/kinds";
 import {
   allOracles,
@@ -26,7 +26,9 @@ export function subject(): Setting {
   });
   return {
     models: [etcd, transfers],
-    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage)],
+    operators: [
+      (process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage, simulatedIssuer),
+    ],
   };
 }
 
@@ -38,7 +40,10 @@ const source = { instance, source: { backup: "first" } };
 const begin = [
   PersistentVolumeClaim({ name: "vault", spec: claim }),
   BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }),
-  EtcdCluster({ name: "orders", spec: { size: 1, version: "3.4.23", volumeClaimTemplate: claim } }),
+  EtcdCluster({
+    name: "orders",
+    spec: { size: 1, version: "3.4.23", tls: { mode: "Disabled" }, volumeClaimTemplate: claim },
+  }),
   Backup({ name: "first", spec: { instance, store: "vault" } }),
 ];
 

@@ -1,4 +1,5 @@
 /** What is explored of this operator. Only tests import this. */
+import { simulatedIssuer } from "@setpoint/data-service";
 import { EtcdModel, type Setting } from "setpoint/testing";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
@@ -6,5 +7,8 @@ import { simulatedGateway } from "./simulated-gateway.ts";
 /** The operator with a model of etcd, both new. */
 export function etcdSetting(): Setting {
   const etcd = new EtcdModel();
-  return { models: [etcd], operators: [(process) => etcdOperator(simulatedGateway(etcd, process))] };
+  return {
+    models: [etcd],
+    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, undefined, simulatedIssuer)],
+  };
 }

@@ -1,4 +1,5 @@
 /** The operator on stage in the simulated world, for the scenarios. Only tests import this. */
+import { simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { conditionOf, EtcdModel, EtcdWriter, simulate, type World } from "setpoint/testing";
 import { expect } from "vitest";
@@ -16,7 +17,7 @@ export async function setUp(seed: number): Promise<Stage> {
   const world = await simulate({
     seed,
     models: [etcd],
-    operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
+    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, undefined, simulatedIssuer)],
   });
   return { world, etcd };
 }
@@ -35,7 +36,7 @@ export function scenario(seed: number, story: (stage: Stage) => Promise<void>): 
 type Spec = Partial<EtcdCluster["spec"]>;
 
 export function cluster(name: string, spec: Spec = {}): EtcdCluster {
-  return EtcdCluster({ name, spec: { size: 3, version: "3.4.23", ...spec } });
+  return EtcdCluster({ name, spec: { size: 3, version: "3.4.23", tls: { mode: "Disabled" }, ...spec } });
 }
 
 export const claims = {

@@ -8,7 +8,9 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
     process.call(`etcd ${what}`, "look", () => send().catch(translated));
   const write = (what: string, send: () => Promise<void>): Promise<void> =>
     process.call(`etcd ${what}`, "write", () => send().catch(translated));
-  return {
+  const gateway: EtcdGateway = {
+    // The model has no handshakes; that certificates are right is the subject of other tests.
+    withCredentials: () => gateway,
     members: (endpoint) =>
       read("members", async () => {
         const { clusterId, members } = await model.memberList(endpoint);
@@ -32,6 +34,7 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
     remove: (endpoint, memberId) => write(`remove ${memberId}`, () => model.remove(endpoint, memberId)),
     moveLeader: (endpoint, targetId) => write(`move leader to ${targetId}`, () => model.moveLeader(endpoint, targetId)),
   };
+  return gateway;
 }
 
 function translated(error: unknown): never {

@@ -6,6 +6,8 @@ import {
   type CertificateStep,
   type DueCertificates,
   dueCertificates,
+  type Holder,
+  type SeenCertificates,
   type WantedCertificates,
 } from "./certificate-plan.ts";
 import {
@@ -32,6 +34,8 @@ import type { CertificateIssuer } from "./certificate-issuer.ts";
 export interface CertificateSubject {
   readonly place: CertificatePlace;
   readonly wanted: WantedCertificates;
+  /** Any text: when it changes, Secrets are read again. */
+  readonly revision?: string | undefined;
   readonly processes: readonly { readonly name: string; readonly trusts: readonly string[] }[];
 }
 
@@ -58,9 +62,26 @@ interface Reading {
 
 type Context = Pick<ReconcileContext, "client" | "clock" | "random" | "signal">;
 
+/** What is remembered of a reading: no key but that of the operator's own certificate. */
+interface Remembered {
+  /** What the reading was for. */
+  readonly subject: string;
+  readonly readMs: number;
+  readonly seen: Omit<SeenCertificates, "holders">;
+  readonly trusts: readonly string[];
+  readonly problem?: string | undefined;
+  readonly own?: LeafState | undefined;
+}
+
+/** At rest nothing is read: a Secret that a user has deleted comes back after this time, or with the next change. */
+const rememberMsMax = 7 * 86_400_000;
+/** Enough for all instances of an operator; a forgotten one is read again. */
+const rememberedMax = 1_000;
+
 /** Keeps the certificates of instances in Secrets that belong to them. */
 export class CertificateKeeper {
   readonly #issuer: CertificateIssuer;
+  readonly #remembered = new Map<string, Remembered>();
 
   constructor(issuer: CertificateIssuer) {
     this.#issuer = issuer;
@@ -72,42 +93,71 @@ export class CertificateKeeper {
     ownRole: string,
     context: Context,
   ): Promise<{ readonly report: CertificateReport; readonly own?: LeafState | undefined }> {
-    const reading = await this.#read(subject, context);
-    return { report: this.#report(subject, reading, context), own: reading.state.leaves.get(ownRole) };
+    const known = this.#recall(subject, context);
+    if (known !== undefined) {
+      const report = reportOf(known, subject, context);
+      if (report.due.step === undefined) return { report, own: known.own };
+    }
+    const read = await this.#remember(subject, ownRole, context);
+    return { report: reportOf(read, subject, context), own: read.own };
+  }
+
+  /** The next observation reads again: a member does not accept the certificate, or does not answer. */
+  forget({ owner }: CertificatePlace): void {
+    this.#remembered.delete(owner.uid);
+  }
+
+  #recall(subject: CertificateSubject, { clock }: Context): Remembered | undefined {
+    const known = this.#remembered.get(subject.place.owner.uid);
+    if (known === undefined || known.subject !== textOfSubject(subject)) return undefined;
+    return clock.monotonic() - known.readMs < rememberMsMax ? known : undefined;
+  }
+
+  async #remember(subject: CertificateSubject, ownRole: string, context: Context): Promise<Remembered> {
+    const { uid } = subject.place.owner;
+    const { state, problem } = await this.#read(subject, context);
+    const { authority } = state;
+    const read: Remembered = {
+      subject: textOfSubject(subject),
+      readMs: context.clock.monotonic(),
+      seen: seenCertificates(state, this.#issuer),
+      trusts: authority === undefined ? [] : bundleIds(bundleOf(authority), this.#issuer),
+      problem,
+      own: state.leaves.get(ownRole),
+    };
+    this.#remembered.delete(uid);
+    this.#remembered.set(uid, read);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > rememberedMax && oldest !== undefined) this.#remembered.delete(oldest);
+    return read;
+  }
+
+  /** The certificate of one role with its key; undefined while there is none. */
+  async leafOf(role: string, place: CertificatePlace, context: Context): Promise<LeafState | undefined> {
+    const secret = await readSecret(place.secretOf(role), place, context);
+    return secret === undefined || !isOurs(secret, place) ? undefined : parseLeaf(secret, this.#issuer);
   }
 
   /** Performs all that is due now, one Secret after another. Each change is safe when the next one never comes. */
   async maintain(subject: CertificateSubject, context: Context): Promise<void> {
-    let { state, ...reading } = await this.#read(subject, context);
+    this.forget(subject.place);
+    const { secrets, problem, ...reading } = await this.#read(subject, context);
+    if (problem !== undefined) return;
+    let { state } = reading;
     const ports: CertificatePorts = { clock: context.clock, random: context.random, issuer: this.#issuer };
     for (let count = 0; count < stepsMax; count++) {
-      const { due, problem } = this.#report(subject, { state, ...reading }, context);
-      if (due.step === undefined || problem !== undefined) return;
-      state = afterStep(state, due.step, subject.wanted, ports);
-      const wanted = secretAfter(due.step, state, subject.place);
+      const seen = seenCertificates(state, this.#issuer);
+      const holders = subject.processes.map((each) => holderOf(each, seen.authority?.standby?.id));
+      const { step } = dueCertificates({ ...seen, holders }, subject.wanted, context.clock.now());
+      if (step === undefined) return;
+      state = afterStep(state, step, subject.wanted, ports);
+      const wanted = secretAfter(step, state, subject.place);
       const name = wanted.metadata.name ?? "";
-      const written = await write(reading.secrets.get(name), wanted, context);
+      const written = await write(secrets.get(name), wanted, context);
       // Another process made it at the same time: its content counts.
       if (written === undefined) return;
-      reading.secrets.set(name, written);
+      secrets.set(name, written);
     }
-  }
-
-  #report(
-    { wanted, processes }: CertificateSubject,
-    { state, problem }: Reading,
-    { clock }: Context,
-  ): CertificateReport {
-    const seen = seenCertificates(state, processes, this.#issuer);
-    const due = dueCertificates(seen, wanted, clock.now());
-    const ends = seen.leaves.map(({ certificate }) => certificate.notAfterMs);
-    return {
-      due: problem === undefined ? due : { why: problem, atMs: Infinity },
-      problem,
-      trusts: state.authority === undefined ? [] : bundleIds(bundleOf(state.authority), this.#issuer),
-      endsMs: ends.length === 0 ? undefined : Math.min(...ends),
-      authorityEndsMs: seen.authority?.current.notAfterMs,
-    };
   }
 
   async #read({ place, wanted }: CertificateSubject, context: Context): Promise<Reading> {
@@ -134,19 +184,44 @@ export class CertificateKeeper {
   ): Pick<Reading, "state" | "problem"> {
     const { givenAuthority } = place;
     if (givenAuthority !== undefined) {
-      const authority = secret === undefined ? undefined : parseGivenAuthority(secret);
+      const authority = secret === undefined ? undefined : parseGivenAuthority(secret, this.#issuer);
       if (authority !== undefined) return { state: { authority, leaves } };
       return { state: { leaves }, problem: `Secret "${givenAuthority}" must have tls.crt and tls.key of an authority` };
     }
     if (secret === undefined) return { state: { leaves } };
     secrets.set(secret.metadata.name, secret);
     if (!isOurs(secret, place)) return { state: { leaves }, problem: takenBy(secret) };
-    const authority = parseAuthority(secret);
+    const authority = parseAuthority(secret, this.#issuer);
     if (authority !== undefined) return { state: { authority, leaves } };
     // A new one would not be trusted by processes that run.
     const problem = `Secret "${secret.metadata.name}" has lost its authority: restore its files, or delete it for a new authority`;
     return { state: { leaves }, problem };
   }
+}
+
+function reportOf(
+  { seen, trusts, problem }: Remembered,
+  { wanted, processes }: CertificateSubject,
+  { clock }: Context,
+): CertificateReport {
+  const holders = processes.map((each) => holderOf(each, seen.authority?.standby?.id));
+  const due = dueCertificates({ ...seen, holders }, wanted, clock.now());
+  const ends = seen.leaves.map(({ certificate }) => certificate.notAfterMs);
+  return {
+    due: problem === undefined ? due : { why: problem, atMs: Infinity },
+    problem,
+    trusts,
+    endsMs: ends.length === 0 ? undefined : Math.min(...ends),
+    authorityEndsMs: seen.authority?.current.notAfterMs,
+  };
+}
+
+function holderOf({ name, trusts }: CertificateSubject["processes"][number], standby: string | undefined): Holder {
+  return { name, trustsStandby: standby !== undefined && trusts.includes(standby) };
+}
+
+function textOfSubject({ place, ...rest }: CertificateSubject): string {
+  return JSON.stringify([place.givenAuthority, rest]);
 }
 
 function secretAfter(step: CertificateStep, { authority, leaves }: CertificateState, place: CertificatePlace): Secret {

@@ -43,8 +43,10 @@ class Instance {
   }
 
   due(rotation = "") {
-    const seen = seenCertificates(this.state, this.servers, this.issuer);
-    return dueCertificates(seen, { ...wanted, rotation }, this.nowMs);
+    const seen = seenCertificates(this.state, this.issuer);
+    const standby = seen.authority?.standby?.id ?? "";
+    const holders = this.servers.map(({ name, trusts }) => ({ name, trustsStandby: trusts.includes(standby) }));
+    return dueCertificates({ ...seen, holders }, { ...wanted, rotation }, this.nowMs);
   }
 
   /** One step, or the way to the next moment. */
@@ -174,7 +176,9 @@ test("an authority that a running server does not trust does not sign, and the r
   instance.nowMs += 2 * times.overlapMs;
   instance.restart("a");
   expect(instance.due("second")).toMatchObject({
-    blocked: "the next authority cannot sign yet: b, c started before it was trusted; restart them one by one",
+    blocked:
+      "the next authority cannot sign yet: b, c have to be restarted, because they started before it was trusted",
+    blockedBy: ["b", "c"],
   });
   expect(instance.due("second").step).toBeUndefined();
   instance.restart("b");
@@ -184,7 +188,7 @@ test("an authority that a running server does not trust does not sign, and the r
 
 test("another host gets a certificate for it, and a deleted Secret comes back", () => {
   const instance = started(1);
-  const seen = seenCertificates(instance.state, [], simulatedIssuer);
+  const seen = { ...seenCertificates(instance.state, simulatedIssuer), holders: [] };
   const more = leaves.map((leaf) => ({ ...leaf, hosts: [...leaf.hosts, "127.0.0.1"] }));
   expect(dueCertificates(seen, { ...wanted, leaves: more }, instance.nowMs).why).toBe(
     "the server certificate is not for 127.0.0.1",
@@ -202,7 +206,11 @@ test("an authority that a user gave signs, and is never replaced", () => {
   };
   for (const role of ["server", "client"]) state = afterStep(state, { kind: "issue", role }, wanted, ports);
   expect(state.leaves.get("server")?.bundle).toBe(current.certificate);
-  const due = dueCertificates(seenCertificates(state, [], simulatedIssuer), { ...wanted, rotation: "please" }, start);
+  const due = dueCertificates(
+    { ...seenCertificates(state, simulatedIssuer), holders: [] },
+    { ...wanted, rotation: "please" },
+    start,
+  );
   expect(due.step).toBeUndefined();
 });
 
@@ -211,5 +219,5 @@ test("what the plan sees contains no key", () => {
   expect(
     bundleOf(state.authority ?? { current: { certificate: "", key: "" }, currentSinceMs: 0, rotation: "" }),
   ).not.toContain("KEY");
-  expect(JSON.stringify(seenCertificates(state, [], simulatedIssuer))).not.toContain("key of");
+  expect(JSON.stringify(seenCertificates(state, simulatedIssuer))).not.toContain("key of");
 });

@@ -88,6 +88,8 @@ export interface DueCertificates {
   readonly atMs: number;
   /** Why the authority cannot be replaced although it should be. */
   readonly blocked?: string | undefined;
+  /** The processes that must be restarted first, one by one. */
+  readonly blockedBy?: readonly string[] | undefined;
 }
 
 /** The share of a life after which a certificate is replaced. */
@@ -104,7 +106,7 @@ export function dueCertificates(seen: SeenCertificates, wanted: WantedCertificat
   const ofAuthority = dueAuthority(authority, seen, wanted, nowMs);
   if (ofAuthority.step !== undefined) return ofAuthority;
   const next = [...leaves, ofAuthority].reduce((first, each) => (each.atMs < first.atMs ? each : first));
-  return { ...next, blocked: ofAuthority.blocked };
+  return { ...next, blocked: ofAuthority.blocked, blockedBy: ofAuthority.blockedBy };
 }
 
 function dueLeaf({ role, hosts }: WantedLeaf, { leaves }: SeenCertificates, nowMs: number): DueCertificates {
@@ -146,8 +148,8 @@ function dueAuthority(
     return { why: "the next authority signs when all clients have the bundle that trusts it", atMs: trustedMs };
   const before = holders.filter(({ trustsStandby }) => !trustsStandby).map(({ name }) => name);
   if (before.length > 0) {
-    const blocked = `the next authority cannot sign yet: ${before.join(", ")} started before it was trusted; restart them one by one`;
-    return { why: blocked, atMs: Infinity, blocked };
+    const blocked = `the next authority cannot sign yet: ${before.join(", ")} have to be restarted, because they started before it was trusted`;
+    return { why: blocked, atMs: Infinity, blocked, blockedBy: before };
   }
   return step({ kind: "rotateAuthority" }, nowMs, "the next authority is trusted by all, and signs from now on");
 }

@@ -38,18 +38,18 @@ function pairOf(secret: Secret, name: string): KeyPair | undefined {
 }
 
 /** Undefined when the Secret does not hold an authority of ours. */
-export function parseAuthority(secret: Secret): AuthorityState | undefined {
+export function parseAuthority(secret: Secret, issuer: CertificateIssuer): AuthorityState | undefined {
   const current = pairOf(secret, "tls");
   const { [annotations.since]: since = "", [annotations.rotation]: rotation = "" } = secret.metadata.annotations ?? {};
-  if (current === undefined || Number.isNaN(Date.parse(since))) return undefined;
+  if (current === undefined || Number.isNaN(Date.parse(since)) || !canRead(current, issuer)) return undefined;
   const [standby, previous] = [pairOf(secret, "next"), textOf(secret, "previous.crt")];
   return { current, currentSinceMs: Date.parse(since), standby, previous, rotation };
 }
 
 /** An authority that a user gave: nothing replaces it, and its bundle is the user's when there is one. */
-export function parseGivenAuthority(secret: Secret): AuthorityState | undefined {
+export function parseGivenAuthority(secret: Secret, issuer: CertificateIssuer): AuthorityState | undefined {
   const current = pairOf(secret, "tls");
-  if (current === undefined) return undefined;
+  if (current === undefined || !canRead(current, issuer)) return undefined;
   return { current, currentSinceMs: 0, rotation: "", bundle: textOf(secret, "ca.crt") ?? current.certificate };
 }
 

@@ -3,7 +3,6 @@ import { type CertificateIssuer, type IssuerPorts, type KeyPair, splitBundle } f
 import type {
   CertificateStep,
   CertificateTimes,
-  Holder,
   SeenAuthority,
   SeenCertificates,
   SeenLeaf,
@@ -46,21 +45,15 @@ export function bundleOf({ current, standby, previous = "", bundle }: AuthorityS
   return bundle ?? `${current.certificate}${standby?.certificate ?? ""}${previous}`;
 }
 
-/** What the plan may know of the state; `trusts` are the IDs of authorities that each running process read at its start. */
+/** What the plan may know of the state. */
 export function seenCertificates(
   { authority, leaves }: CertificateState,
-  processes: readonly { readonly name: string; readonly trusts: readonly string[] }[],
   issuer: CertificateIssuer,
-): SeenCertificates {
-  if (authority === undefined) return { leaves: [], holders: [] };
-  const seen = seenAuthority(authority, issuer);
+): Omit<SeenCertificates, "holders"> {
+  if (authority === undefined) return { leaves: [] };
   return {
-    authority: seen,
+    authority: seenAuthority(authority, issuer),
     leaves: [...leaves].map(([role, leaf]) => seenLeaf(role, leaf, authority, issuer)),
-    holders: processes.map(({ name, trusts }): Holder => ({
-      name,
-      trustsStandby: trusts.includes(seen.standby?.id ?? ""),
-    })),
   };
 }
 

@@ -78,11 +78,15 @@ describe("a spec that cannot be had is refused by kubectl apply, with the field'
       "spec.version: Invalid value: an upgrade may not jump over a minor version",
     ],
     [
-      "another size of the volumes",
-      orders.replace("64Mi", "65Mi"),
-      "spec.volumeClaimTemplate: Invalid value: volumeClaimTemplate is immutable",
+      "smaller volumes",
+      orders.replace("64Mi", "63Mi"),
+      "spec.volumeClaimTemplate: Invalid value: members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
     ],
-    ["no volumes any more", version, "spec.volumeClaimTemplate: Invalid value: volumeClaimTemplate is immutable"],
+    [
+      "no volumes any more",
+      version,
+      "spec.volumeClaimTemplate: Invalid value: members keep the volumes that they were made with: only the storage of volumeClaimTemplate may change, and only grow",
+    ],
   ])("of a running cluster: %s", async (_, spec, message) => {
     const before = await specs();
     const { code, stderr } = await cluster.kubectl.run("apply -f -", [], { input: etcd("orders", spec) });

@@ -1,7 +1,8 @@
 /** Three members of etcd without an operator: pods that their node restarts, for comparison. */
+import { setTimeout as delay } from "node:timers/promises";
 import { Pod, Service } from "setpoint/kinds";
 import { isNotFound } from "@setpoint/apimachinery";
-import type { Client } from "@setpoint/client";
+import type { Client, KindRef } from "@setpoint/client";
 import { etcdClient } from "../../examples/etcd/tour/etcd-client.ts";
 import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
 
@@ -88,12 +89,29 @@ export class PlainCluster {
     process.kill(memberProcess(member), "SIGKILL");
   }
 
+  /** Resolves when pods and Services are gone. */
   async delete(): Promise<void> {
-    for (const kind of [Pod, Service] as const)
-      for (const each of kind === Pod ? members : [name, `${name}-client`])
-        await this.#client.delete(kind, { name: each, namespace }).catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
+    const targets = [
+      ...members.map((each) => [Pod, each] as const),
+      [Service, name] as const,
+      [Service, `${name}-client`] as const,
+    ];
+    for (const [kind, each] of targets) {
+      while (await this.#isThere(kind, each)) {
+        await this.#client.delete(kind, { name: each, namespace }).catch(ignoreMissing);
+        await delay(200);
+      }
+    }
+  }
+
+  async #isThere(kind: KindRef, each: string): Promise<boolean> {
+    return this.#client.get(kind, { name: each, namespace }).then(
+      () => true,
+      (error: unknown) => {
+        ignoreMissing(error);
+        return false;
+      },
+    );
   }
 
   async #status(endpoint: string): Promise<{ readonly id: string; readonly leader: string } | undefined> {
@@ -106,4 +124,8 @@ export class PlainCluster {
       etcd.close();
     }
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isNotFound(error)) throw error;
 }

@@ -3,6 +3,7 @@ import { messageOf } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
+import { recoverySteps, removeCopies } from "./recovery-steps.ts";
 import { deleteCluster, stepsUnderWrites } from "./steps.ts";
 
 export type Print = (line: string) => void;
@@ -11,7 +12,7 @@ export type Print = (line: string) => void;
 export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<boolean> {
   const endpoint = await cluster.clientEndpoint();
   await using writer = new LedgerWriter(endpoint);
-  for (const step of stepsUnderWrites) {
+  for (const step of [...stepsUnderWrites, ...recoverySteps]) {
     if (!(await runStep(step.name, print, () => step.run(cluster, writer)))) return false;
   }
   const ledgerHolds = await runStep("the ledger", print, async () => {
@@ -20,7 +21,11 @@ export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<
       throw new Error(`${report.lost.length} acknowledged writes are lost, the first is ${report.lost[0]}`);
     return `${report.acknowledged} writes acknowledged, 0 lost, ${report.errors} errors, longest gap ${(report.longestGapMs / 1000).toFixed(1)} s`;
   });
-  return ledgerHolds && (await runStep("delete the EtcdCluster", print, () => deleteCluster(cluster)));
+  if (!ledgerHolds) return false;
+  return runStep("delete the EtcdClusters, the backup and its store", print, async () => {
+    await removeCopies(cluster);
+    return deleteCluster(cluster);
+  });
 }
 
 async function runStep(name: string, print: Print, run: () => Promise<string>): Promise<boolean> {

@@ -4,7 +4,15 @@
  */
 import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
-import { Backup, BackupPlan, BackupStore, Restore, RestoreDrill, simulatedIssuer } from "@setpoint/data-service";
+import {
+  Backup,
+  BackupPlan,
+  BackupStore,
+  Operation,
+  Restore,
+  RestoreDrill,
+  simulatedIssuer,
+} from "@setpoint/data-service";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "@setpoint/testing";
 import { type KubeObject, type Operator, minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
@@ -19,6 +27,7 @@ interface Right {
   readonly verb: string;
 }
 
+const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" };
 const storage = { requests: { storage: "1Gi" } };
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: storage };
 
@@ -72,15 +81,29 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   await world.settled();
   const { status } = await world.get(EtcdCluster, "orders");
   expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
+  await switchOver(world, model);
   await backUpAndRestore(world, model);
   await world.delete(EtcdCluster, "orders");
   await world.settled();
   expect(await world.list(EtcdCluster)).toEqual([]);
 }
 
+/** An Operation that is carried out, and deleted after its time. */
+async function switchOver(world: World, model: EtcdModel): Promise<void> {
+  const { status } = await world.get(EtcdCluster, "orders");
+  const heir = status?.members.find(({ role }) => role === "Follower")?.name ?? "";
+  await world.apply(
+    Operation({ name: "switch", spec: { instance, type: "Switchover", member: heir, ttlSecondsAfterFinished: 60 } }),
+  );
+  await world.run(seconds(30));
+  expect((await world.get(Operation, "switch")).status).toMatchObject({ phase: "Succeeded" });
+  expect(model.leader("orders")).toBe(heir);
+  await world.run(minutes(2));
+  expect(await world.list(Operation)).toEqual([]);
+}
+
 /** Plans, backups, restores that succeed and are taken back, and drills. */
 async function backUpAndRestore(world: World, model: EtcdModel): Promise<void> {
-  const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "orders" };
   const retention = { keepLast: 1 };
   model.mayStopAll = true;
   await world.apply(

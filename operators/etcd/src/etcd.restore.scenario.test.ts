@@ -18,7 +18,7 @@ const instance = { apiGroup: "etcd.setpoint.dev", kind: "EtcdCluster", name: "or
 const source = { instance, source: { backup: "first" } };
 
 /** A cluster whose key "a" was 1 in the backup and is 2 now. */
-async function setUp(seed: number): Promise<Stage> {
+async function setUp(seed: number, tls: EtcdCluster["spec"]["tls"] = { mode: "Disabled" }): Promise<Stage> {
   const etcd = new EtcdModel();
   // A restore in place stops all members on purpose.
   etcd.mayStopAll = true;
@@ -39,7 +39,7 @@ async function setUp(seed: number): Promise<Stage> {
     }),
   );
   await world.apply(BackupStore({ name: "vault", spec: { claim: { claimName: "vault" } } }));
-  await world.apply(cluster("orders", claims));
+  await world.apply(cluster("orders", { ...claims, tls }));
   await world.settled();
   const stage = { world, etcd, transfers };
   await put(stage, "1");
@@ -61,6 +61,18 @@ function endpoint(etcd: EtcdModel, name: string): string {
 
 async function keysOf({ world, etcd }: Stage, name: string): Promise<object> {
   return Object.fromEntries(await world.wait(etcd.keys(endpoint(etcd, name))));
+}
+
+/** All members serve TLS and nothing else. */
+async function expectTls({ world }: Stage): Promise<void> {
+  const pods = (await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("orders-"));
+  expect(pods.length).toBe(3);
+  for (const { spec } of pods) {
+    const args = spec?.containers[0]?.args?.join(" ") ?? "";
+    expect(args).toMatch(/--listen-client-urls=https:/);
+    expect(args).toContain("--client-cert-auth=true");
+    expect(args).not.toMatch(/(client|peer)-urls=http:/);
+  }
 }
 
 const statusOf = async ({ world }: Stage): Promise<Restore["status"]> => (await world.get(Restore, "back")).status;
@@ -121,6 +133,27 @@ describe("a restore of etcd", () => {
     await world.expectQuiet();
     expect(etcd.violations).toEqual([]);
     expect((await world.list(Pod)).filter(({ metadata }) => metadata.name.startsWith("orders-")).length).toBe(3);
+  });
+
+  test("in place leaves a cluster with TLS one with TLS", async () => {
+    const stage = await setUp(7, { mode: "Enabled" });
+    const { world, etcd } = stage;
+    await using _ = world;
+    const { tls } = (await world.get(EtcdCluster, "orders")).status ?? {};
+    expect(tls).toMatchObject({ clientSecret: "orders-client-tls" });
+    // At no moment anybody may see that the cluster has none: clients and backups take their scheme from it.
+    const seen = new Set<string>();
+    const isIn = async (phase: string): Promise<boolean> => {
+      seen.add(JSON.stringify((await world.get(EtcdCluster, "orders")).status?.tls));
+      return (await statusOf(stage))?.phase === phase;
+    };
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.until("it is restored", () => isIn("Succeeded"));
+    await world.settled();
+    expect(await keysOf(stage, "orders")).toEqual({ a: "1" });
+    await expectTls(stage);
+    expect([...seen]).toEqual([JSON.stringify(tls)]);
+    expect(etcd.violations).toEqual([]);
   });
 
   test("in place goes back to the members from before when the data are damaged after the stop", async () => {

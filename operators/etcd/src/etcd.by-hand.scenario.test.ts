@@ -1,5 +1,5 @@
 /** What people edit, and ask for, by hand; in the simulated world. */
-import { PersistentVolumeClaim, Pod, Service } from "setpoint/kinds";
+import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import { conditionOf } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { describe, expect, test } from "vitest";
@@ -46,6 +46,25 @@ describe("what people do by hand", () => {
       await world.patch(Service, "orders", edit);
       await world.settled();
       const after = await world.get(Service, "orders");
+      expect(after.spec).toEqual(before.spec);
+      expect(after.metadata.labels).toEqual(before.metadata.labels);
+      await world.expectQuiet();
+    })();
+  });
+
+  test.each<readonly [string, unknown]>([
+    ["its label", { metadata: { labels: { "etcd.setpoint.dev/cluster": "other" } } }],
+    ["its selector by a label more", { spec: { selector: { matchLabels: { track: "canary" } } } }],
+    ["its selector", { spec: { selector: { matchLabels: { "etcd.setpoint.dev/cluster": "other" } } } }],
+    ["what may be unavailable", { spec: { minAvailable: null, maxUnavailable: 3 } }],
+  ])("the operator restores a PodDisruptionBudget when a user edits %s", async (_, edit) => {
+    await scenario(27, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage);
+      const before = await world.get(PodDisruptionBudget, "orders");
+      await world.patch(PodDisruptionBudget, "orders", edit);
+      await world.settled();
+      const after = await world.get(PodDisruptionBudget, "orders");
       expect(after.spec).toEqual(before.spec);
       expect(after.metadata.labels).toEqual(before.metadata.labels);
       await world.expectQuiet();

@@ -6,7 +6,7 @@ import { Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
 import type { ReconcileContext, Result } from "setpoint";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
-import { memberBudget } from "../resources/disruption-budget.ts";
+import { budgetRestoration, memberBudget } from "../resources/disruption-budget.ts";
 import { forced, isFencedVolume } from "../resources/fencing.ts";
 import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
@@ -140,8 +140,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       const { name = "", namespace } = wanted.metadata;
       const present = get(PodDisruptionBudget, name, namespace);
       if (present === undefined) await apply(wanted);
-      // An apply would keep what another client has added.
-      else await patch(present, { spec: { ...wanted.spec, maxUnavailable: null } }, { unchanged: true });
+      else await patch(present, budgetRestoration(present, wanted), { unchanged: true });
     },
 
     async restartMember({ member }, context, seen) {

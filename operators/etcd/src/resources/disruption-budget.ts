@@ -18,9 +18,18 @@ export function isBudgetAsWanted(present: PodDisruptionBudget, cluster: EtcdClus
   const { minAvailable, maxUnavailable, selector } = present.spec ?? {};
   const keys = Object.keys(selector?.matchLabels ?? {});
   return (
+    present.metadata.labels?.[labels.cluster] === name &&
     minAvailable === cluster.spec.size - 1 &&
     maxUnavailable === undefined &&
     selector?.matchLabels?.[labels.cluster] === name &&
     keys.length === 1
   );
+}
+
+/** A merge patch that restores a budget. An apply is not enough, because it keeps what another client has added. */
+export function budgetRestoration(present: PodDisruptionBudget, wanted: PodDisruptionBudget): object {
+  const foreign = Object.keys(present.spec?.selector?.matchLabels ?? {}).map((label) => [label, null] as const);
+  const matchLabels = { ...Object.fromEntries(foreign), ...wanted.spec?.selector?.matchLabels };
+  const spec = { ...wanted.spec, maxUnavailable: null, selector: { matchLabels } };
+  return { metadata: { labels: wanted.metadata.labels }, spec };
 }

@@ -257,4 +257,17 @@ export const foundSchedules: readonly FoundSchedule[] = [
       },
     ],
   },
+  {
+    name: "a label of the PodDisruptionBudget that a user edits is restored",
+    story: "a cluster with certificates starts",
+    seed: 7,
+    faults: [{ kind: "E2", at: write(told, 3), child: { resource: "poddisruptionbudgets", rank: 16 }, own: true }],
+    without: [
+      {
+        file: "operators/etcd/src/resources/disruption-budget.ts",
+        from: "present.metadata.labels?.[labels.cluster] === name &&",
+        to: "",
+      },
+    ],
+  },
 ];

@@ -3,7 +3,7 @@ import { coverageOf, coverageTable, exploreModule } from "setpoint/testing";
 import { expect, test } from "vitest";
 
 /** A part of the cells, another one on a faster machine; the same controllers are explored whole in operators/key-value. */
-const secondsMax = 60;
+const secondsMax = 40;
 
 test(
   "restores keep the laws under single faults",

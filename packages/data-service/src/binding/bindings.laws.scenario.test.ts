@@ -2,7 +2,7 @@
 import { coverageOf, coverageTable, exploreModule } from "setpoint/testing";
 import { expect, test } from "vitest";
 
-const secondsMax = 90;
+const secondsMax = 60;
 
 test(
   "bindings keep the laws under every single fault",

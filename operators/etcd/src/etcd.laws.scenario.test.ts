@@ -2,7 +2,7 @@
 import { coverageOf, coverageTable, exploreModule } from "setpoint/testing";
 import { expect, test } from "vitest";
 
-/** What one run sees is cut off here, and printed; `npm run explore` goes on for as long as it is told. */
+/** What one run sees is cut off here, and printed; `npm run explore` has no limit but its flag `--seconds`. */
 const secondsMax = 90;
 
 test(

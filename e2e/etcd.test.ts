@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PersistentVolumeClaim, Pod } from "@setpoint/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
-import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
 import { memberProcess } from "../examples/etcd/tour/member-process.ts";
 import { checkHashes, killLeader, operatorAway, scale, upgrade, writeAndRead } from "../examples/etcd/tour/steps.ts";
 import { conditions } from "./etcd/expect-status.ts";
@@ -28,15 +27,6 @@ async function follower(cluster: ClusterUnderTour): Promise<string> {
   const found = (await cluster.members()).find(({ role }) => role === "Follower");
   if (found === undefined) throw new Error("there is no follower");
   return found.name;
-}
-
-async function read(cluster: ClusterUnderTour, key: string): Promise<string | undefined> {
-  const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
-  try {
-    return await etcd.get(key);
-  } finally {
-    etcd.close();
-  }
 }
 
 /** Name → UID of every claim of the cluster. */
@@ -109,7 +99,7 @@ test("members keep their volumes when their pods are deleted, and when all die a
     // As soon as two are back, they are a quorum that replaces the third, if its end is reported late.
     const kept = [...(await claims(cluster))].filter(([name, uid]) => before.get(name) === uid);
     expect(kept.length).toBeGreaterThanOrEqual(2);
-    expect(await read(cluster, "greeting")).toBe("hello");
+    expect(await cluster.valueOf("greeting")).toBe("hello");
     await checkHashes(cluster, 3);
   });
 });

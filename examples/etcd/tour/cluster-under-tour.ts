@@ -7,6 +7,9 @@ import { systemClock } from "@setpoint/host/system";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { etcdClient, type EtcdEndpoint, urlOf, type EtcdMember, type EtcdMemberStatus } from "./etcd-client.ts";
 
+/** How long a read may take, with all attempts. */
+const readMsMax = 15_000;
+
 export type MemberStatus = NonNullable<EtcdCluster["status"]>["members"][number];
 
 /** Thrown when a step of the tour does not hold; the message says what was seen. */
@@ -75,6 +78,24 @@ export class ClusterUnderTour {
       serverName: `${this.name}-client.${this.namespace}.svc`,
       ...{ ca: file("ca.crt"), certificate: file("tls.crt"), key: file("tls.key") },
     };
+  }
+
+  /**
+   * The value of a key, read through the client Service. A member that has just started may be in the Service before its port is open, so a
+   * connection that fails is tried again for a few seconds.
+   */
+  async valueOf(key: string): Promise<string | undefined> {
+    let value: string | undefined;
+    await this.until(
+      `a read of ${key}`,
+      async () => {
+        const etcd = etcdClient(await this.clientEndpoint(), 5_000);
+        value = await etcd.get(key).finally(() => etcd.close());
+        return true;
+      },
+      readMsMax,
+    );
+    return value;
   }
 
   async pods(): Promise<readonly Pod[]> {

@@ -50,15 +50,6 @@ async function restore(cluster: ClusterUnderTour, name: string, target: object):
   return ended(client, Restore, name, namespace);
 }
 
-async function valueIn(cluster: ClusterUnderTour): Promise<string | undefined> {
-  const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
-  try {
-    return await etcd.get(key);
-  } finally {
-    etcd.close();
-  }
-}
-
 const backUp: TourStep = {
   name: "back up to a claim, and read the backup back",
   async run(cluster) {
@@ -87,7 +78,8 @@ const restoreCopy: TourStep = {
     if (status?.phase !== "Succeeded") throw new TourError(`the restore failed: ${status?.message}`);
     const servesMs = performance.now() - startedMs;
     await copy.until("three members of the copy", () => copy.isSettled(3), endMsMax);
-    if ((await valueIn(copy)) !== value) throw new TourError("the copy does not have the key from before the backup");
+    if ((await copy.valueOf(key)) !== value)
+      throw new TourError("the copy does not have the key from before the backup");
     return `serves after ${seconds(servesMs)}, 3 members after ${seconds(performance.now() - startedMs)}`;
   },
 };
@@ -149,7 +141,7 @@ const recoverQuorum: TourStep = {
     await copy.until("three members again", () => copy.isSettled(3), endMsMax);
     const tookMs = performance.now() - startedMs;
     await checkHashes(copy, 3);
-    if ((await valueIn(copy)) !== value) throw new TourError("the recovered cluster does not have its key");
+    if ((await copy.valueOf(key)) !== value) throw new TourError("the recovered cluster does not have its key");
     return `waited for consent, went on from ${survivor}, 3 members ${seconds(tookMs)} after it`;
   },
 };

@@ -11,7 +11,7 @@ import { initialMembers } from "./initial-members.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
-import { planRestore } from "./plan-restore.ts";
+import { planRestore, planSeed } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
 import {
@@ -57,7 +57,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} differ from the desired state`);
-  if (!founded) return planFirstStart(seen);
+  if (!founded) return planSeed(seen) ?? planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,

@@ -52,7 +52,8 @@ export const worlds: readonly StoryInit[] = [
     "a cluster is restored in place",
     ...begin,
     // Longer than the time of rest: when it is over, the volumes from before are deleted.
-    Restore({ name: "back", spec: { ...source, inPlace: {}, keepPreviousFor: "240h" } }),
+    // When a user deletes the restored volume, the previous data come back after the deadline.
+    Restore({ name: "back", spec: { ...source, inPlace: {}, keepPreviousFor: "240h", deadlineSeconds: 200 } }),
   ),
   story(
     "a cluster is restored into a new one",

@@ -57,6 +57,6 @@ function unlessAttemptLost(oracle: Oracle): Oracle {
 export const options: Omit<LawOptions, "worlds"> = {
   seed: 7,
   oracles: allOracles.map(unlessAttemptLost),
-  // A fault may cost an attempt.
-  mayDiffer: ["Backup.status.attempt", "KeyValueStore.status.conditions"],
+  // A fault may cost an attempt, and time.
+  mayDiffer: ["Backup.status.attempt", "KeyValueStore.status.conditions", "Restore.status.recoverySeconds"],
 };

@@ -2,11 +2,10 @@
  * A majority of a real etcd is lost with its volumes: the cluster waits for consent, then goes on from the
  * survivor.
  */
-import { PersistentVolumeClaim } from "@setpoint/api";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
-import { memberProcess } from "../examples/etcd/tour/member-process.ts";
+import { loseMajority } from "../examples/etcd/tour/recovery-steps.ts";
 import { checkHashes, writeAndRead } from "../examples/etcd/tour/steps.ts";
 import { conditions } from "./etcd/expect-status.ts";
 import { Playground } from "./etcd/playground.ts";
@@ -20,16 +19,6 @@ beforeAll(async () => {
   playground = await Playground.open();
 });
 afterAll(() => playground?.[Symbol.asyncDispose]());
-
-/** The members end with their volumes; the leader, which has everything that was acknowledged, stays. */
-async function loseMajority(cluster: ClusterUnderTour): Promise<string> {
-  const { name: survivor } = await cluster.leader();
-  const lost = (await cluster.members()).map(({ name }) => name).filter((name) => name !== survivor);
-  const { namespace } = cluster;
-  for (const name of lost) await playground.client.delete(PersistentVolumeClaim, { name: `data-${name}`, namespace });
-  for (const name of lost) process.kill(memberProcess(name), "SIGKILL");
-  return survivor;
-}
 
 async function approve({ name, namespace }: ClusterUnderTour, approval: string): Promise<void> {
   const annotations = { "etcd.setpoint.dev/approve-quorum-recovery": approval };

@@ -13,8 +13,19 @@ const anything = z.record(z.string(), z.unknown());
 const storage = z
   .object({
     storageClassName: z.string().optional().describe("The class of storage; the cluster's default when absent."),
-    accessModes: z.array(z.enum(["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"])).default(["ReadWriteOnce"]),
-    resources: z.object({ requests: z.object({ storage: quantity() }) }),
+    accessModes: z
+      .array(z.enum(["ReadWriteOnce", "ReadWriteOncePod", "ReadWriteMany"]))
+      .default(["ReadWriteOnce"])
+      .describe("How nodes may mount the volume."),
+    resources: z
+      .object({
+        requests: z
+          .object({
+            storage: quantity().describe("The size of each volume, such as 8Gi. It may grow and never shrink."),
+          })
+          .describe("What each claim asks for."),
+      })
+      .describe("The resources of each claim."),
   })
   .describe("The claim that each member gets. Without it a member's data live as long as its pod.");
 
@@ -26,14 +37,25 @@ export const defaultRepository = "quay.io/coreos/etcd";
 
 const pod = z
   .object({
-    labels: stringMap.optional(),
-    annotations: stringMap.optional(),
-    resources: z.object({ requests: stringMap.optional(), limits: stringMap.optional() }).optional(),
-    nodeSelector: stringMap.optional(),
-    affinity: anything.optional(),
-    tolerations: z.array(anything).optional(),
+    labels: stringMap.optional().describe("Labels of each pod, of app.kubernetes.io and prometheus.io."),
+    annotations: stringMap.optional().describe("Annotations of each pod, of app.kubernetes.io and prometheus.io."),
+    resources: z
+      .object({
+        requests: stringMap.optional().describe("What each member is guaranteed, such as cpu: 500m."),
+        limits: stringMap.optional().describe("What each member may use at most, such as memory: 2Gi."),
+      })
+      .optional()
+      .describe("CPU and memory of each member."),
+    nodeSelector: stringMap.optional().describe("Labels that the nodes of members must have."),
+    affinity: anything.optional().describe("The affinity of each pod, within the namespace."),
+    tolerations: z.array(anything).optional().describe("The tolerations of each pod, except of reserved nodes."),
     env: z
-      .array(z.object({ name: z.enum(allowedVariables), value: z.string() }))
+      .array(
+        z.object({
+          name: z.enum(allowedVariables).describe("The name of the variable."),
+          value: z.string().describe("The value of the variable."),
+        }),
+      )
       .optional()
       .describe("Variables of Go's runtime."),
   })

@@ -26,7 +26,8 @@ export const maintenanceSpec = z
           .default(sizeMiBDefault)
           .describe("Below this size of its file a member is defragmented by schedule only."),
       })
-      .default({ whenFreePercent: freePercentDefault, minDbSizeMiB: sizeMiBDefault }),
+      .default({ whenFreePercent: freePercentDefault, minDbSizeMiB: sizeMiBDefault })
+      .describe("When a member rewrites its file without the free space in it."),
   })
   .default({ defragmentation: { whenFreePercent: freePercentDefault, minDbSizeMiB: sizeMiBDefault } })
   .describe("When members give space back. They do it one at a time, the leader last, and only while all are healthy.");

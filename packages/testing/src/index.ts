@@ -53,6 +53,8 @@ export type { Moment } from "./laws/exploration-log.ts";
 export type { ExploredModule, ModuleOptions, Summary } from "./laws/explore-module.ts";
 export type { ProgressCounts } from "./laws/progress.ts";
 export { exploreModule } from "./laws/explore-module.ts";
+export type { ModuleLawsOptions } from "./laws/module-laws.ts";
+export { testModuleLaws } from "./laws/module-laws.ts";
 
 export type { KindLawsOptions, KindLawsReport, LawfulKind } from "./kind-laws.ts";
 export { kindLaws } from "./kind-laws.ts";

@@ -5,17 +5,16 @@
  */
 import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
-import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
-import { initialMembers } from "./initial-members.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
-import { planRestore, planSeed } from "./plan-restore.ts";
+import { planFirstStart, startAnew } from "./plan-first-start.ts";
+import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
 import {
-  failedAtOnce,
   hasRefusedToRun,
   isFounded,
   isHealthy,
@@ -57,7 +56,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   const [mislabelled] = seen.mislabelled;
   if (mislabelled !== undefined)
     return act("restoreLabels", { member: mislabelled }, `the labels of ${mislabelled} differ from the desired state`);
-  if (!founded) return planSeed(seen) ?? planFirstStart(seen);
+  if (!founded) return planFirstStart(seen);
   if (seen.clusterIds.length > 1)
     return wait(
       `members belong to ${seen.clusterIds.length} different clusters (${seen.clusterIds.join(", ")}): a person must decide which one is right`,
@@ -93,51 +92,6 @@ function planCertificates({ certificates }: Seen, founded: boolean): EtcdStep | 
   if (certificates?.due.step !== undefined) return act("maintainCertificates", {}, certificates.due.why);
   if (certificates?.problem === undefined || founded) return undefined;
   return wait(certificates.problem, recheckMs);
-}
-
-/**
- * All initial members start together with the same static list; a member that dies meanwhile is restarted as
- * it was.
- */
-function planFirstStart(seen: Seen): EtcdStep {
-  const initial = initialMembers(seen);
-  const missing: string[] = [];
-  for (const name of initial) {
-    const member = seen.members.find((each) => each.name === name);
-    const state = podState(member?.pod);
-    if (member !== undefined && failedAtOnce(member)) continue;
-    if (state === "failed")
-      return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
-    if (state === "starting" && seen.outdated.includes(name))
-      return act(
-        "deletePod",
-        { member: name },
-        `the pod of ${name} has not started, and the settings have changed since`,
-      );
-    if (state === "missing" && (member === undefined || !isVolumeLeaving(member))) missing.push(name);
-    else if (member !== undefined && waitsForVolume(seen, member) && member.recorded?.id === undefined) {
-      const start = { member: name, initialCluster: initial, state: "new" } as const;
-      return startAnew(member, start, `first start: the volume of ${name}`);
-    }
-  }
-  if (missing.length > 0) {
-    const reason = `first start: ${[...seen.servicesToApply, ...missing].join(", ")} of ${initial.length} members`;
-    return act("startFounders", { members: missing, initialCluster: initial }, reason);
-  }
-  const silent = initial.filter((name) => !seen.members.some((each) => each.name === name && isHealthy(each)));
-  return wait(
-    silent.length === 0
-      ? "first start: all members answer, and no quorum lists them yet"
-      : `first start: waiting for ${silent.join(", ")} to join${podReason(seen, silent[0])}`,
-    silent.length === 0 ? 100 : 500,
-  );
-}
-
-/** For a member whose claim was deleted before it held any data. */
-function startAnew(member: SeenMember, start: Actions["startMember"], subject: string): EtcdStep {
-  return isVolumeLeaving(member)
-    ? act("deletePod", { member: member.name }, `${subject} is being deleted, and held nothing yet`)
-    : act("startMember", start, `${subject} is gone, and held nothing yet`);
 }
 
 /** Orphaned pods and volumes: what a removal or a crash between two steps left behind. */

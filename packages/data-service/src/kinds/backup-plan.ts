@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { duration } from "setpoint/kinds";
 import { z } from "zod";
-import { instanceReference } from "./instance.ts";
+import { instanceReference, keepsInstance } from "./instance.ts";
 
 const retention = z
   .object({
@@ -77,9 +77,7 @@ export const BackupPlan = defineKind({
   },
   rules: [
     rule("size(self.metadata.name) <= 52", "the name may have at most 52 characters, because Backups' names add to it"),
-    rule("self.spec.instance == oldSelf.spec.instance", "immutable: create another BackupPlan instead", {
-      fieldPath: ".spec.instance",
-    }),
+    keepsInstance("BackupPlan"),
   ],
 });
 export type BackupPlan = ObjectOf<typeof BackupPlan>;

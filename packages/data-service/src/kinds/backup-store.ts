@@ -12,33 +12,33 @@ const prefix = z
   .describe("A path inside the store below which everything is kept.");
 
 const claim = z
-  .object({ claimName: z.string().min(1).max(253), prefix })
+  .object({ claimName: z.string().min(1).max(253).describe("The name of the claim."), prefix })
   .describe("A PersistentVolumeClaim in the same namespace. Transfer pods mount it.");
 
 const s3 = z
   .object({
-    bucket: z.string().min(1).max(63),
+    bucket: z.string().min(1).max(63).describe("The name of the bucket."),
     prefix,
     endpoint: z.string().max(500).optional().describe("The URL of a server that speaks S3; AWS when absent."),
-    region: z.string().max(100).default("us-east-1"),
+    region: z.string().max(100).default("us-east-1").describe("The region of the bucket."),
     credentialsSecret: secretName.describe("A Secret with the keys access-key-id and secret-access-key."),
   })
   .describe("A bucket of Amazon S3 or of a server that speaks its protocol.");
 
 const gcs = z
   .object({
-    bucket: z.string().min(1).max(222),
+    bucket: z.string().min(1).max(222).describe("The name of the bucket."),
     prefix,
-    endpoint: z.string().max(500).optional(),
+    endpoint: z.string().max(500).optional().describe("The URL of the service; Google's own when absent."),
     credentialsSecret: secretName.describe("A Secret with the key service-account.json."),
   })
   .describe("A bucket of Google Cloud Storage.");
 
 const azure = z
   .object({
-    container: z.string().min(1).max(63),
+    container: z.string().min(1).max(63).describe("The name of the container."),
     prefix,
-    endpoint: z.string().max(500),
+    endpoint: z.string().max(500).describe("The URL of the storage account."),
     credentialsSecret: secretName.describe("A Secret with the keys account-name and account-key."),
   })
   .describe("A container of Azure Blob Storage.");

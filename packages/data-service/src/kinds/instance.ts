@@ -1,3 +1,4 @@
+import { rule } from "setpoint";
 import { z } from "zod";
 
 const nameLengthMax = 253;
@@ -11,8 +12,15 @@ export const instanceReference = z
       .max(nameLengthMax)
       .describe("The API group of the instance, such as etcd.setpoint.dev."),
     kind: z.string().min(1).max(63).describe("The kind of the instance, such as EtcdCluster."),
-    name: z.string().min(1).max(nameLengthMax),
+    name: z.string().min(1).max(nameLengthMax).describe("The name of the instance."),
   })
   .describe("The instance, in the same namespace.");
 
 export type InstanceReference = z.infer<typeof instanceReference>;
+
+/** Refuses a change of `spec.instance`, in an object of the kind with this name. */
+export function keepsInstance(kind: string): ReturnType<typeof rule> {
+  return rule("self.spec.instance == oldSelf.spec.instance", `immutable: create another ${kind} instead`, {
+    fieldPath: ".spec.instance",
+  });
+}

@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { preserved } from "setpoint/kinds";
 import { z } from "zod";
-import { instanceReference } from "./instance.ts";
+import { instanceReference, keepsInstance } from "./instance.ts";
 
 /** How many drills a status keeps. */
 export const historyMax = 5;
@@ -70,9 +70,7 @@ export const RestoreDrill = defineKind({
       "size(self.metadata.name) <= 30",
       "the name may have at most 30 characters, because instances' names add to it",
     ),
-    rule("self.spec.instance == oldSelf.spec.instance", "immutable: create another RestoreDrill instead", {
-      fieldPath: ".spec.instance",
-    }),
+    keepsInstance("RestoreDrill"),
   ],
 });
 export type RestoreDrill = ObjectOf<typeof RestoreDrill>;

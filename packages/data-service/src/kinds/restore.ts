@@ -17,12 +17,12 @@ const source = field(
       .optional()
       .describe("Stored data whose Backup is gone."),
   }),
-  { rules: [exactlyOneOf("backup", "stored")] },
+  { description: "The data to restore.", rules: [exactlyOneOf("backup", "stored")] },
 );
 
 const newInstance = z
   .object({
-    name: z.string().min(1).max(52),
+    name: z.string().min(1).max(52).describe("The name of the new instance."),
     spec: preserved().optional().describe("Merged over the spec of the instance that the data are of, if it exists."),
   })
   .describe("Create an instance of this name for the data.");

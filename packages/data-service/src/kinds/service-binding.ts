@@ -2,7 +2,7 @@
 import { age, conditions, defineKind, field, type ObjectOf, rule } from "setpoint";
 import { duration, labelSelector } from "setpoint/kinds";
 import { z } from "zod";
-import { instanceReference } from "./instance.ts";
+import { instanceReference, keepsInstance } from "./instance.ts";
 
 const name = z.string().min(1).max(253);
 const text = z.string().max(200);
@@ -98,9 +98,7 @@ export const ServiceBinding = defineKind({
     Age: age(),
   },
   rules: [
-    rule("self.spec.instance == oldSelf.spec.instance", "immutable: create another ServiceBinding instead", {
-      fieldPath: ".spec.instance",
-    }),
+    keepsInstance("ServiceBinding"),
     rule(
       "has(self.spec.secretName) == has(oldSelf.spec.secretName) && (!has(self.spec.secretName) || self.spec.secretName == oldSelf.spec.secretName)",
       "immutable: create another ServiceBinding instead",

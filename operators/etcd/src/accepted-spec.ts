@@ -7,16 +7,20 @@ import type { Service } from "setpoint/kinds";
 import { nextCronRun } from "setpoint/sources";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import type { EtcdCluster } from "./etcd-cluster.ts";
+import type { PinnedImages } from "./related-images.ts";
 import { defaultRepository } from "./etcd-cluster.ts";
 
 export interface AcceptanceOptions {
   /** Where images may come from, by exact name. */
   readonly imageRepositories: readonly string[];
+  /** Images in place of the usual ones, by version. */
+  readonly pinnedImages: PinnedImages;
   /** Domains of labels and annotations that members' pods may have, besides names without a domain. */
   readonly metadataDomains: readonly string[];
 }
 
 export const acceptanceDefaults: AcceptanceOptions = {
+  pinnedImages: new Map(),
   imageRepositories: [defaultRepository, "gcr.io/etcd-development/etcd", "registry.k8s.io/etcd"],
   metadataDomains: ["app.kubernetes.io", "prometheus.io"],
 };

@@ -21,6 +21,7 @@ import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdMetrics } from "./etcd-metrics.ts";
 import { etcdOperations } from "./etcd-operations.ts";
+import { relatedImages } from "./related-images.ts";
 import { releaseVolumes, retainedVolumes } from "./resources/retained-volumes.ts";
 import type { EtcdGateway } from "./gateway/etcd-gateway.ts";
 
@@ -57,11 +58,12 @@ export function etcdOperator(
   issuer: CertificateIssuer = x509Issuer,
 ): Operator {
   const connections = new EtcdConnections(gateway, new CertificateKeeper(issuer));
+  const accepted = { ...acceptanceDefaults, ...accepts };
   const senses = {
     connections,
     silence: new SilenceWatch(),
     revisions: new Map<string, number>(),
-    accepts: { ...acceptanceDefaults, ...accepts },
+    accepts: accepted,
   };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget],
@@ -76,12 +78,13 @@ export function etcdOperator(
   const controllers = [
     etcdClusters,
     operations(etcdOperations(connections)),
-    ...dataServiceControllers(etcdEngine, { image }),
+    ...dataServiceControllers(etcdEngine(accepted.pinnedImages), { image }),
   ];
   return defineOperator({
     name: "etcd",
     controllers,
     writes,
+    relatedImages,
     policies: [retainedVolumes],
     permissions: [...operationRules, ...restoreRules, ...certificateRules],
   });

@@ -1,13 +1,17 @@
 /** The operator's process, or, with the argument `agent`, the program of a transfer pod. */
 import { runOperatorProcess } from "setpoint/process";
 import { etcdOperator } from "./etcd-operator.ts";
+import { pinnedImages } from "./related-images.ts";
 import { httpGateway } from "./gateway/http-gateway.ts";
 
 async function runOperator(): Promise<number> {
   /** Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is refused later. */
   const listed = process.env["ETCD_IMAGE_REPOSITORIES"] ?? "";
   const repositories = listed.split(",").map((each) => each.trim());
-  const accepts = listed === "" ? {} : { imageRepositories: repositories };
+  const accepts = {
+    pinnedImages: pinnedImages(process.env),
+    ...(listed === "" ? {} : { imageRepositories: repositories }),
+  };
   return runOperatorProcess(etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"]));
 }
 

@@ -19,6 +19,8 @@ export const labels = {
   deletionPolicy: "etcd.setpoint.dev/deletion-policy",
   /** An annotation of a member's pod: the settings of the spec that it was made with. */
   template: "etcd.setpoint.dev/template",
+  /** An annotation of a member's pod: the version of its etcd, which a digest does not show. */
+  version: "etcd.setpoint.dev/version",
   /** An annotation of a pod: the authorities that its process has trusted since its start. */
   trusts: "etcd.setpoint.dev/trusts",
   /** An annotation of a volume: its member has URLs with https. */

@@ -14,8 +14,9 @@ import {
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { LogLevel } from "@setpoint/host";
 import { clusterScopedRules } from "./rights/cluster-scoped.ts";
-import type { Operator } from "./operator.ts";
+import type { Operator, RelatedImage } from "./operator.ts";
 import type { PolicyRule } from "./policy-rule.ts";
+import { relatedImageVariable } from "./related-image.ts";
 import { metricsPort, statusPort } from "./status-ports.ts";
 import { webhookInstallation } from "./webhook-manifests.ts";
 
@@ -74,7 +75,7 @@ export function installManifests(operator: Operator, options: InstallOptions): r
     ...webhooks.crds,
     ServiceAccount(own),
     ...roles(operator, own, options.rules ?? operator.rules, run.namespaces),
-    deployment(own, options.image, run),
+    deployment(own, options.image, run, operator.relatedImages),
     ...webhooks.objects,
     ...(options.extras ?? []).map((extra) => extraMakers[extra](own, webhooks.ports, run)),
   ];
@@ -168,7 +169,12 @@ function argsOf(run: InstalledRun): { readonly args?: readonly string[] } {
   return args.length === 0 ? {} : { args };
 }
 
-function deployment(own: OwnMeta, image: string, run: InstalledRun): Deployment {
+function deployment(
+  own: OwnMeta,
+  image: string,
+  run: InstalledRun,
+  relatedImages: readonly RelatedImage[],
+): Deployment {
   const port = run.port ?? statusPort;
   const fromField = (fieldPath: string): object => ({ valueFrom: { fieldRef: { fieldPath } } });
   return Deployment({
@@ -197,6 +203,7 @@ function deployment(own: OwnMeta, image: string, run: InstalledRun): Deployment 
                 { name: "POD_IP", ...fromField("status.podIP") },
                 // An operator starts pods of its own image, such as those that move backups.
                 { name: "SETPOINT_OPERATOR_IMAGE", value: image },
+                ...relatedImages.map((each) => ({ name: relatedImageVariable(each.name), value: each.image })),
               ],
               ports: [
                 { name: "status", containerPort: port },

@@ -27,8 +27,16 @@ export interface Operator {
   readonly policies: readonly AdmissionPolicy[];
   /** How its manager works. */
   readonly run?: RunSettings;
+  /** The images of the pods that it creates, besides its own; who mirrors a registry copies these. */
+  readonly relatedImages: readonly RelatedImage[];
   /** The CustomResourceDefinitions of `kinds`; with `conversion`, kinds with several versions are served in all of them. */
   crds(options?: CrdOptions): readonly KubeObject[];
+}
+
+/** An image that an operator uses, under a name such as `etcd-3.5.16`. */
+export interface RelatedImage {
+  readonly name: string;
+  readonly image: string;
 }
 
 /** An operator as its author declares it: a name, controllers and the rights that they need. */
@@ -50,6 +58,8 @@ export interface OperatorInit {
   readonly policies?: readonly AdmissionPolicy[];
   /** Caches, indexes, clusters, health and lease: how the manager works wherever it is started. */
   readonly run?: RunSettings;
+  /** The images of the pods that it creates, besides its own. */
+  readonly relatedImages?: readonly RelatedImage[];
   /** Rules beyond those that follow from the controllers: whatever `ctx.client` is used for. */
   readonly permissions?: readonly PolicyRule[];
 }
@@ -71,6 +81,7 @@ export function defineOperator(init: OperatorInit): Operator {
     isSharded,
     ...(init.run === undefined ? {} : { run: init.run }),
     webhooks,
+    relatedImages: init.relatedImages ?? [],
     policies: [...(init.policies ?? []), ...dataPolicies(init.name, init.controllers)],
     rules: [
       ...rulesOf(init.controllers, init.writes ?? new Map(), init.permissions ?? []),

@@ -9,7 +9,8 @@ import {
 import type { Stored } from "setpoint";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { clientUrl, labels, peerUrl } from "../member-names.ts";
-import { memberImage } from "../resources/member-pod.ts";
+import type { PinnedImages } from "../related-images.ts";
+import { memberImage } from "../resources/member-image.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import { preparedFor, seedName } from "./restore-names.ts";
@@ -20,7 +21,11 @@ const user = 65_532;
 const utilitySince = "3.5.0";
 
 /** The engine "etcd". */
-export const etcdEngine: EngineControl<EtcdCluster> = {
+export function etcdEngine(pinned: PinnedImages): EngineControl<EtcdCluster> {
+  return { ...engine, dataFolder: (stored, id, paths) => dataFolder(stored, id, paths, pinned) };
+}
+
+const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
   name: "etcd",
   kind: EtcdCluster,
   state,
@@ -37,7 +42,6 @@ export const etcdEngine: EngineControl<EtcdCluster> = {
     spec.volumeClaimTemplate === undefined
       ? "data are restored onto a volume, and the spec has no volumeClaimTemplate"
       : undefined,
-  dataFolder,
   newInstance: (name, namespace, spec) =>
     // The server checks the merged spec when the object is created.
     EtcdCluster({ name, namespace, spec: spec as EtcdCluster["spec"] }),
@@ -63,6 +67,7 @@ function dataFolder(
   stored: Stored<EtcdCluster>,
   restoreId: string,
   { snapshotFile, claimFolder }: DataFolderPaths,
+  pinned: PinnedImages,
 ): DataFolder {
   const cluster = withTlsMode(stored, []);
   const { name, uid } = stored.metadata;
@@ -74,7 +79,7 @@ function dataFolder(
   if (claim === undefined) throw new Error(`Cannot restore into EtcdCluster "${name}": it has no volumeClaimTemplate`);
   const annotations = { ...claim.metadata.annotations, [labels.clusterUid]: preparedFor(uid, restoreId) };
   return {
-    image: memberImage(cluster, version),
+    image: memberImage(cluster, version, pinned),
     command: [
       ...[tool, "snapshot", "restore", snapshotFile],
       ...[`--name=${seed}`, `--initial-cluster=${seed}=${url}`, `--initial-advertise-peer-urls=${url}`],

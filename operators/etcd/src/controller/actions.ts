@@ -8,7 +8,8 @@ import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gatew
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { budgetRestoration, memberBudget } from "../resources/disruption-budget.ts";
 import { forced, isFencedVolume } from "../resources/fencing.ts";
-import { memberEndpoint, memberImage, memberLabels, memberPod } from "../resources/member-pod.ts";
+import { memberImage, versionAnnotation } from "../resources/member-image.ts";
+import { memberEndpoint, memberLabels, memberPod } from "../resources/member-pod.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
@@ -131,8 +132,8 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       const running = await runningOf(seen.fenced, seen, context);
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
-      const { trusts } = seen.certificates ?? {};
-      await context.create(forced(memberPod(seen.cluster, { ...options, trusts })));
+      const { pinnedImages, certificates } = seen;
+      await context.create(forced(memberPod(seen.cluster, { ...options, pinnedImages, trusts: certificates?.trusts })));
     },
 
     async applyBudget(_, { apply, get, patch }, { cluster }) {
@@ -180,7 +181,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       const gateway = await connections.connect(seen.cluster, context);
       const risk = await riskBeside(seen, member, gateway, context);
       if (risk !== undefined) return context.requeueAfter(membershipRetryMs, risk);
-      const image = memberImage(seen.cluster, version);
+      const image = memberImage(seen.cluster, version, seen.pinnedImages);
       // A merge patch replaces whole lists: these are the observed containers, and `unchanged` guards against
       // a change since.
       const containers = pod.spec?.containers.map((container) =>
@@ -188,9 +189,12 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       );
       // The new process reads the bundle of authorities again.
       const trusts = seen.certificates?.trusts;
-      const metadata = trusts === undefined ? {} : { metadata: { annotations: { [labels.trusts]: trusts.join(",") } } };
+      const annotations = {
+        ...versionAnnotation(version),
+        ...(trusts === undefined ? {} : { [labels.trusts]: trusts.join(",") }),
+      };
       // A busy server may execute it later, when another member is down.
-      await context.patch(pod, { ...metadata, spec: { containers } }, { unchanged: true, once: true });
+      await context.patch(pod, { metadata: { annotations }, spec: { containers } }, { unchanged: true, once: true });
     },
   };
 }
@@ -213,14 +217,17 @@ async function applyServices(
 async function startMember(
   { member, initialCluster, state }: Actions["startMember"],
   { create }: ReconcileContext,
-  { cluster, targetVersion, members, certificates }: Seen,
+  { cluster, targetVersion, members, certificates, pinnedImages }: Seen,
 ): Promise<void> {
   const volume = memberVolume(cluster, member);
   const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
   if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
   await create(
-    memberPod(cluster, { member, version: targetVersion, initialCluster, state, trusts: certificates?.trusts }),
+    memberPod(cluster, {
+      ...{ member, version: targetVersion, initialCluster, state, pinnedImages },
+      trusts: certificates?.trusts,
+    }),
   );
 }
 

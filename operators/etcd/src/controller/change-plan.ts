@@ -2,7 +2,8 @@
  * The whole way from what is seen to what the spec wants, before anything of it happens; pure. `plan` takes
  * one step at a time and looks again; this says which steps follow from the present state.
  */
-import { isLeader, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import { podVersion } from "../resources/member-image.ts";
+import { isLeader, type Seen, type SeenMember } from "./seen.ts";
 
 /** One step of a change, as the status shows it. */
 export interface ChangeStep {

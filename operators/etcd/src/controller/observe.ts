@@ -23,7 +23,8 @@ import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
 import { observeRestore, withRestoredStatus } from "./restore-view.ts";
 import type { EtcdConnections } from "./connections.ts";
-import { isHealthy, podState, podVersion, type Seen, type SeenMember } from "./seen.ts";
+import { podVersion } from "../resources/member-image.ts";
+import { isHealthy, podState, type Seen, type SeenMember } from "./seen.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** What an observation uses beyond the API server. */
@@ -99,6 +100,7 @@ export async function observe(
     quorum: list !== undefined,
     clusterIds: distinctClusterIds(members),
     certificates,
+    pinnedImages: accepts.pinnedImages,
   };
 }
 

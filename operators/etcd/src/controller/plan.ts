@@ -14,6 +14,7 @@ import { planFirstStart, startAnew } from "./plan-first-start.ts";
 import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { podReason } from "./pod-reason.ts";
+import { podVersion } from "../resources/member-image.ts";
 import {
   hasRefusedToRun,
   isFounded,
@@ -24,7 +25,6 @@ import {
   isVolumeLeaving,
   joinList,
   podState,
-  podVersion,
   type Seen,
   type SeenMember,
   waitsForVolume,

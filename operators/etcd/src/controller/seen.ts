@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
+import type { PinnedImages } from "../related-images.ts";
 import { silenceMsMax } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { RestoreView } from "./restore-view.ts";
@@ -68,6 +69,8 @@ export interface Seen {
   readonly certificates?: CertificateReport | undefined;
   /** A Service of our name that another owner has. */
   readonly serviceTaken?: string | undefined;
+  /** Images in place of the usual ones, by version. */
+  readonly pinnedImages: PinnedImages;
 }
 
 /** The pause before a member that fails at once is restarted. */
@@ -146,11 +149,6 @@ export function joinList(seen: Seen, name: string): readonly string[] {
     ...seen.members.filter((each) => each.listed !== undefined && each.name !== name).map((each) => each.name),
     name,
   ];
-}
-
-/** The version that a pod's image names: `…/etcd:v3.5.16`. */
-export function podVersion(pod: Pod | undefined): string | undefined {
-  return /:v?([0-9.]+)$/.exec(pod?.spec?.containers[0]?.image ?? "")?.[1];
 }
 
 /**

@@ -133,6 +133,7 @@ export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = 
     clusterIds: ["c1"],
     targetVersion: target,
     servicesToApply: [],
+    pinnedImages: new Map(),
     ...overrides,
   };
 }

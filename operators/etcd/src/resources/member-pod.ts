@@ -1,5 +1,7 @@
 import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
+import type { PinnedImages } from "../related-images.ts";
+import { memberImage, versionAnnotation } from "./member-image.ts";
 import { templateHash } from "./member-template.ts";
 import {
   clientPort,
@@ -42,6 +44,7 @@ export interface MemberPodOptions {
   /** Names of the members that etcd gets at its first start; ignored once it has data. */
   readonly initialCluster: readonly string[];
   readonly state: "new" | "existing";
+  readonly pinnedImages: PinnedImages;
   /** The IDs of the authorities that the member trusts from its start. */
   readonly trusts?: readonly string[] | undefined;
 }
@@ -75,7 +78,7 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
       containers: [
         {
           name: "etcd",
-          image: memberImage(cluster, options.version),
+          image: memberImage(cluster, options.version, options.pinnedImages),
           imagePullPolicy: "IfNotPresent",
           command: ["etcd"],
           args: etcdArguments(cluster, options),
@@ -122,18 +125,21 @@ function spread(cluster: string): readonly object[] {
   }));
 }
 
-function annotationsOf(cluster: EtcdCluster, { trusts = [] }: MemberPodOptions): Readonly<Record<string, string>> {
-  const own = { ...cluster.spec.pod?.annotations, [labels.template]: templateHash(cluster) };
+function annotationsOf(
+  cluster: EtcdCluster,
+  { version, trusts = [] }: MemberPodOptions,
+): Readonly<Record<string, string>> {
+  const own = {
+    ...cluster.spec.pod?.annotations,
+    [labels.template]: templateHash(cluster),
+    ...versionAnnotation(version),
+  };
   return trusts.length === 0 ? own : { ...own, [labels.trusts]: trusts.join(",") };
 }
 
 /** The user's labels, and those by which Services and people find the pod. */
 export function memberLabels(cluster: EtcdCluster, member: string): Readonly<Record<string, string>> {
   return { ...cluster.spec.pod?.labels, [labels.cluster]: cluster.metadata.name ?? "", [labels.member]: member };
-}
-
-export function memberImage(cluster: EtcdCluster, version: string): string {
-  return `${cluster.spec.imageRepository}:v${version}`;
 }
 
 function dataVolume(cluster: EtcdCluster, member: string): object {

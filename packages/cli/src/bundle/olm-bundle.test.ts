@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { candy, ownFolder } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
+import { defineOperator } from "setpoint";
+import { olmBundle } from "./olm-bundle.ts";
 import { sampleOf } from "./sample-object.ts";
 
 const folder = ownFolder("bundle");
@@ -35,6 +37,18 @@ test("the check names the file and the field of what is wrong", async () => {
   writeFileSync(csvPath, text);
   expect(code).toBe(1);
   expect(err).toContain('candy-operator.clusterserviceversion.yaml spec.version: "new" is not a semantic version');
+});
+
+test("a bundle lists the operator's image and those of its pods", () => {
+  const image = "registry.example.com/db:7";
+  const operator = defineOperator({ name: "db", controllers: [], relatedImages: [{ name: "db-7", image }] });
+  const files = olmBundle(operator, { image: "operator:1", version: "1.0.0", channel: "stable" });
+  const csv = parse(files.get("manifests/db-operator.clusterserviceversion.yaml") ?? "") as { readonly spec: object };
+  const relatedImages = [
+    { name: "operator", image: "operator:1" },
+    { name: "db-7", image },
+  ];
+  expect(csv.spec).toMatchObject({ relatedImages });
 });
 
 test("an example has what its schema requires and no more", () => {

@@ -53,7 +53,7 @@ export function olmBundle(operator: Operator, options: BundleOptions): ReadonlyM
   const webhook = objects.find(({ kind }) => webhookKinds.has(kind));
   if (webhook !== undefined) throw notBundledError(operator.name);
   const crds = operator.crds() as readonly Crd[];
-  const csv = clusterServiceVersion(packageName, objects, crds, options);
+  const csv = clusterServiceVersion(operator, packageName, objects, crds, options);
   const others = objects.filter(({ kind }) => !notBundled.has(kind) && kind !== "CustomResourceDefinition");
   return new Map([
     [`manifests/${packageName}.clusterserviceversion.yaml`, objectYaml(csv)],
@@ -73,6 +73,7 @@ function notBundledError(name: string): SetpointError {
 }
 
 function clusterServiceVersion(
+  { relatedImages }: Operator,
   packageName: string,
   objects: readonly KubeObject[],
   crds: readonly Crd[],
@@ -106,7 +107,7 @@ function clusterServiceVersion(
       ],
       customresourcedefinitions: { owned: crds.map(describeCrd) },
       install: { strategy: "deployment", spec: installSpec(packageName, objects) },
-      relatedImages: [{ name: "operator", image }],
+      relatedImages: [{ name: "operator", image }, ...relatedImages],
     },
   };
 }

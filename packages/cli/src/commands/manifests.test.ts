@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { candy, ownFolder } from "../own-folder.fixture.ts";
+import { candy, ownFolder, root } from "../own-folder.fixture.ts";
 import { setpoint } from "../setpoint.fixture.ts";
 
 const folder = ownFolder("manifests");
@@ -184,7 +184,7 @@ test("a wrong call is one sentence and the usage", async () => {
       [notOperator],
       `Cannot print the manifests of "${notOperator}": its default export is not an operator; export default defineOperator({ … })`,
     ],
-    [[candy, "--output", "rpm"], "Cannot use --output rpm: expected yaml, kustomize or helm"],
+    [[candy, "--output", "rpm"], "Cannot use --output rpm: expected yaml, kustomize, helm or images"],
     [[candy, "--output", "helm"], "Cannot use --output helm: the folder to write into is missing"],
     [[candy, "--only-used"], "Cannot use --only-used: it needs --from-recording"],
     [[candy, "--output", "kustomize"], "Cannot use --output kustomize: the folder to write into is missing"],
@@ -197,4 +197,12 @@ test("a wrong call is one sentence and the usage", async () => {
     expect(err).toContain("\nUsage: setpoint manifests FILE ");
     expect(code).toBe(2);
   }
+});
+
+test("the images that a mirror of the registry needs are listed one a line", async () => {
+  const file = join(root, "packages/cli/src/commands/related-images.fixture.ts");
+  const { code, out } = await setpoint("manifests", file, "--image", "operator:1", "--output", "images");
+  expect({ code, out }).toEqual({ code: 0, out: "operator:1\nregistry.example.com/db:7\n" });
+  const { err } = await setpoint("manifests", file, "--output", "json");
+  expect(err).toContain("Cannot use --output json: expected yaml, kustomize, helm or images");
 });

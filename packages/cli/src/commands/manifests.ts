@@ -14,21 +14,25 @@ import { isSemanticVersion } from "../manifests/semantic-version.ts";
 import { parseRunFlags, type RunFlags, runFlags, runFlagsUsage } from "../run-flags.ts";
 import { writeTexts } from "../write-text.ts";
 
-type Form = "yaml" | "kustomize" | "helm";
+type Form = "yaml" | "kustomize" | "helm" | "images";
 
 /** `setpoint manifests`: what installs an operator on any cluster. */
 export const manifests: Command = {
   name: "manifests",
-  usage: `manifests FILE [--image IMAGE] [--namespace NS] [--watch NS]... [--with networkpolicy,pdb,metrics,servicemonitor] [--from-recording RECORDING [--only-used]] [--chart-version VERSION] [--output yaml | --output kustomize DIR | --output helm DIR] ${runFlagsUsage}`,
+  usage: `manifests FILE [--image IMAGE] [--namespace NS] [--watch NS]... [--with networkpolicy,pdb,metrics,servicemonitor] [--from-recording RECORDING [--only-used]] [--chart-version VERSION] [--output yaml | --output images | --output kustomize DIR | --output helm DIR] ${runFlagsUsage}`,
   summary:
-    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared and recorded use, Deployment; or write it into DIR. --watch, which may be repeated, limits the operator to namespaces and gives it a Role in each.",
+    "Print what installs the operator that FILE exports as default: CRDs, RBAC of its declared and recorded use, Deployment; or write it into DIR. --watch, which may be repeated, limits the operator to namespaces and gives it a Role in each. --output images lists the images that a mirror of the registry needs.",
   async run(args, output) {
     const { values, positionals } = parseFlags(args);
     const [file, directory = ""] = positionals;
-    const form = outputForm(values.output, directory, positionals.length);
+    const form = outputForm(values.output ?? "yaml", directory, positionals.length);
     const extras = parseExtras(values.with);
     const operator = await loadOperator(file, "print the manifests of");
     const image = parseImage(values.image) ?? `${operator.name}-operator:latest`;
+    if (form === "images") {
+      output.out([image, ...operator.relatedImages.map((each) => each.image)].map((each) => `${each}\n`).join(""));
+      return 0;
+    }
     const rules = rulesOf(operator, values, output);
     const namespaces = values.watch === undefined ? {} : { namespaces: [...new Set(values.watch)] };
     const run = { ...parseRunFlags(values), ...namespaces };
@@ -66,9 +70,9 @@ function parseFlags(args: readonly string[]): { readonly values: Flags; readonly
   return parseArgs({ args: [...args], options, allowPositionals: true });
 }
 
-function outputForm(form: string | undefined, directory: string, count: number): Form {
-  if (form !== undefined && form !== "yaml" && form !== "kustomize" && form !== "helm") {
-    throw new SetpointError(usageError, `Cannot use --output ${form}: expected yaml, kustomize or helm`);
+function outputForm(form: string, directory: string, count: number): Form {
+  if (!isForm(form)) {
+    throw new SetpointError(usageError, `Cannot use --output ${form}: expected yaml, kustomize, helm or images`);
   }
   const isFolder = form === "kustomize" || form === "helm";
   if (count > (isFolder ? 2 : 1)) {
@@ -77,7 +81,13 @@ function outputForm(form: string | undefined, directory: string, count: number):
   if (isFolder && directory === "") {
     throw new SetpointError(usageError, `Cannot use --output ${form}: the folder to write into is missing`);
   }
-  return form ?? "yaml";
+  return form;
+}
+
+const forms: readonly Form[] = ["yaml", "kustomize", "helm", "images"];
+
+function isForm(text: string): text is Form {
+  return forms.some((form) => form === text);
 }
 
 function parseChartVersion(text: string): string {

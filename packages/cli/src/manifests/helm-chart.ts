@@ -164,7 +164,7 @@ function withKeep(yaml: string): string {
     .join("---\n");
 }
 
-function chartYaml({ name, kinds }: Operator, { image, version }: HelmChartOptions): string {
+function chartYaml({ name, kinds, relatedImages }: Operator, { image, version }: HelmChartOptions): string {
   const managed = kinds.map(({ kind }) => kind).join(", ");
   return objectYaml({
     apiVersion: "v2",
@@ -173,6 +173,7 @@ function chartYaml({ name, kinds }: Operator, { image, version }: HelmChartOptio
     type: "application",
     version,
     appVersion: imageParts(image).tag,
+    annotations: { "artifacthub.io/images": objectYaml([{ name: "operator", image }, ...relatedImages]) },
   });
 }
 

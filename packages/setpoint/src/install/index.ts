@@ -3,10 +3,11 @@
 // installing
 export type { InstalledRun, InstallExtra, InstallOptions } from "../install-manifests.ts";
 export { installManifests } from "../install-manifests.ts";
+export { relatedImageVariable } from "../related-image.ts";
 export { dataPolicyName } from "../data-kinds.ts";
 
 // permissions
-export type { OperatorInit } from "../operator.ts";
+export type { OperatorInit, RelatedImage } from "../operator.ts";
 export type { PolicyRule } from "../policy-rule.ts";
 export type { WriteVerb } from "../rules-of.ts";
 export type { MissingRight, WantedRules } from "../rights/check-rights.ts";

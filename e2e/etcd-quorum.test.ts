@@ -11,8 +11,15 @@ import { conditions } from "./etcd/expect-status.ts";
 import { Playground } from "./etcd/playground.ts";
 
 const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources: { requests: { storage: "512Mi" } } };
-const quorumRecovery = { policy: "onApproval" as const, fencingSeconds: 10 };
+const quorumRecovery = {
+  policy: "onApproval" as const,
+  fencingSeconds: 10,
+  withoutCopy: false,
+  keepCopySeconds: 604_800,
+};
 const recoveryMsMax = 90_000;
+
+type Recovery = NonNullable<EtcdCluster["status"]>["quorumRecovery"];
 
 let playground: Playground;
 beforeAll(async () => {
@@ -23,6 +30,10 @@ afterAll(() => playground?.[Symbol.asyncDispose]());
 async function approve({ name, namespace }: ClusterUnderTour, approval: string): Promise<void> {
   const annotations = { "etcd.setpoint.dev/approve-quorum-recovery": approval };
   await playground.client.patch(EtcdCluster, { name, namespace }, { metadata: { annotations } });
+}
+
+async function keepCopyFor({ name, namespace }: ClusterUnderTour, keepCopySeconds: number): Promise<void> {
+  await playground.client.patch(EtcdCluster, { name, namespace }, { spec: { quorumRecovery: { keepCopySeconds } } });
 }
 
 test.each(["3.4.23", "3.5.16"])(
@@ -43,7 +54,18 @@ test.each(["3.4.23", "3.5.16"])(
       console.log(
         `etcd ${version}: three members again ${Math.round(performance.now() - fromMs)} ms after the approval`,
       );
-      expect((await cluster.get()).status?.quorumRecovery).toMatchObject({ state: "Recovered", survivor });
+      const recovered = async (): Promise<Recovery | undefined> => (await cluster.get()).status?.quorumRecovery;
+      expect(await recovered()).toMatchObject({ state: "Recovered", survivor });
+      const { bytes = 0 } = (await recovered())?.copy ?? {};
+      expect(bytes).toBeGreaterThan(0);
+      console.log(`etcd ${version}: a copy of ${bytes} bytes was made before`);
+      await keepCopyFor(cluster, 0);
+      await cluster.until(
+        "the end of the copy",
+        async () => (await recovered())?.copy?.removedAt !== undefined,
+        recoveryMsMax,
+      );
+      await cluster.until("three members", () => cluster.isSettled(3), recoveryMsMax);
       await checkHashes(cluster, 3);
     });
   },

@@ -49,7 +49,7 @@ const certificateRules: readonly PolicyRule[] = [
 
 /**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
- * operator's own, which transfers of backups run; `issuer` makes certificates.
+ * operator's own, which transfers of backups and copies of data run; `issuer` makes certificates.
  */
 export function etcdOperator(
   gateway: EtcdGateway,
@@ -64,6 +64,7 @@ export function etcdOperator(
     silence: new SilenceWatch(),
     revisions: new Map<string, number>(),
     accepts: accepted,
+    image,
   };
   const etcdClusters = controller(EtcdCluster, {
     owns: [Pod, Service, PersistentVolumeClaim, PodDisruptionBudget],

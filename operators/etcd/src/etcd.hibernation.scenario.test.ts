@@ -25,7 +25,8 @@ test(
   "a cluster that hibernates stops all members, keeps their data, and wakes with them, whatever its policy for lost quorums",
   scenario(501, async (stage) => {
     const { world } = stage;
-    await bootstrap(stage, { ...claims, quorumRecovery: { policy: "afterTimeout", fencingSeconds: 60 } });
+    const copies = { withoutCopy: false, keepCopySeconds: 60 };
+    await bootstrap(stage, { ...claims, quorumRecovery: { policy: "afterTimeout", fencingSeconds: 60, ...copies } });
     const members = memberNames(stage);
     const writer = startWriter(stage);
     await world.run(seconds(10));

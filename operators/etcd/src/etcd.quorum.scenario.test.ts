@@ -3,7 +3,7 @@
  * the simulated world.
  */
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import { conditionOf } from "setpoint/testing";
+import { conditionOf, type MemberRecord } from "setpoint/testing";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -22,9 +22,17 @@ import {
 
 type Spec = Partial<EtcdCluster["spec"]>;
 
-const afterTimeout = { quorumRecovery: { policy: "afterTimeout", fencingSeconds: 30 } } satisfies Spec;
-const onApproval = { quorumRecovery: { policy: "onApproval", fencingSeconds: 30 } } satisfies Spec;
-const never = { quorumRecovery: { policy: "never", fencingSeconds: 30 } } satisfies Spec;
+/** What the model of etcd keeps on a volume, as far as these stories read it. */
+interface SimulatedData {
+  readonly members: ReadonlyMap<string, MemberRecord>;
+}
+
+function recovery(policy: EtcdCluster["spec"]["quorumRecovery"]["policy"]): Spec {
+  return { quorumRecovery: { policy, fencingSeconds: 30, withoutCopy: false, keepCopySeconds: 604_800 } };
+}
+const afterTimeout = recovery("afterTimeout");
+const onApproval = recovery("onApproval");
+const never = recovery("never");
 
 async function present({ world }: Stage): Promise<EtcdCluster> {
   return world.get(EtcdCluster, "orders");
@@ -168,6 +176,74 @@ test(
     await expectHealthy(stage);
     await expectNothingLost(world, writer);
     writer.stop();
+  }),
+);
+
+/** The members that the data of each copy know. */
+function copiedMembers({ transfers }: Stage): readonly (readonly string[])[] {
+  return [...transfers.copies.values()].map((data) =>
+    [...(data as SimulatedData).members.values()].map(({ name }) => name),
+  );
+}
+
+test(
+  "a forced start that is killed in the middle is repeated, and the copy from before stays as it was",
+  scenario(208, async (stage) => {
+    const { world, etcd } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const names = memberNames(stage);
+    const [survivor = "", ...lost] = names;
+    await lose(stage, lost);
+    await world.until("the copy is made", async () => stage.transfers.copies.size > 0);
+    await world.until("it has gone on alone", async () => etcd.forced.length > 0);
+    world.kill(survivor);
+    expect(copiedMembers(stage)).toEqual([names]);
+    await expectRecovered(stage, survivor);
+    await expectHealthy(stage);
+    expect(copiedMembers(stage)).toEqual([names]);
+    const { quorumRecovery } = (await present(stage)).status ?? {};
+    expect([...stage.transfers.copies.keys()]).toEqual([quorumRecovery?.copy?.folder]);
+    expect(quorumRecovery?.copy?.removedAt).toBeUndefined();
+    await world.expectQuiet();
+  }),
+);
+
+test(
+  "a copy is removed after its time, by a restart of its member",
+  scenario(209, async (stage) => {
+    const { world } = stage;
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const [survivor = "", ...lost] = memberNames(stage);
+    await lose(stage, lost);
+    await expectRecovered(stage, survivor);
+    expect(stage.transfers.copies.size).toBe(1);
+    await world.patch(EtcdCluster, "orders", { spec: { quorumRecovery: { keepCopySeconds: 0 } } });
+    await world.settled({ within: minutes(10) });
+    expect(stage.transfers.copies.size).toBe(0);
+    expect((await present(stage)).status?.quorumRecovery?.copy?.removedAt).toBeDefined();
+    await expectHealthy(stage);
+    expect(memberNames(stage)).toContain(survivor);
+    await world.expectQuiet();
+  }),
+);
+
+test(
+  "without room for a copy the recovery waits and changes nothing, until a user does without",
+  scenario(210, async (stage) => {
+    const { world, etcd } = stage;
+    stage.transfers.copyRefusal = "the copy needs 9 bytes, and 4 are free";
+    await bootstrap(stage, { ...claims, ...afterTimeout });
+    const [survivor = "", ...lost] = memberNames(stage);
+    await lose(stage, lost);
+    const waiting = async (): Promise<string> => (await present(stage)).status?.waitingFor?.what ?? "";
+    await world.until("it says so", async () => (await waiting()).includes("4 are free"));
+    expect(await waiting()).toContain("spec.quorumRecovery.withoutCopy");
+    await world.run(minutes(5));
+    expect(etcd.forced).toEqual([]);
+    await world.patch(EtcdCluster, "orders", { spec: { quorumRecovery: { withoutCopy: true } } });
+    await expectRecovered(stage, survivor);
+    expect((await present(stage)).status?.quorumRecovery?.copy).toBeUndefined();
+    await expectHealthy(stage);
   }),
 );
 

@@ -49,6 +49,8 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.tls.authorityLifetime": atRenewal,
       "spec.quorumRecovery.policy": whenLost,
       "spec.quorumRecovery.fencingSeconds": whenLost,
+      "spec.quorumRecovery.withoutCopy": whenLost,
+      "spec.quorumRecovery.keepCopySeconds": whenLost,
       "spec.maintenanceWindows": whenChanged,
       "spec.dryRun": whenChanged,
       "spec.hibernated": "its scenario is etcd.hibernation.scenario.test.ts",

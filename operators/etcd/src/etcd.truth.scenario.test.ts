@@ -64,7 +64,7 @@ async function withRights(seed: number): Promise<{ readonly world: World; readon
     operators: [(process) => etcdOperator(simulatedGateway(etcd, process))],
     leaderElection: true,
   });
-  await bootstrap({ world, etcd }, claims);
+  await bootstrap({ world }, claims);
   return { world, etcd };
 }
 

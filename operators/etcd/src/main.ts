@@ -1,8 +1,12 @@
-/** The operator's process, or, with the argument `agent`, the program of a transfer pod. */
+/** The operator's process, or by its first argument a program of its pods: a transfer, or a copy of data. */
 import { runOperatorProcess } from "setpoint/process";
 import { etcdOperator } from "./etcd-operator.ts";
+import { copyAsideCommand, removeCopiesCommand } from "./resources/survivor-copy.ts";
 import { pinnedImages } from "./related-images.ts";
 import { httpGateway } from "./gateway/http-gateway.ts";
+
+/** From here the kubelet takes the outcome of a container. */
+const terminationLog = "/dev/termination-log";
 
 async function runOperator(): Promise<number> {
   /** Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is refused later. */
@@ -21,4 +25,16 @@ async function runTransfer(): Promise<never> {
   process.exit(await runEtcdAgent());
 }
 
-process.exitCode = process.argv[2] === "agent" ? await runTransfer() : await runOperator();
+async function runCopy(command: string, [first = "", second = ""]: readonly string[]): Promise<number> {
+  const { runCopyAside, runRemoveCopies } = await import("./backup/survivor-copy.ts");
+  return command === copyAsideCommand
+    ? runCopyAside({ source: first, target: second }, terminationLog)
+    : runRemoveCopies(first, terminationLog);
+}
+
+function run([command = "", ...args]: readonly string[]): Promise<number> {
+  if (command === "agent") return runTransfer();
+  return command === copyAsideCommand || command === removeCopiesCommand ? runCopy(command, args) : runOperator();
+}
+
+process.exitCode = await run(process.argv.slice(2));

@@ -6,6 +6,15 @@ import { z } from "zod";
 const fencingSecondsMin = 10;
 const fencingSecondsMax = 86_400;
 const fencingSecondsDefault = 120;
+/** A week: long enough to notice that something is missing. */
+const keepCopySecondsDefault = 604_800;
+const keepCopySecondsMax = 31_536_000;
+const defaults = {
+  policy: "onApproval",
+  fencingSeconds: fencingSecondsDefault,
+  withoutCopy: false,
+  keepCopySeconds: keepCopySecondsDefault,
+} as const;
 
 /** The annotation with which a user approves a recovery that may lose writes. */
 export const approvalAnnotation = "etcd.setpoint.dev/approve-quorum-recovery";
@@ -24,8 +33,22 @@ export const quorumRecoverySpec = z
       .max(fencingSecondsMax)
       .default(fencingSecondsDefault)
       .describe("How long a member must give no sign of life before it counts as lost for good."),
+    withoutCopy: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether a recovery goes on without a copy of the survivor's data, for example because the volume has no room for one. Without a copy there is no way back.",
+      ),
+    keepCopySeconds: z
+      .int()
+      .min(0)
+      .max(keepCopySecondsMax)
+      .default(keepCopySecondsDefault)
+      .describe(
+        "How long the copy of the survivor's data stays on its volume after a recovery; 0 removes it as soon as the cluster has its size again. Its member restarts for that.",
+      ),
   })
-  .default({ policy: "onApproval", fencingSeconds: fencingSecondsDefault })
+  .default(defaults)
   .describe("What happens when a majority of the members is lost for good. Writes may be lost by going on.");
 
 export const quorumRecoveryStatus = z
@@ -50,6 +73,16 @@ export const quorumRecoveryStatus = z
       .describe(
         "Members that were stopped and never come back; their volumes, if any, are kept until a user deletes them.",
       ),
+    copy: z
+      .object({
+        folder: z.string().describe("The folder on the survivor's volume, as its container sees it."),
+        bytes: z.int(),
+        madeAt: z.string().describe("When the recovery had succeeded with this copy."),
+        keptUntil: z.string().describe("When the survivor restarts and the copy is removed."),
+        removedAt: z.string().optional(),
+      })
+      .optional()
+      .describe("The survivor's data from before it started alone."),
     finished: z.string().optional().describe("When the cluster had its size again."),
   })
   .describe("The latest loss of the majority, and what was done about it.");

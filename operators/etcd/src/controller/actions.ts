@@ -10,6 +10,7 @@ import { budgetRestoration, memberBudget } from "../resources/disruption-budget.
 import { forced, isFencedVolume } from "../resources/fencing.ts";
 import { memberImage, versionAnnotation } from "../resources/member-image.ts";
 import { memberEndpoint, memberLabels, memberPod } from "../resources/member-pod.ts";
+import { copyingFirst, removingCopies } from "../resources/survivor-copy.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
@@ -128,12 +129,14 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       await deletePod(pod, context);
     },
 
-    async startAlone({ member }, context, seen) {
+    async startAlone({ member, token }, context, seen) {
       const running = await runningOf(seen.fenced, seen, context);
       if (running !== undefined) return context.requeueAfter(membershipRetryMs, `${running} has not stopped yet`);
       const options = { member, version: versionOf(seen), initialCluster: [member], state: "existing" } as const;
-      const { pinnedImages, certificates } = seen;
-      await context.create(forced(memberPod(seen.cluster, { ...options, pinnedImages, trusts: certificates?.trusts })));
+      const { pinnedImages, certificates, copyImage, cluster } = seen;
+      const pod = forced(memberPod(cluster, { ...options, pinnedImages, trusts: certificates?.trusts }));
+      const isCopied = copyImage !== undefined && !cluster.spec.quorumRecovery.withoutCopy;
+      await context.create(isCopied ? copyingFirst(pod, copyImage, token) : pod);
     },
 
     async applyBudget(_, { apply, get, patch }, { cluster }) {
@@ -217,18 +220,17 @@ async function applyServices(
 async function startMember(
   { member, initialCluster, state }: Actions["startMember"],
   { create }: ReconcileContext,
-  { cluster, targetVersion, members, certificates, pinnedImages }: Seen,
+  { cluster, targetVersion, members, certificates, pinnedImages, copyImage, copyToRemove }: Seen,
 ): Promise<void> {
   const volume = memberVolume(cluster, member);
   const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
   if (volume !== undefined && !hasVolume) await create(volume, { owner: cluster.spec.deletionPolicy === "Delete" });
-  await create(
-    memberPod(cluster, {
-      ...{ member, version: targetVersion, initialCluster, state, pinnedImages },
-      trusts: certificates?.trusts,
-    }),
-  );
+  const pod = memberPod(cluster, {
+    ...{ member, version: targetVersion, initialCluster, state, pinnedImages },
+    trusts: certificates?.trusts,
+  });
+  await create(copyToRemove === member && copyImage !== undefined ? removingCopies(pod, copyImage) : pod);
 }
 
 /** Deletes the observed pod only, and only if it has not changed. */

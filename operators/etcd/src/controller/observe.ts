@@ -16,6 +16,8 @@ import type { EtcdGateway, ListedMember, MemberList, MemberPosition, MemberStatu
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { isFencedVolume } from "../resources/fencing.ts";
+import { removesCopies } from "../resources/survivor-copy.ts";
+import { dueCopy } from "./copy-record.ts";
 import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
 import { withTlsMode } from "../resources/tls.ts";
@@ -34,12 +36,14 @@ export interface ObservationPorts {
   /** The latest revision of each cluster that this process has seen, by its UID. */
   readonly revisions: Map<string, number>;
   readonly accepts: AcceptanceOptions;
+  /** The operator's own, for copies of data. */
+  readonly image: string | undefined;
 }
 
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { connections, silence, revisions, accepts }: ObservationPorts,
+  { connections, silence, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
@@ -78,11 +82,14 @@ export async function observe(
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.clock.now());
+  const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.clock.now());
   return {
     cluster,
     refusals,
     restore,
     members,
+    copyImage: image,
+    copyToRemove,
     servicesToApply,
     serviceTaken,
     targetVersion,
@@ -92,7 +99,12 @@ export async function observe(
     highestRevision: highest(cluster, list !== undefined, members, revisions),
     misowned: everybody.filter((member) => isMisowned(cluster, member)).map(({ name }) => name),
     outdated: members
-      .filter(({ name, pod }) => isOutdated(cluster, pod) || certificates?.due.blockedBy?.includes(name))
+      .filter(
+        ({ name, pod }) =>
+          isOutdated(cluster, pod) ||
+          certificates?.due.blockedBy?.includes(name) ||
+          (name === copyToRemove && pod !== undefined && !removesCopies(pod)),
+      )
       .map(({ name }) => name),
     small: members.filter((member) => isSmall(cluster, member)).map(({ name }) => name),
     needsBudget: needsBudget(cluster, context),

@@ -25,7 +25,7 @@ type Policy = EtcdCluster["spec"]["quorumRecovery"]["policy"];
 
 function situation(members: readonly SeenMember[], policy: Policy, consent?: string, status: object = {}): Seen {
   const record = { state: "Waiting", since, survivor: "a", lost: [], survivors: [], possibleLoss: "", ...status };
-  const spec = { ...claims, quorumRecovery: { policy, fencingSeconds: 120 } };
+  const spec = { ...claims, quorumRecovery: { policy, fencingSeconds: 120, withoutCopy: false, keepCopySeconds: 60 } };
   const wanted = cluster(spec, { quorumRecovery: record });
   const annotations = consent === undefined ? {} : { [approvalAnnotation]: consent };
   const annotated = { ...wanted, metadata: { ...wanted.metadata, annotations } };

@@ -3,6 +3,7 @@
  */
 import { wait } from "setpoint";
 import { fenceToken, wasForced } from "../resources/fencing.ts";
+import { copiesFirst, copyProblem } from "../resources/survivor-copy.ts";
 import { act, type Actions, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { chosenSurvivor, hindrance, isMember, type QuorumLoss, quorumLoss, quorumOf } from "./quorum-loss.ts";
 import { consentText, lossText } from "./quorum-text.ts";
@@ -103,14 +104,40 @@ function planSurvivor(seen: Seen, member: SeenMember): EtcdStep {
   const token = fenceToken(seen.cluster);
   const state = podState(member.pod);
   if (state === "missing")
-    return act("startAlone", { member: name, token }, `${name} starts alone on its volume, with --force-new-cluster`);
+    return act(
+      "startAlone",
+      { member: name, token },
+      `${name} starts alone on its volume, with --force-new-cluster${seen.cluster.spec.quorumRecovery.withoutCopy ? "" : ", after a copy of its data"}`,
+    );
   if (state === "terminating") return wait(`${name} stops before it starts alone`, electionMs);
+  if (state === "failed" && copyProblem(member.pod) !== undefined) return planWithoutCopy(seen, member);
   if (state === "failed" && failedAtOnce(member))
     return wait(`${name} failed as soon as it started alone`, lookAgainMs);
   if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed while it started alone`);
-  if (wasForced(member.pod)) return wait(`${name} starts alone`, electionMs);
+  if (wasForced(member.pod))
+    return wait(
+      state === "starting" && copiesFirst(member.pod)
+        ? `${name} starts alone after a copy of its data is made`
+        : `${name} starts alone`,
+      electionMs,
+    );
   return act("deletePod", { member: name }, `${name} stops before it starts alone on its volume`);
 }
+
+/** The copy could not be made: it is tried again, unless the user does without. */
+function planWithoutCopy(seen: Seen, { name, pod, failedForMs = 0 }: SeenMember): EtcdStep {
+  const problem = `the data of ${name} could not be copied: ${copyProblem(pod)}`;
+  if (seen.cluster.spec.quorumRecovery.withoutCopy)
+    return act("deletePod", { member: name }, `${problem}; spec.quorumRecovery.withoutCopy allows to go on`);
+  if (failedForMs > copyRetryMs) return act("deletePod", { member: name }, `${problem}; it is tried again`);
+  return wait(
+    `${problem}; the data are unchanged. Make room on the volume, or set spec.quorumRecovery.withoutCopy to true to go on without a way back`,
+    lookAgainMs,
+  );
+}
+
+/** How long a copy that failed is reported before another try. */
+const copyRetryMs = 60_000;
 
 /** A quorum is there: fenced members stay away, and the survivor's next start is an ordinary one. */
 export function planAfterRecovery(seen: Seen): EtcdStep | undefined {

@@ -9,7 +9,10 @@ export function planRollout(seen: Seen): EtcdStep | undefined {
   const outdated = voters.filter(({ name }) => seen.outdated.includes(name));
   const next = outdated.find((each) => !isLeader(each)) ?? outdated[0];
   if (next === undefined) return undefined;
-  const reason = `${next.name} runs with older settings of pod and options`;
+  const reason =
+    next.name === seen.copyToRemove
+      ? `the copy of data on the volume of ${next.name} has been kept for long enough`
+      : `${next.name} runs with older settings of pod and options`;
   if (seen.cluster.spec.volumeClaimTemplate === undefined)
     return act("addLearner", {}, `${reason}, and has no volume: a new member takes its place`);
   if (isLeader(next)) return handOver(next, voters) ?? restarted(next, `${reason}, and is the only member`);

@@ -52,12 +52,14 @@ function byProgress(a: SeenMember, b: SeenMember): number {
 }
 
 /** Why the cluster cannot go on from this member. */
-export function hindrance({ cluster }: Seen, { name, volume }: SeenMember): string | undefined {
+export function hindrance({ cluster, copyImage }: Seen, { name, volume }: SeenMember): string | undefined {
   if (cluster.spec.volumeClaimTemplate === undefined)
     return `${name} keeps its data in its pod, and they would end with it: restore from a backup`;
   if (volume === undefined) return `the volume of ${name} is gone: restore from a backup`;
-  return isVolumeLeaving({ name, volume })
-    ? `the volume of ${name} is being deleted: copy it before its pod ends, and restore from the copy`
+  if (isVolumeLeaving({ name, volume }))
+    return `the volume of ${name} is being deleted: copy it before its pod ends, and restore from the copy`;
+  return copyImage === undefined && !cluster.spec.quorumRecovery.withoutCopy
+    ? `the operator has no image to copy the data of ${name} with before it starts alone: set SETPOINT_OPERATOR_IMAGE in the operator's Deployment, or set spec.quorumRecovery.withoutCopy to true`
     : undefined;
 }
 

@@ -2,6 +2,7 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { EtcdStep } from "./etcd-step.ts";
+import { currentCopy, recordedCopy } from "./copy-record.ts";
 import { approvalOf, chosenSurvivor, type QuorumLoss, quorumLoss } from "./quorum-loss.ts";
 import { consentText, lossText, possibleLoss } from "./quorum-text.ts";
 import { isFounded, type Seen } from "./seen.ts";
@@ -56,12 +57,14 @@ function withQuorum(seen: Seen, before: QuorumRecord | undefined, now: string): 
   const voters = seen.members.filter(({ listed }) => listed?.learner === false);
   if (before?.state === "Growing" && voters.length >= seen.cluster.spec.size)
     return { ...before, state: "Recovered", finished: now };
+  if (before?.state === "Growing" || before?.state === "Recovered")
+    return { ...before, copy: currentCopy(seen, before, now) };
   if (before?.state === "Recovering") {
     const isAlone = voters.length === 1 && voters[0]?.name === before.survivor;
-    return isAlone ? { ...before, state: "Growing" } : undefined;
+    return isAlone ? { ...before, state: "Growing", copy: recordedCopy(seen, before.survivor ?? "", now) } : undefined;
   }
   // The lost ones have come back.
-  return before?.state === "Waiting" ? undefined : before;
+  return undefined;
 }
 
 /** Whether a majority is lost for good, and what has to happen. */
@@ -92,5 +95,8 @@ export function quorumCondition(seen: Seen, facts: StepFacts): ConditionInit {
 function answered({ cluster }: Seen): string {
   const record = cluster.status?.quorumRecovery;
   if (record === undefined || record.state === "Waiting") return "A quorum answers";
-  return `The cluster went on from ${record.survivor} at revision ${record.revision}. Possible loss: ${record.possibleLoss}`;
+  const said = `The cluster went on from ${record.survivor} at revision ${record.revision}. Possible loss: ${record.possibleLoss}`;
+  const { copy } = record;
+  if (copy === undefined || copy.removedAt !== undefined) return said;
+  return `${said}. The data from before are in ${copy.folder} of its volume until ${copy.keptUntil}`;
 }

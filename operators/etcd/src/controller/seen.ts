@@ -41,6 +41,10 @@ export interface Seen {
   readonly members: readonly SeenMember[];
   /** Members that a recovery of the quorum has given up, as long as anything is left of them. */
   readonly fenced: readonly SeenMember[];
+  /** The operator's own image, with which the data of a survivor are copied. */
+  readonly copyImage?: string | undefined;
+  /** The member on whose volume a copy is due to be removed. */
+  readonly copyToRemove?: string | undefined;
   /** The highest revision that is known. */
   readonly highestRevision?: number | undefined;
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */

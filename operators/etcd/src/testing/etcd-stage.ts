@@ -1,7 +1,15 @@
 /** The operator on stage in the simulated world, for the scenarios. Only tests import this. */
 import { simulatedIssuer } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
-import { conditionOf, EtcdModel, EtcdWriter, simulate, type World } from "setpoint/testing";
+import {
+  conditionOf,
+  EtcdModel,
+  EtcdWriter,
+  simulate,
+  simulatedOperatorImage,
+  TransferModel,
+  type World,
+} from "setpoint/testing";
 import { expect } from "vitest";
 import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
@@ -10,16 +18,21 @@ import { simulatedGateway } from "./simulated-gateway.ts";
 export interface Stage {
   readonly world: World;
   readonly etcd: EtcdModel;
+  /** Runs what the operator's own image does in pods. */
+  readonly transfers: TransferModel;
 }
 
 export async function setUp(seed: number): Promise<Stage> {
   const etcd = new EtcdModel();
+  const transfers = new TransferModel({});
   const world = await simulate({
     seed,
-    models: [etcd],
-    operators: [(process) => etcdOperator(simulatedGateway(etcd, process), {}, undefined, simulatedIssuer)],
+    models: [etcd, transfers],
+    operators: [
+      (process) => etcdOperator(simulatedGateway(etcd, process), {}, simulatedOperatorImage, simulatedIssuer),
+    ],
   });
-  return { world, etcd };
+  return { world, etcd, transfers };
 }
 
 /** Runs a story twice from one seed; a world has no other source of chance. */
@@ -89,7 +102,7 @@ export async function whileSomebodyWrites<T>(stage: Stage, happen: () => Promise
   return result;
 }
 
-export async function bootstrap(stage: Stage, spec: Spec = {}): Promise<void> {
+export async function bootstrap(stage: Pick<Stage, "world">, spec: Spec = {}): Promise<void> {
   await stage.world.apply(cluster("orders", spec));
   await stage.world.settled();
 }

@@ -3,6 +3,7 @@
  */
 import { type Host, timestampAt } from "@setpoint/host";
 import type { Launch, Program, ProgramModel } from "../program-model.ts";
+import { copyFiles } from "./copied-files.ts";
 import { BackupVault, sha256Of, TransferFailure } from "./backup-vault.ts";
 
 /** One consistent copy of the data of a simulated instance. */
@@ -32,7 +33,7 @@ const transferMsMin = 200;
 const transferMsMax = 3_000;
 const killedCode = 137;
 
-/** Runs the pods of the operator's image whose argument is `agent`. */
+/** Runs the containers of the operator's image: transfers, with the argument `agent`, and copies of data. */
 export class TransferModel implements ProgramModel {
   readonly vault: BackupVault = new BackupVault();
   readonly violations: string[] = [];
@@ -40,6 +41,10 @@ export class TransferModel implements ProgramModel {
   readonly started: Map<string, number> = new Map();
   /** Added to the duration of each transfer. */
   slowMs = 0;
+  /** The copies of data that volumes have beside the data themselves, by their path. */
+  readonly copies: Map<string, unknown> = new Map();
+  /** Why no copy of data on a volume can be made, such as a lack of space. */
+  copyRefusal: string | undefined;
   readonly #origins: Readonly<Record<string, SnapshotOrigin>>;
   readonly #writing = new Map<string, string>();
 
@@ -53,6 +58,7 @@ export class TransferModel implements ProgramModel {
   }
 
   start(launch: Launch): Program {
+    if (launch.command[0] !== "agent") return copyFiles(launch, this.copies, this.copyRefusal);
     const request = requestOf(launch);
     this.started.set(request.task, (this.started.get(request.task) ?? 0) + 1);
     const writes = request.task === "backup" || request.task === "delete";

@@ -122,6 +122,14 @@ export class EtcdData {
     this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
   }
 
+  /** The same data at this moment, for a copy of its folder. */
+  copied(): EtcdData {
+    const copy = new EtcdData(this.clusterId, this.memberId);
+    copy.follow(this);
+    copy.fileBytes = this.fileBytes;
+    return copy;
+  }
+
   defragment(): void {
     this.fileBytes = this.historyBytes;
   }

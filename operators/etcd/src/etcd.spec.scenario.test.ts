@@ -36,6 +36,7 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.pod.resources.limits": [{ memory: "640Mi" }],
       "spec.pod.nodeSelector": [{ disk: "fast" }],
       "spec.pod.affinity": [{ nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preference] } }],
+      "spec.pod.tolerations": [[{ key: "disk", operator: "Exists" }]],
       "spec.pod.env": [[{ name: "GOGC", value: "50" }]],
     },
     ignored: {

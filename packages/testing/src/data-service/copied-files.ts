@@ -11,11 +11,8 @@ interface Copyable {
 }
 
 /** `copy-aside SOURCE TARGET` or `remove-copies FOLDER`; a kill before its end leaves nothing. */
-export function copyFiles(
-  { command, host, volumes, exited }: Launch,
-  copies: Map<string, unknown>,
-  refusal: string | undefined,
-): Program {
+export function copyFiles(launch: Launch, copies: Map<string, unknown>, refusal: string | undefined): Program {
+  const { command, host, volumes } = launch;
   const [task = "", source = "", target = ""] = command;
   const files = fileMap(volumes, source);
   const finish = (): void => {
@@ -24,17 +21,17 @@ export function copyFiles(
         files.delete(path);
         copies.delete(path);
       }
-      return exited(0);
+      return launch.exited(0);
     }
-    if (refusal !== undefined) return exited(1, refusal);
+    if (refusal !== undefined) return launch.exited(1, refusal);
     if (!files.has(target)) files.set(target, copyOf(files.get(source)));
     copies.set(target, files.get(target));
-    exited(0, JSON.stringify({ bytes: 1 }));
+    launch.exited(0, JSON.stringify({ bytes: 1 }));
   };
   const timer = host.clock.setTimer(finish, copyMsMin + host.random.int(copyMsMax - copyMsMin));
   const end = (): void => {
     timer.cancel();
-    exited(killedCode);
+    launch.exited(killedCode);
   };
   return { terminate: end, kill: end };
 }

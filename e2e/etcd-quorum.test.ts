@@ -2,7 +2,7 @@
  * A majority of a real etcd is lost with its volumes: the cluster waits for consent, then goes on from the
  * survivor.
  */
-import { EtcdCluster } from "@setpoint/etcd-operator";
+import { EtcdCluster, httpGateway } from "@setpoint/etcd-operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { loseMajority } from "../examples/etcd/tour/recovery-steps.ts";
@@ -36,12 +36,23 @@ async function keepCopyFor({ name, namespace }: ClusterUnderTour, keepCopySecond
   await playground.client.patch(EtcdCluster, { name, namespace }, { spec: { quorumRecovery: { keepCopySeconds } } });
 }
 
+/** The metrics of real members have what the operator judges disks by. */
+async function expectMeasured(cluster: ClusterUnderTour): Promise<void> {
+  for (const { status } of await cluster.pods()) {
+    const { logWrites } = await httpGateway().measure(`http://${status?.podIP}:2381`, AbortSignal.timeout(5_000));
+    expect(logWrites.length).toBeGreaterThan(10);
+    expect(logWrites.at(-1)?.withinSeconds).toBe(Infinity);
+    expect(logWrites.at(-1)?.count).toBeGreaterThan(0);
+  }
+}
+
 test.each(["3.4.23", "3.5.16"])(
   "a cluster of %s goes on from one survivor after consent, and loses nothing",
   async (version) => {
     const spec = { size: 3, version, volumeClaimTemplate, quorumRecovery } as const;
     await playground.tell(`quorum-${version.replaceAll(".", "-")}`, spec, async (cluster, writer) => {
       await writeAndRead.run(cluster, writer);
+      await expectMeasured(cluster);
       const survivor = await loseMajority(cluster);
       const approval = async (): Promise<string> => (await cluster.get()).status?.quorumRecovery?.approval ?? "";
       await cluster.until("the report of the loss", async () => (await approval()) !== "", recoveryMsMax);

@@ -27,6 +27,7 @@ const gateway: EtcdGateway = {
   members: away,
   status: away,
   position: away,
+  measure: away,
   compact: away,
   defragment: away,
   disarm: away,

@@ -16,7 +16,7 @@ const waitMs = { timeout: 20_000, interval: 50 };
 const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 /** No member ever answers: there are no nodes. */
 const gateway: EtcdGateway = {
-  ...{ members: away, status: away, position: away, addLearner: away },
+  ...{ members: away, status: away, position: away, measure: away, addLearner: away },
   withCredentials: () => gateway,
   ...{ promote: away, remove: away, moveLeader: away },
   ...{ compact: away, defragment: away, disarm: away },

@@ -5,6 +5,7 @@ import { duration, quantity } from "setpoint/kinds";
 import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import { defragmentationStatus, maintenanceSpec } from "./maintenance.ts";
+import { healingSpec, slowDisksStatus } from "./healing.ts";
 import { latestRevision, quorumRecoverySpec, quorumRecoveryStatus } from "./quorum-recovery.ts";
 
 const stringMap = z.record(z.string(), z.string());
@@ -124,6 +125,7 @@ const spec = z.object({
     .describe("What becomes of the volumes when the EtcdCluster is deleted."),
   quorumRecovery: quorumRecoverySpec,
   maintenance: maintenanceSpec,
+  healing: healingSpec,
   pod: pod.optional(),
   tls: tls.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
@@ -191,6 +193,7 @@ const status = z.object({
   latestRevision: latestRevision.optional(),
   quorumRecovery: quorumRecoveryStatus.optional(),
   defragmentation: defragmentationStatus.optional(),
+  slowDisks: slowDisksStatus.optional(),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
   stoppedFor: z.string().optional().describe("The restore for which all members have stopped."),
   restore: z

@@ -15,6 +15,7 @@ import { etcdEngine } from "./backup/etcd-engine.ts";
 import { etcdActions } from "./controller/actions.ts";
 import { EtcdConnections } from "./controller/connections.ts";
 import { observe } from "./controller/observe.ts";
+import { DiskWatch } from "./controller/disk-watch.ts";
 import { plan } from "./controller/plan.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
@@ -62,6 +63,7 @@ export function etcdOperator(
   const senses = {
     connections,
     silence: new SilenceWatch(),
+    disks: new DiskWatch(),
     revisions: new Map<string, number>(),
     accepts: accepted,
     image,

@@ -8,6 +8,7 @@ const atCreation = "for members that start from then on; the README says so";
 const whenLoose = "it counts when its time has come, or when etcd's file has free pages";
 const atStart = "whether a cluster has TLS is decided at its first start; a running one refuses another mode";
 const atRenewal = "for certificates that are issued from then on";
+const whenSlow = "it counts when a disk is slow; no disk is in this world";
 const whenLost = "it counts when a majority is lost";
 const whenChanged = "it counts when another field changes";
 const preference = {
@@ -48,6 +49,9 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.tls.mode": atStart,
       "spec.tls.certificateLifetime": atRenewal,
       "spec.tls.authorityLifetime": atRenewal,
+      "spec.healing.slowDisk": whenSlow,
+      "spec.healing.slowDiskMilliseconds": whenSlow,
+      "spec.healing.slowDiskSeconds": whenSlow,
       "spec.quorumRecovery.policy": whenLost,
       "spec.quorumRecovery.fencingSeconds": whenLost,
       "spec.quorumRecovery.withoutCopy": whenLost,

@@ -10,12 +10,14 @@ import { budgetRestoration, memberBudget } from "../resources/disruption-budget.
 import { forced, isFencedVolume } from "../resources/fencing.ts";
 import { memberImage, versionAnnotation } from "../resources/member-image.ts";
 import { memberEndpoint, memberLabels, memberPod } from "../resources/member-pod.ts";
+import { avoidingNode } from "../resources/avoided-node.ts";
 import { copyingFirst, removingCopies } from "../resources/survivor-copy.ts";
 import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { EtcdConnections } from "./connections.ts";
 import type { Actions } from "./etcd-step.ts";
+import { nodeToAvoid } from "./plan-disks.ts";
 import { restoreActions } from "./restore-actions.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -34,7 +36,7 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
 
     applyServices: (_, context, seen) => applyServices(context, seen),
 
-    startMember,
+    startMember: (args, context, seen) => startMember(args, context, seen),
 
     // One after another: when the server refuses one, no other is in flight, and the next pass plans the
     // rest.
@@ -87,14 +89,14 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       await context.delete(volume);
     },
 
-    async addLearner(_, context, seen) {
+    async addLearner({ replaces }, context, seen) {
       const { name = "" } = seen.cluster.metadata;
       const member = newMemberName(name, context.random);
       const gateway = await connections.connect(seen.cluster, context);
       const added = gateway.addLearner(endpointForChanges(seen), peerUrl(member, seen.cluster), context.signal);
       const start = { member, initialCluster: joinList(seen, member), state: "existing" } as const;
       return unlessNotYet(
-        added.then(() => startMember(start, context, seen)),
+        added.then(() => startMember(start, context, seen, replaces)),
         context,
       );
     },
@@ -220,8 +222,10 @@ async function applyServices(
 async function startMember(
   { member, initialCluster, state }: Actions["startMember"],
   { create }: ReconcileContext,
-  { cluster, targetVersion, members, certificates, pinnedImages, copyImage, copyToRemove }: Seen,
+  seen: Seen,
+  replaces: string | undefined = seen.cluster.status?.slowDisks?.replacing,
 ): Promise<void> {
+  const { cluster, targetVersion, members, certificates, pinnedImages, copyImage, copyToRemove } = seen;
   const volume = memberVolume(cluster, member);
   const hasVolume = members.some((each) => each.name === member && each.volume !== undefined);
   // A retained volume has no owner, so that deleting the EtcdCluster leaves it.
@@ -230,7 +234,8 @@ async function startMember(
     ...{ member, version: targetVersion, initialCluster, state, pinnedImages },
     trusts: certificates?.trusts,
   });
-  await create(copyToRemove === member && copyImage !== undefined ? removingCopies(pod, copyImage) : pod);
+  const avoided = avoidingNode(pod, nodeToAvoid(seen, replaces));
+  await create(copyToRemove === member && copyImage !== undefined ? removingCopies(avoided, copyImage) : avoided);
 }
 
 /** Deletes the observed pod only, and only if it has not changed. */

@@ -1,6 +1,7 @@
 /** The condition Degraded: which members are not well, and in what way; pure. */
 import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
+import { slowDisksText } from "./plan-disks.ts";
 import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
@@ -58,7 +59,9 @@ function memberTrouble(seen: Seen, phase: Status["phase"]): Trouble | undefined 
   if (replaced !== undefined) return { reason: "MemberReplaced", message: [replaced, ...volumes].join("; ") };
   if (volumes.length > 0) return { reason: "VolumeTerminating", message: volumes.join("; ") };
   const alarms = seen.members.flatMap(({ name, status }) => (status?.errors ?? []).map((error) => `${name}: ${error}`));
-  return alarms.length > 0 ? { reason: "Alarm", message: alarms.join("; ") } : undefined;
+  if (alarms.length > 0) return { reason: "Alarm", message: alarms.join("; ") };
+  const slow = slowDisksText(seen);
+  return slow === undefined ? undefined : { reason: "SlowDisk", message: slow };
 }
 
 /** A member by etcd's list, or by our own record while no quorum can say. */

@@ -22,8 +22,8 @@ export interface Actions {
   readonly restoreLabels: { readonly member: string };
   readonly deletePod: { readonly member: string };
   readonly deleteVolume: { readonly member: string };
-  /** Adds a member to etcd and starts it. */
-  readonly addLearner: Record<never, never>;
+  /** Adds a member to etcd and starts it, on another node than the member whose place it takes. */
+  readonly addLearner: { readonly replaces?: string };
   readonly promote: { readonly member: string; readonly id: string };
   /** Removes a member from etcd, and deletes its pod. */
   readonly removeMember: { readonly member: string; readonly id: string };

@@ -27,12 +27,15 @@ import { observeRestore, withRestoredStatus } from "./restore-view.ts";
 import type { EtcdConnections } from "./connections.ts";
 import { podVersion } from "../resources/member-image.ts";
 import { isHealthy, podState, type Seen, type SeenMember } from "./seen.ts";
+import type { DiskWatch } from "./disk-watch.ts";
+import { observeDisks } from "./observe-disks.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** What an observation uses beyond the API server. */
 export interface ObservationPorts {
   readonly connections: EtcdConnections;
   readonly silence: SilenceWatch;
+  readonly disks: DiskWatch;
   /** The latest revision of each cluster that this process has seen, by its UID. */
   readonly revisions: Map<string, number>;
   readonly accepts: AcceptanceOptions;
@@ -43,7 +46,7 @@ export interface ObservationPorts {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { connections, silence, revisions, accepts, image }: ObservationPorts,
+  { connections, silence, disks, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
@@ -82,6 +85,7 @@ export async function observe(
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.clock.now());
+  const diskHealth = await observeDisks(cluster, pods, list !== undefined, { disks, gateway, context });
   const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.clock.now());
   return {
     cluster,
@@ -90,6 +94,7 @@ export async function observe(
     members,
     copyImage: image,
     copyToRemove,
+    disks: diskHealth,
     servicesToApply,
     serviceTaken,
     targetVersion,

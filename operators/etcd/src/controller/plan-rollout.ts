@@ -24,10 +24,13 @@ export function planRollout(seen: Seen): EtcdStep | undefined {
  * last of them.
  */
 export function planSurplus(seen: Seen, voters: readonly SeenMember[]): EtcdStep | undefined {
-  const outdated = voters.filter(({ name }) => seen.outdated.includes(name));
+  const replaced = seen.cluster.status?.slowDisks?.replacing;
+  const isReplaced = voters.some(({ name }) => name === replaced);
+  const outdated = voters.filter(({ name }) => (isReplaced ? name === replaced : seen.outdated.includes(name)));
   const removable = (outdated.some((each) => !isLeader(each)) ? outdated : voters).filter((each) => !isLeader(each));
   const leader = outdated.find(isLeader);
-  if (leader !== undefined && outdated.length === 1) return handOver(leader, voters);
+  if (leader !== undefined && outdated.length === 1)
+    return handOver(leader, voters, isReplaced ? "is replaced" : undefined);
   // Any name will do; always taking the last one makes a repeated pass repeat itself.
   const last = removable.toSorted((a, b) => (a.name < b.name ? 1 : -1))[0];
   if (last?.listed === undefined) return undefined;
@@ -40,13 +43,17 @@ export function planSurplus(seen: Seen, voters: readonly SeenMember[]): EtcdStep
 }
 
 /** Undefined without another member. */
-function handOver(leader: SeenMember, voters: readonly SeenMember[]): EtcdStep | undefined {
+function handOver(
+  leader: SeenMember,
+  voters: readonly SeenMember[],
+  why = "is the last with older settings",
+): EtcdStep | undefined {
   const heir = voters.find((each) => each.name !== leader.name && each.listed?.learner === false);
   if (heir?.listed === undefined) return undefined;
   return act(
     "moveLeader",
     { from: leader.name, to: heir.name, id: heir.listed.id },
-    `${leader.name} is the last with older settings and leads; ${heir.name} takes over before it restarts`,
+    `${leader.name} ${why} and leads; ${heir.name} takes over before it stops`,
   );
 }
 

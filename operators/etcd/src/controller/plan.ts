@@ -7,6 +7,7 @@ import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
+import { planDisks } from "./plan-disks.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
 import { isHibernated, planHibernation } from "./plan-hibernation.ts";
 import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts";
@@ -74,6 +75,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
     planSpace(seen, nowMs) ??
     planDry(seen) ??
     planSize(seen) ??
+    planDisks(seen, nowMs) ??
     planChanges(seen) ??
     withinWindow(seen, planDefragmentation(seen, nowMs)) ??
     planVolumes(seen) ??

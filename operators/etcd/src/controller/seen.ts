@@ -5,6 +5,7 @@ import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import type { PinnedImages } from "../related-images.ts";
+import type { DiskHealth } from "./disk-watch.ts";
 import { silenceMsMax } from "./etcd-step.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { RestoreView } from "./restore-view.ts";
@@ -45,6 +46,8 @@ export interface Seen {
   readonly copyImage?: string | undefined;
   /** The member on whose volume a copy is due to be removed. */
   readonly copyToRemove?: string | undefined;
+  /** How slow the disks of members are, as far as that is known. */
+  readonly disks?: ReadonlyMap<string, DiskHealth> | undefined;
   /** The highest revision that is known. */
   readonly highestRevision?: number | undefined;
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */

@@ -13,6 +13,7 @@ import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
 import { defragmentationRun, lastScheduled } from "./plan-maintenance.ts";
+import { slowDisks } from "./plan-disks.ts";
 import { quorumCondition, quorumRecord } from "./quorum-record.ts";
 import { isFounded, isHealthy, isLeader, isServing, podState, type Seen, type SeenMember } from "./seen.ts";
 
@@ -46,6 +47,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(scheduled === undefined ? {} : { lastScheduledDefragmentation: scheduled }),
     ...(restarting === undefined ? {} : { restarting }),
     ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),
+    slowDisks: slowDisks(seen, step, facts),
     latestRevision: latestRevision(seen, step, facts),
     restore: cluster.status?.restore,
     stoppedFor: stoppedFor(seen),

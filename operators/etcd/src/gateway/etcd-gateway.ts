@@ -9,6 +9,8 @@ export interface EtcdGateway {
   status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
   /** How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`. */
   position(metricsEndpoint: string, signal: AbortSignal): Promise<MemberPosition>;
+  /** How long its disk takes, from its metrics, at `metricsEndpoint`. */
+  measure(metricsEndpoint: string, signal: AbortSignal): Promise<MemberMeasurements>;
   /** Forgets the history up to a revision, and frees its pages; nothing happens when that is done already. */
   compact(endpoint: string, revision: number, signal: AbortSignal): Promise<void>;
   /** Gives free pages back to the file system; the member answers nothing else meanwhile. */
@@ -69,6 +71,17 @@ export interface MemberStatus {
 export interface MemberPosition {
   readonly raftIndex: number;
   readonly revision: number;
+}
+
+/** Counts since the start of its process. */
+export interface MemberMeasurements {
+  /** Writes of the log that reached the disk within so many seconds, in ascending order; the last bound is infinite. */
+  readonly logWrites: readonly HistogramBucket[];
+}
+
+export interface HistogramBucket {
+  readonly withinSeconds: number;
+  readonly count: number;
 }
 
 /** A refusal of etcd, with its own words. */

@@ -12,6 +12,7 @@ import {
   type MemberPosition,
   type MemberStatus,
 } from "./etcd-gateway.ts";
+import { parseMeasurements } from "./measurements.ts";
 
 /** A healthy member answers in milliseconds; one that needs longer is of no use to a decision. */
 const deadlineMs = 2_000;
@@ -38,6 +39,9 @@ export function httpGateway(credentials?: EtcdCredentials): EtcdGateway {
     },
     async position(metricsEndpoint, signal) {
       return parsePosition(await read(metricsEndpoint, "/metrics", signal));
+    },
+    async measure(metricsEndpoint, signal) {
+      return parseMeasurements(await read(metricsEndpoint, "/metrics", signal));
     },
     async compact(endpoint, revision, signal) {
       const body = { revision: String(revision), physical: true };

@@ -26,6 +26,8 @@ export function simulatedGateway(model: EtcdModel, process: OperatorProcess): Et
       }),
     status: (endpoint) => read("status", () => model.status(endpoint)),
     position: (metricsEndpoint) => read("position", () => model.position(metricsEndpoint)),
+    // A sample that is missed changes nothing, so no fault strikes it.
+    measure: async (metricsEndpoint) => model.measure(metricsEndpoint),
     compact: (endpoint, revision) => write(`compact ${revision}`, () => model.compact(endpoint)),
     defragment: (endpoint) => write("defragment", () => model.defragment(endpoint)),
     disarm: (endpoint) => write("disarm", () => model.disarm(endpoint)),

@@ -4,6 +4,7 @@ import type { Timer } from "@setpoint/host";
 import type { Launch, Program, SimulatedVolume } from "../program-model.ts";
 import { type EtcdArguments, minorOf } from "./etcd-arguments.ts";
 import { EtcdData } from "./etcd-data.ts";
+import { LogWrites } from "./log-writes.ts";
 import type { Peer, QuorumGroup } from "./quorum-group.ts";
 
 /** What a process finds in the network. */
@@ -36,6 +37,7 @@ export class EtcdMember implements Program, Peer {
   readonly launch: Launch;
   readonly #arguments: EtcdArguments;
   readonly #network: EtcdNetwork;
+  readonly #logWrites = new LogWrites();
   #data: EtcdData | undefined;
   #group: QuorumGroup | undefined;
   #joinedMs = 0;
@@ -79,6 +81,11 @@ export class EtcdMember implements Program, Peer {
   /** Whether what it knows is there still: in its process, or on its volume for the next one. */
   get isKept(): boolean {
     return !this.#isEnded || this.#volume.files.get(this.#arguments.dataDirectory) === this.#data;
+  }
+
+  /** The writes of its log, of which those since the last call took so long. */
+  logWrites(milliseconds: number): ReturnType<LogWrites["upTo"]> {
+    return this.#logWrites.upTo(this.data.index, milliseconds);
   }
 
   get quotaBytes(): number {

@@ -56,6 +56,7 @@ export class EtcdModel implements ProgramModel {
   readonly #forced: string[] = [];
   /** IDs of clusters that began with a snapshot, beside the one from before. */
   readonly #restored = new Set<string>();
+  readonly #slowDisks = new Map<string, number>();
   #surprisedMs = -Infinity;
   /** Whether an actor may stop all members, as a restore in place does. */
   mayStopAll = false;
@@ -227,6 +228,20 @@ export class EtcdModel implements ProgramModel {
       if (each.data.fileBytes > each.quotaBytes) group.propose({ kind: "alarm", id: each.data.memberId });
     await this.#travel();
     if (!member.isServing) throw new Error(`the connection to ${endpoint} broke`);
+  }
+
+  /** From now on each write of the member's log takes so long to reach its disk. */
+  slowDisk(name: string, milliseconds: number): void {
+    this.#slowDisks.set(name, milliseconds);
+  }
+
+  /** The writes of its log since the start of its process, as its metrics count them. */
+  measure(endpoint: string): {
+    readonly logWrites: readonly { readonly withinSeconds: number; readonly count: number }[];
+  } {
+    const member = this.#processes.get(hostOf(endpoint));
+    if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
+    return { logWrites: member.logWrites(this.#slowDisks.get(member.name) ?? 0) };
   }
 
   async compact(endpoint: string): Promise<void> {

@@ -2,6 +2,7 @@ import { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import type { PinnedImages } from "../related-images.ts";
 import { memberImage, versionAnnotation } from "./member-image.ts";
+import { compactionDefaults } from "./compaction-defaults.ts";
 import { templateHash } from "./member-template.ts";
 import {
   clientPort,
@@ -147,11 +148,6 @@ function dataVolume(cluster: EtcdCluster, member: string): object {
   return { name: "data", persistentVolumeClaim: { claimName: volumeName(member) } };
 }
 
-/** Without it etcd keeps all history, and its file grows until it accepts no more writes. */
-const compactionDefaults: Readonly<Record<string, string>> = {
-  "auto-compaction-mode": "periodic",
-  "auto-compaction-retention": "1h",
-};
 const compacted: readonly string[] = Object.keys(compactionDefaults);
 
 function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonly string[] {

@@ -1,7 +1,12 @@
-/** What of a spec is built into a member's pod for good, so that a change of it needs another pod. */
+/**
+ * What of a spec is built into a member's pod for good, so that a change of it needs another pod. What the operator itself
+ * decides about pods is no part of it: after an upgrade of the operator, members go on in the pods that an earlier release
+ * made, and get the new form with the next restart that they need anyway.
+ */
 import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels, shortHash } from "../member-names.ts";
+import { hasSettings } from "./pod-settings.ts";
 
 /**
  * Changes with what a user sets for members. Labels and annotations are no reason to restart etcd, and an
@@ -12,9 +17,13 @@ export function templateHash({ spec }: EtcdCluster): string {
   return shortHash(JSON.stringify(sorted({ pod, options: spec.options ?? {} })));
 }
 
-/** Members that an earlier version of the operator made have no hash, and run with what was wanted then. */
+/**
+ * An earlier release wrote no hash, or computed it in another way: then the pod itself shows whether it has the settings.
+ * A pod with our hash is up to date whatever others have changed in it, so that no member restarts for ever.
+ */
 export function isOutdated(cluster: EtcdCluster, pod: Pod | undefined): boolean {
-  return pod !== undefined && pod.metadata.annotations?.[labels.template] !== templateHash(cluster);
+  if (pod === undefined || pod.metadata.annotations?.[labels.template] === templateHash(cluster)) return false;
+  return !hasSettings(cluster, pod);
 }
 
 /** The same whatever the order of fields. */

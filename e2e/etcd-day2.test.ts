@@ -1,4 +1,5 @@
 /** Day 2 on real etcd: settings reach running members, and a cluster without space accepts writes again. */
+import { PersistentVolumeClaim } from "@setpoint/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
@@ -62,6 +63,30 @@ test.each(["3.4.23", "3.5.16"])(
     });
   },
 );
+
+test("volumes grow by themselves when the data fill them", async () => {
+  const defragmentation = { whenFreePercent: 50, minDbSizeMiB: 1_000 };
+  const volumeGrowth = { whenUsedPercent: 6, step: "512Mi", max: "4Gi" };
+  const spec = {
+    size: 3,
+    version: "3.5.16",
+    volumeClaimTemplate,
+    maintenance: { defragmentation, volumeGrowth },
+  } as const;
+  await playground.tell("growth", spec, async (cluster) => {
+    const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
+    await fill(etcd).finally(() => etcd.close());
+    const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
+    const sizes = async (): Promise<readonly unknown[]> => {
+      const { items } = await playground.client.listAll(PersistentVolumeClaim, selector);
+      return items.map((claim) => claim.spec?.resources?.requests?.["storage"]);
+    };
+    const isLarger = async (): Promise<boolean> => (await sizes()).every((size) => size === "1Gi");
+    await cluster.until("larger volumes", isLarger, repairMsMax);
+    await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
+    expect(await sizes()).toEqual(["1Gi", "1Gi", "1Gi"]);
+  });
+});
 
 /** Overwrites a key until etcd refuses; returns its words. */
 async function fill(etcd: ReturnType<typeof etcdClient>): Promise<string> {

@@ -1,5 +1,6 @@
 /** The space that etcd's data take, in the simulated world. */
 import { conditionOf, simulate, EtcdModel } from "setpoint/testing";
+import { Event, PersistentVolumeClaim } from "setpoint/kinds";
 import { minutes, seconds } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -74,6 +75,44 @@ test(
     expect(etcd.defragmented).toHaveLength(6);
     expect((await world.get(EtcdCluster, "orders")).status?.defragmentation).toMatchObject({ reason: "FreeSpace" });
     await expectHealthy(stage);
+  }),
+);
+
+test(
+  "volumes grow by themselves with the data, up to the maximum, and then the status says why not",
+  scenario(405, async (stage) => {
+    const { world } = stage;
+    const volumeGrowth = { whenUsedPercent: 80, step: "2Mi", max: "8Mi" };
+    const resources = { requests: { storage: "4Mi" } };
+    const volumeClaimTemplate = { ...claims.volumeClaimTemplate, resources };
+    const defragmentation = { whenFreePercent: 50, minDbSizeMiB: 100 };
+    await bootstrap(stage, { volumeClaimTemplate, maintenance: { defragmentation, volumeGrowth } });
+    const sizes = async (): Promise<readonly unknown[]> =>
+      (await world.list(PersistentVolumeClaim)).map(({ spec }) => spec?.resources?.requests?.["storage"]);
+    const waits = async (): Promise<string> =>
+      (await world.get(EtcdCluster, "orders")).status?.waitingFor?.what ?? "for nothing";
+    await overwrite(stage, 3);
+    await world.run(seconds(30));
+    expect(await sizes()).toEqual(["4Mi", "4Mi", "4Mi"]);
+    await overwrite(stage, 1);
+    await world.run(seconds(30));
+    expect(await sizes()).toEqual(["6Mi", "6Mi", "6Mi"]);
+    expect(await waits()).toBe("for nothing");
+    const events = (await world.list(Event)).map(({ message = "" }) => message);
+    expect(events.some((message) => /take \d+ % of its volume of 4Mi: it grows to 6Mi/.test(message))).toBe(true);
+    await overwrite(stage, 4);
+    // The next try is written as long as it is near.
+    await world.run(minutes(3));
+    expect(await sizes()).toEqual(["8Mi", "8Mi", "8Mi"]);
+    expect(await waits()).toContain("raise spec.maintenance.volumeGrowth.max");
+    await world.expectQuiet({ hours: 0.5 });
+    await world.patch(EtcdCluster, "orders", {
+      spec: { maintenance: { volumeGrowth: { max: "20Mi" } } },
+    });
+    await world.settled();
+    expect(await sizes()).toEqual(["12Mi", "12Mi", "12Mi"]);
+    await expectHealthy(stage);
+    await world.expectQuiet();
   }),
 );
 

@@ -6,6 +6,7 @@ import { etcdSetting } from "./testing/etcd-setting.ts";
 
 const atCreation = "for members that start from then on; the README says so";
 const whenLoose = "it counts when its time has come, or when etcd's file has free pages";
+const whenFull = "it counts when the data fill a volume";
 const atStart = "whether a cluster has TLS is decided at its first start; a running one refuses another mode";
 const atRenewal = "for certificates that are issued from then on";
 const whenSlow = "it counts when a disk is slow; no disk is in this world";
@@ -46,6 +47,10 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.maintenance.defragmentation.schedule": whenLoose,
       "spec.maintenance.defragmentation.whenFreePercent": whenLoose,
       "spec.maintenance.defragmentation.minDbSizeMiB": whenLoose,
+      "spec.maintenance.volumeGrowth": whenFull,
+      "spec.maintenance.volumeGrowth.whenUsedPercent": whenFull,
+      "spec.maintenance.volumeGrowth.step": whenFull,
+      "spec.maintenance.volumeGrowth.max": whenFull,
       "spec.tls.mode": atStart,
       "spec.tls.certificateLifetime": atRenewal,
       "spec.tls.authorityLifetime": atRenewal,

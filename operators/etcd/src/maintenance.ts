@@ -1,9 +1,24 @@
 /** The fields of an EtcdCluster about the space that etcd's data take. */
+import { quantity } from "setpoint/kinds";
 import { z } from "zod";
 
 const percentMax = 99;
 const sizeMiBDefault = 100;
 const freePercentDefault = 50;
+const usedPercentDefault = 80;
+
+const volumeGrowth = z
+  .object({
+    whenUsedPercent: z
+      .int()
+      .min(1)
+      .max(percentMax)
+      .default(usedPercentDefault)
+      .describe("A volume grows when etcd's file takes so much of it."),
+    step: quantity().describe("By how much a volume grows at a time, such as 1Gi."),
+    max: quantity().describe("The size beyond which no volume grows by itself, such as 20Gi."),
+  })
+  .describe("When the volume of a member grows by itself, if its class of storage allows it. It never shrinks.");
 
 export const maintenanceSpec = z
   .object({
@@ -28,6 +43,7 @@ export const maintenanceSpec = z
       })
       .default({ whenFreePercent: freePercentDefault, minDbSizeMiB: sizeMiBDefault })
       .describe("When a member rewrites its file without the free space in it."),
+    volumeGrowth: volumeGrowth.optional(),
   })
   .default({ defragmentation: { whenFreePercent: freePercentDefault, minDbSizeMiB: sizeMiBDefault } })
   .describe("When members give space back. They do it one at a time, the leader last, and only while all are healthy.");

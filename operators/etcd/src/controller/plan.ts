@@ -14,6 +14,7 @@ import { planAfterRecovery, planWithoutQuorum, restart } from "./plan-quorum.ts"
 import { planFirstStart, startAnew } from "./plan-first-start.ts";
 import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
+import { planVolumes } from "./plan-volumes.ts";
 import { podReason } from "./pod-reason.ts";
 import { podVersion } from "../resources/member-image.ts";
 import {
@@ -243,14 +244,6 @@ function planBudget({ needsBudget, cluster }: Seen): EtcdStep | undefined {
   return needsBudget && !cluster.spec.dryRun
     ? act("applyBudget", {}, "the PodDisruptionBudget differs from the desired state")
     : undefined;
-}
-
-/** Last, because a class of storage that does not allow it must not hold up anything else. */
-function planVolumes({ cluster, small }: Seen): EtcdStep | undefined {
-  const storage = cluster.spec.volumeClaimTemplate?.resources.requests.storage;
-  const [member] = small;
-  if (member === undefined || storage === undefined) return undefined;
-  return act("growVolume", { member, storage: String(storage) }, `the volume of ${member} is smaller than ${storage}`);
 }
 
 function planUpgrade(seen: Seen): EtcdStep | undefined {

@@ -17,7 +17,7 @@ export {
   quantity,
   timestamp,
 } from "@setpoint/schema";
-export { compareQuantities, parseQuantity } from "@setpoint/apimachinery";
+export { addQuantities, compareQuantities, formatQuantity, parseQuantity, quantityValue } from "@setpoint/apimachinery";
 
 // what `defineKind` takes and returns
 export type { DefinedKind, DeepReadonly, KindInit, KindObject, KindOptions, KindVersion } from "@setpoint/schema";

@@ -36,13 +36,19 @@ async function keepCopyFor({ name, namespace }: ClusterUnderTour, keepCopySecond
   await playground.client.patch(EtcdCluster, { name, namespace }, { spec: { quorumRecovery: { keepCopySeconds } } });
 }
 
-/** The metrics of real members have what the operator judges disks by. */
+/** The metrics of real members have what the operator judges disks and the network by. */
 async function expectMeasured(cluster: ClusterUnderTour): Promise<void> {
+  const ids = (await cluster.get()).status?.members.map(({ id }) => id) ?? [];
   for (const { status } of await cluster.pods()) {
-    const { logWrites } = await httpGateway().measure(`http://${status?.podIP}:2381`, AbortSignal.timeout(5_000));
+    const endpoint = await cluster.endpointOf(status?.podIP ?? "");
+    const gateway = typeof endpoint === "string" ? httpGateway() : httpGateway(endpoint);
+    const url = typeof endpoint === "string" ? endpoint : endpoint.url;
+    const { logWrites, roundTrips } = await gateway.measure(url, AbortSignal.timeout(5_000));
     expect(logWrites.length).toBeGreaterThan(10);
     expect(logWrites.at(-1)?.withinSeconds).toBe(Infinity);
     expect(logWrites.at(-1)?.count).toBeGreaterThan(0);
+    expect(ids).toEqual(expect.arrayContaining(roundTrips.map(({ peerId }) => peerId)));
+    expect(roundTrips).toHaveLength(2);
   }
 }
 

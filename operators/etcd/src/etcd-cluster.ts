@@ -6,6 +6,7 @@ import { z } from "zod";
 import { allowedOptions, allowedVariables } from "./allowed-options.ts";
 import { defragmentationStatus, maintenanceSpec } from "./maintenance.ts";
 import { healingSpec, slowDisksStatus } from "./healing.ts";
+import { tuningSpec, tuningStatus } from "./tuning.ts";
 import { latestRevision, quorumRecoverySpec, quorumRecoveryStatus } from "./quorum-recovery.ts";
 
 const stringMap = z.record(z.string(), z.string());
@@ -126,6 +127,7 @@ const spec = z.object({
   quorumRecovery: quorumRecoverySpec,
   maintenance: maintenanceSpec,
   healing: healingSpec,
+  tuning: tuningSpec,
   pod: pod.optional(),
   tls: tls.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
@@ -194,6 +196,7 @@ const status = z.object({
   quorumRecovery: quorumRecoveryStatus.optional(),
   defragmentation: defragmentationStatus.optional(),
   slowDisks: slowDisksStatus.optional(),
+  tuning: tuningStatus.optional(),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
   stoppedFor: z.string().optional().describe("The restore for which all members have stopped."),
   restore: z

@@ -17,6 +17,7 @@ import { EtcdConnections } from "./controller/connections.ts";
 import { observe } from "./controller/observe.ts";
 import { DiskWatch } from "./controller/disk-watch.ts";
 import { plan } from "./controller/plan.ts";
+import { RoundTripWatch } from "./controller/round-trip-watch.ts";
 import { SilenceWatch } from "./controller/silence-watch.ts";
 import { etcdConditions, etcdStatus } from "./controller/status.ts";
 import { EtcdCluster } from "./etcd-cluster.ts";
@@ -64,6 +65,7 @@ export function etcdOperator(
     connections,
     silence: new SilenceWatch(),
     disks: new DiskWatch(),
+    roundTrips: new RoundTripWatch(),
     revisions: new Map<string, number>(),
     accepts: accepted,
     image,

@@ -55,6 +55,7 @@ test("every field of the spec has an effect or a reason, is reached from anywher
       "spec.tls.certificateLifetime": atRenewal,
       "spec.tls.authorityLifetime": atRenewal,
       "spec.healing.slowDisk": whenSlow,
+      "spec.tuning": "it counts when members are far from each other",
       "spec.healing.slowDiskMilliseconds": whenSlow,
       "spec.healing.slowDiskSeconds": whenSlow,
       "spec.quorumRecovery.policy": whenLost,

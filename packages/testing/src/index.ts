@@ -77,7 +77,7 @@ export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-m
 // etcd
 export type { MemberRecord } from "./etcd/etcd-data.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";
-export type { SimulatedMemberStatus } from "./etcd/etcd-model.ts";
+export type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd/etcd-model.ts";
 export { EtcdModel, EtcdRefusal } from "./etcd/etcd-model.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";
 export { EtcdWriter } from "./etcd/etcd-writer.ts";

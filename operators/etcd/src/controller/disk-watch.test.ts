@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import type { MemberMeasurements } from "../gateway/etcd-gateway.ts";
 import { DiskWatch, sampleMs } from "./disk-watch.ts";
 
 const disk = { member: "a", pod: "pod-a", boundMs: 500 };
 /** `fast` writes within 1 ms, and `slow` ones within 2 s. */
-const writes = (fast: number, slow: number) => ({
+const writes = (fast: number, slow: number): MemberMeasurements => ({
+  roundTrips: [],
   logWrites: [
     { withinSeconds: 0.001, count: fast },
     { withinSeconds: 1, count: fast },

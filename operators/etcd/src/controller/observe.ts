@@ -28,7 +28,8 @@ import type { EtcdConnections } from "./connections.ts";
 import { podVersion } from "../resources/member-image.ts";
 import { isHealthy, podState, type Seen, type SeenMember } from "./seen.ts";
 import type { DiskWatch } from "./disk-watch.ts";
-import { observeDisks } from "./observe-disks.ts";
+import { observeMetrics, observeRoundTrip } from "./observe-metrics.ts";
+import type { RoundTripWatch } from "./round-trip-watch.ts";
 import type { SilenceWatch } from "./silence-watch.ts";
 
 /** What an observation uses beyond the API server. */
@@ -36,6 +37,7 @@ export interface ObservationPorts {
   readonly connections: EtcdConnections;
   readonly silence: SilenceWatch;
   readonly disks: DiskWatch;
+  readonly roundTrips: RoundTripWatch;
   /** The latest revision of each cluster that this process has seen, by its UID. */
   readonly revisions: Map<string, number>;
   readonly accepts: AcceptanceOptions;
@@ -46,7 +48,7 @@ export interface ObservationPorts {
 export async function observe(
   wanted: EtcdCluster,
   context: ReconcileContext,
-  { connections, silence, disks, revisions, accepts, image }: ObservationPorts,
+  { connections, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
   const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
   const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
@@ -85,7 +87,13 @@ export async function observe(
   );
   const { servicesToApply, serviceTaken } = observeServices(cluster, context);
   const { targetVersion, versionRefusal } = observeVersion(cluster, members, context.clock.now());
-  const diskHealth = await observeDisks(cluster, pods, list !== undefined, { disks, gateway, context });
+  const diskHealth = await observeMetrics(cluster, pods, list !== undefined, {
+    disks,
+    roundTrips,
+    gateway,
+    context,
+  });
+  const roundTrip = observeRoundTrip(cluster, list, roundTrips);
   const copyToRemove = image === undefined ? undefined : dueCopy(cluster, context.clock.now());
   return {
     cluster,
@@ -95,6 +103,7 @@ export async function observe(
     copyImage: image,
     copyToRemove,
     disks: diskHealth,
+    roundTrip,
     servicesToApply,
     serviceTaken,
     targetVersion,

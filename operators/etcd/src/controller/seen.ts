@@ -48,6 +48,8 @@ export interface Seen {
   readonly copyToRemove?: string | undefined;
   /** How slow the disks of members are, as far as that is known. */
   readonly disks?: ReadonlyMap<string, DiskHealth> | undefined;
+  /** The longest average round trip between two members, once all have been measured for long enough. */
+  readonly roundTrip?: { readonly averageMs: number; readonly between: readonly string[] } | undefined;
   /** The highest revision that is known. */
   readonly highestRevision?: number | undefined;
   /** Members whose volume would be kept or deleted with the cluster against its `deletionPolicy`. */

@@ -20,6 +20,7 @@ export function cluster(spec: Partial<EtcdCluster["spec"]> = {}, status?: object
       imageRepository: "quay.io/coreos/etcd",
       deletionPolicy: "Delete",
       maintenance: { defragmentation: { whenFreePercent: 50, minDbSizeMiB: 100 } },
+      tuning: "off",
       healing: { slowDisk: "report", slowDiskMilliseconds: 500, slowDiskSeconds: 600 },
       quorumRecovery: { policy: "onApproval", fencingSeconds: 120, withoutCopy: false, keepCopySeconds: 60 },
       ...spec,

@@ -15,6 +15,7 @@ import type { EtcdStep } from "./etcd-step.ts";
 import { defragmentationRun, lastScheduled } from "./plan-maintenance.ts";
 import { slowDisks } from "./plan-disks.ts";
 import { quorumCondition, quorumRecord } from "./quorum-record.ts";
+import { tuningRecord } from "./tuning-record.ts";
 import { isFounded, isHealthy, isLeader, isServing, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
@@ -48,6 +49,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     ...(restarting === undefined ? {} : { restarting }),
     ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),
     slowDisks: slowDisks(seen, step, facts),
+    tuning: tuningRecord(seen, facts),
     latestRevision: latestRevision(seen, step, facts),
     restore: cluster.status?.restore,
     stoppedFor: stoppedFor(seen),

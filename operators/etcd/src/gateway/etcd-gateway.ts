@@ -9,7 +9,7 @@ export interface EtcdGateway {
   status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
   /** How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`. */
   position(metricsEndpoint: string, signal: AbortSignal): Promise<MemberPosition>;
-  /** How long its disk takes, from its metrics, at `metricsEndpoint`. */
+  /** How long its disk and its peers take, from its metrics, at `metricsEndpoint`. */
   measure(metricsEndpoint: string, signal: AbortSignal): Promise<MemberMeasurements>;
   /** Forgets the history up to a revision, and frees its pages; nothing happens when that is done already. */
   compact(endpoint: string, revision: number, signal: AbortSignal): Promise<void>;
@@ -77,6 +77,14 @@ export interface MemberPosition {
 export interface MemberMeasurements {
   /** Writes of the log that reached the disk within so many seconds, in ascending order; the last bound is infinite. */
   readonly logWrites: readonly HistogramBucket[];
+  readonly roundTrips: readonly RoundTrips[];
+}
+
+/** The probes of one peer since the start of the process. */
+export interface RoundTrips {
+  readonly peerId: string;
+  readonly seconds: number;
+  readonly count: number;
 }
 
 export interface HistogramBucket {

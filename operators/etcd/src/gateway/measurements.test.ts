@@ -19,6 +19,14 @@ test("parseMeasurements() reads the buckets of the log's writes", () => {
   ]);
 });
 
+test("parseMeasurements() reads the probes of each peer, by its ID as etcd lists it", () => {
+  const text = `etcd_network_peer_round_trip_time_seconds_bucket{To="08e9e05c52164694",le="0.0001"} 0
+etcd_network_peer_round_trip_time_seconds_sum{To="08e9e05c52164694"} 0.5
+etcd_network_peer_round_trip_time_seconds_count{To="08e9e05c52164694"} 12
+`;
+  expect(parseMeasurements(text).roundTrips).toEqual([{ peerId: "8e9e05c52164694", seconds: 0.5, count: 12 }]);
+});
+
 test("parseMeasurements() of other metrics is empty", () => {
-  expect(parseMeasurements("process_open_fds 8\n").logWrites).toEqual([]);
+  expect(parseMeasurements("process_open_fds 8\n")).toEqual({ logWrites: [], roundTrips: [] });
 });

@@ -4,6 +4,7 @@ import type { PinnedImages } from "../related-images.ts";
 import { memberImage, versionAnnotation } from "./member-image.ts";
 import { compactionDefaults } from "./compaction-defaults.ts";
 import { templateHash } from "./member-template.ts";
+import { tunedOptions } from "./tuned-options.ts";
 import {
   clientPort,
   clientUrl,
@@ -169,7 +170,9 @@ function etcdArguments(cluster: EtcdCluster, options: MemberPodOptions): readonl
   };
   const { options: chosen = {} } = cluster.spec;
   const history = compacted.some((option) => chosen[option] !== undefined) ? {} : compactionDefaults;
-  return Object.entries({ ...history, ...chosen, ...own }).map(([option, value]) => `--${option}=${value}`);
+  return Object.entries({ ...history, ...tunedOptions(cluster), ...chosen, ...own }).map(
+    ([option, value]) => `--${option}=${value}`,
+  );
 }
 
 /** Where a member serves its metrics. */

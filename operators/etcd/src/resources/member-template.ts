@@ -5,6 +5,7 @@
  */
 import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
+import { tunedOptions } from "./tuned-options.ts";
 import { labels, shortHash } from "../member-names.ts";
 import { hasSettings } from "./pod-settings.ts";
 
@@ -12,9 +13,10 @@ import { hasSettings } from "./pod-settings.ts";
  * Changes with what a user sets for members. Labels and annotations are no reason to restart etcd, and an
  * image changes in place.
  */
-export function templateHash({ spec }: EtcdCluster): string {
+export function templateHash(cluster: EtcdCluster): string {
+  const { spec } = cluster;
   const { labels: _, annotations: __, ...pod } = spec.pod ?? {};
-  return shortHash(JSON.stringify(sorted({ pod, options: spec.options ?? {} })));
+  return shortHash(JSON.stringify(sorted({ pod, options: { ...tunedOptions(cluster), ...spec.options } })));
 }
 
 /**

@@ -23,6 +23,15 @@ export class EtcdRefusal extends Error {
   override readonly name = "EtcdRefusal";
 }
 
+/** How often etcd probes a peer. */
+const probeMs = 30_000;
+
+/** What the metrics of a member count. */
+export interface SimulatedMeasurements {
+  readonly logWrites: readonly { readonly withinSeconds: number; readonly count: number }[];
+  readonly roundTrips: readonly { readonly peerId: string; readonly seconds: number; readonly count: number }[];
+}
+
 /** What a member answers to a status request. */
 export interface SimulatedMemberStatus {
   readonly memberId: string;
@@ -56,6 +65,7 @@ export class EtcdModel implements ProgramModel {
   readonly #forced: string[] = [];
   /** IDs of clusters that began with a snapshot, beside the one from before. */
   readonly #restored = new Set<string>();
+  readonly #distances = new Map<string, number>();
   readonly #slowDisks = new Map<string, number>();
   #surprisedMs = -Infinity;
   /** Whether an actor may stop all members, as a restore in place does. */
@@ -235,13 +245,27 @@ export class EtcdModel implements ProgramModel {
     this.#slowDisks.set(name, milliseconds);
   }
 
-  /** The writes of its log since the start of its process, as its metrics count them. */
-  measure(endpoint: string): {
-    readonly logWrites: readonly { readonly withinSeconds: number; readonly count: number }[];
-  } {
+  /** From now on a round trip to or from this member takes so long, or longer when its peer is farther away. */
+  farAway(name: string, milliseconds: number): void {
+    this.#distances.set(name, milliseconds);
+  }
+
+  /** The writes of its log and the probes of its peers since the start of its process, as its metrics count them. */
+  measure(endpoint: string): SimulatedMeasurements {
     const member = this.#processes.get(hostOf(endpoint));
     if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
-    return { logWrites: member.logWrites(this.#slowDisks.get(member.name) ?? 0) };
+    const logWrites = member.logWrites(this.#slowDisks.get(member.name) ?? 0);
+    return { logWrites, roundTrips: this.#roundTrips(member) };
+  }
+
+  #roundTrips(member: EtcdMember): SimulatedMeasurements["roundTrips"] {
+    const count = Math.floor(this.#hostOrThrow().clock.monotonic() / probeMs);
+    const peers = [...this.#processes.values()].filter((each) => each !== member && each.group === member.group);
+    return peers.flatMap(({ hasData, name, data }) => {
+      if (member.group === undefined || !hasData) return [];
+      const tookMs = Math.max(1, ...[name, member.name].map((each) => this.#distances.get(each) ?? 0));
+      return [{ peerId: data.memberId, count, seconds: (count * tookMs) / 1_000 }];
+    });
   }
 
   async compact(endpoint: string): Promise<void> {

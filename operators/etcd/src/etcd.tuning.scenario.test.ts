@@ -39,7 +39,11 @@ test(
     const [far = ""] = memberNames(stage);
     etcd.farAway(far, 180);
     await world.until("members are measured", async () => (await tuning(stage)) !== undefined, { within: minutes(15) });
-    await world.settled({ within: minutes(10) });
+    const wanted = "--heartbeat-interval=200 --election-timeout=2000";
+    await world.until("all members have them", async () => (await timeouts(stage)).join() === wanted, {
+      within: minutes(10),
+    });
+    await world.settled();
     const decided = await tuning(stage);
     expect(decided).toMatchObject({
       heartbeatMilliseconds: 200,
@@ -48,7 +52,7 @@ test(
     });
     expect(decided?.between).toContain(far);
     expect(decided?.message).toMatch(/^Measured 180 ms between .*: heartbeat 200 ms, election 2000 ms$/);
-    expect(await timeouts(stage)).toEqual(["--heartbeat-interval=200 --election-timeout=2000"]);
+    expect(await timeouts(stage)).toEqual([wanted]);
     await expectHealthy(stage);
     const pods = await podUids(stage);
     etcd.farAway(far, 230);

@@ -4,13 +4,15 @@ import { compareQuantities, parseQuantity, type Pod } from "setpoint/kinds";
 import { allowedOptions, allowedVariables } from "../allowed-options.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { compactionDefaults } from "./compaction-defaults.ts";
+import { tunedOptions } from "./tuned-options.ts";
 
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 type Quantities = Readonly<Record<string, string | number>>;
 
-export function hasSettings({ spec }: EtcdCluster, { spec: present }: Pod): boolean {
-  const { pod = {}, options = {} } = spec;
+export function hasSettings(cluster: EtcdCluster, { spec: present }: Pod): boolean {
+  const { pod = {} } = cluster.spec;
+  const options = { ...tunedOptions(cluster), ...cluster.spec.options };
   const container = present?.containers.find(({ name }) => name === "etcd");
   if (present === undefined || container === undefined) return false;
   return (

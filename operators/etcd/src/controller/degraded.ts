@@ -2,6 +2,7 @@
 import type { ConditionInit, StepFacts } from "setpoint";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { slowDisksText } from "./plan-disks.ts";
+import { corruptionText } from "./corruption.ts";
 import { isFounded, isHealthy, isServing, isVolumeLeaving, podState, type Seen, type SeenMember } from "./seen.ts";
 
 type Status = NonNullable<EtcdCluster["status"]>;
@@ -37,6 +38,8 @@ function clustersText({ clusterIds, members }: Seen): string {
 
 function wholeTrouble(seen: Seen): Trouble | undefined {
   const { serviceTaken, clusterIds } = seen;
+  const corruption = corruptionText(seen);
+  if (corruption !== undefined) return { reason: "Corrupt", message: corruption };
   if (serviceTaken !== undefined)
     return { reason: "ServiceNameTaken", message: `Service "${serviceTaken}" belongs to another owner` };
   if (clusterIds.length > 1)

@@ -6,6 +6,7 @@
 import { rest, wait } from "setpoint";
 import { refusalText } from "../accepted-spec.ts";
 import { act, electionMs, type EtcdStep, lookAgainMs, recheckMs } from "./etcd-step.ts";
+import { withCorruption } from "./corruption.ts";
 import { changeSteps, changeText } from "./change-plan.ts";
 import { planDisks } from "./plan-disks.ts";
 import { planDefragmentation, planSpace } from "./plan-maintenance.ts";
@@ -65,7 +66,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
       recheckMs,
     );
   if (isHibernated(seen)) return planHibernation(seen);
-  if (!seen.quorum) return planWithoutQuorum(seen);
+  if (!seen.quorum) return withCorruption(seen, planWithoutQuorum(seen));
   return (
     planAfterRecovery(seen) ??
     planBudget(seen) ??

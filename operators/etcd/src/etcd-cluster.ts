@@ -197,6 +197,7 @@ const status = z.object({
   defragmentation: defragmentationStatus.optional(),
   slowDisks: slowDisksStatus.optional(),
   tuning: tuningStatus.optional(),
+  lastRequestedDefragmentation: z.string().optional().describe("The latest request that has begun."),
   lastScheduledDefragmentation: z.string().optional().describe("The next run of the schedule counts from here."),
   stoppedFor: z.string().optional().describe("The restore for which all members have stopped."),
   restore: z

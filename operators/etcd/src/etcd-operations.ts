@@ -4,6 +4,7 @@ import { Pod } from "setpoint/kinds";
 import { type ReconcileContext, seconds, type Stored } from "setpoint";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import type { EtcdConnections } from "./controller/connections.ts";
+import { labels } from "./member-names.ts";
 import { memberEndpoint } from "./resources/member-pod.ts";
 import { withTlsMode } from "./resources/tls.ts";
 
@@ -15,14 +16,66 @@ export function etcdOperations(connections: EtcdConnections): EngineOperations<E
   return {
     name: "etcd",
     kind: EtcdCluster,
-    types: ["Hibernate", "Wake", "Switchover"],
-    disruptive: ["Hibernate", "Switchover"],
+    types: ["Restart", "Defragment", "Switchover", "Hibernate", "Wake"],
+    disruptive: ["Restart", "Defragment", "Hibernate", "Switchover"],
     windows: ({ spec }) => spec.maintenanceWindows ?? [],
     advance(cluster, request, context) {
+      if (request.type === "Restart") return restart(cluster, request, context);
+      if (request.type === "Defragment") return defragment(cluster, request, context);
       if (request.type === "Switchover") return switchOver(cluster, request, context, connections);
       return request.type === "Hibernate" ? hibernate(cluster, context) : wake(cluster, context);
     },
   };
+}
+
+/** The cluster's controller restarts members with the gates of a rollout: one at a time, the leader last. */
+async function restart(
+  cluster: Stored<EtcdCluster>,
+  { id }: OperationRequest,
+  context: ReconcileContext,
+): Promise<OperationReport> {
+  const { metadata, spec, status } = cluster;
+  const { name, namespace = "" } = metadata;
+  await request(cluster, labels.restart, id, context);
+  const labelSelector = `${labels.cluster}=${name}`;
+  const { items } = await context.client.listAll(Pod, { namespace, labelSelector, signal: context.signal });
+  const done = items.filter((pod) => pod.metadata.annotations?.[labels.restart] === id && isReady(pod)).length;
+  const isOver = done === items.length && done === spec.size && status?.phase === "Running";
+  if (isOver) return { state: "done", message: `All ${spec.size} members were restarted` };
+  const waiting = status?.waitingFor?.what ?? "Members restart one at a time, the leader last";
+  return { state: "running", message: waiting, progress: `${done}/${spec.size}`, recheckMs: lookAgainMs };
+}
+
+function isReady({ status }: Pod): boolean {
+  return status?.conditions?.some((each) => each.type === "Ready" && each.status === "True") ?? false;
+}
+
+/** A run that a lack of space cut short has defragmented all members too. */
+async function defragment(
+  cluster: Stored<EtcdCluster>,
+  { id }: OperationRequest,
+  context: ReconcileContext,
+): Promise<OperationReport> {
+  const { status } = cluster;
+  await request(cluster, labels.defragment, id, context);
+  const hasBegun = status?.lastRequestedDefragmentation === id;
+  const run = status?.defragmentation;
+  if (hasBegun && (run?.request !== id || run.finished !== undefined))
+    return { state: "done", message: "All members were defragmented" };
+  const done = run?.request === id ? run.members.length : 0;
+  const waiting = status?.waitingFor?.what ?? "Members are defragmented one at a time, the leader last";
+  return { state: "running", message: waiting, progress: `${done}/${status?.size ?? 0}`, recheckMs: lookAgainMs };
+}
+
+/** An annotation with the id of the Operation: asking again asks for nothing new. */
+async function request(
+  { metadata: { name, namespace = "", annotations } }: Stored<EtcdCluster>,
+  label: string,
+  id: string,
+  { client, signal }: ReconcileContext,
+): Promise<void> {
+  if (annotations?.[label] === id) return;
+  await client.patch(EtcdCluster, { name, namespace }, { metadata: { annotations: { [label]: id } } }, { signal });
 }
 
 async function hibernate(cluster: Stored<EtcdCluster>, context: ReconcileContext): Promise<OperationReport> {

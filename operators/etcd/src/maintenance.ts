@@ -51,9 +51,12 @@ export const maintenanceSpec = z
 export const defragmentationStatus = z
   .object({
     reason: z
-      .enum(["Schedule", "FreeSpace", "NoSpace"])
-      .describe("NoSpace: etcd accepts no writes, because its quota is used up."),
+      .enum(["Schedule", "FreeSpace", "NoSpace", "Request"])
+      .describe(
+        "Request: a user or an Operation asked for it. NoSpace: etcd accepts no writes, because its quota is used up.",
+      ),
     started: z.string(),
+    request: z.string().optional().describe("The text of the annotation that asked for it."),
     members: z.array(z.string()).describe("Members whose turn has come."),
     finished: z.string().optional(),
   })

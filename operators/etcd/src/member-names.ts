@@ -27,6 +27,10 @@ export const labels = {
   tls: "etcd.setpoint.dev/tls",
   /** An annotation that a user sets on an EtcdCluster: a new text asks for a new authority. */
   rotate: "etcd.setpoint.dev/rotate-certificates",
+  /** An annotation of an EtcdCluster, and of the pods that have followed it: a new text restarts all members. */
+  restart: "etcd.setpoint.dev/restart",
+  /** An annotation of an EtcdCluster: a new text asks for a defragmentation of all members. */
+  defragment: "etcd.setpoint.dev/defragment",
   /** On a volume whose member a recovery of the quorum has given up; the value names the recovery. */
   fenced: "etcd.setpoint.dev/fenced",
 } as const;

@@ -5,6 +5,7 @@
 import { wait } from "setpoint";
 import { nextCronRun } from "setpoint/sources";
 import type { EtcdCluster } from "../etcd-cluster.ts";
+import { labels } from "../member-names.ts";
 import { quotaBytesDefault } from "../maintenance.ts";
 import { act, type EtcdStep, recheckMs } from "./etcd-step.ts";
 import { isLeader, type Seen, type SeenMember } from "./seen.ts";
@@ -46,17 +47,21 @@ export function planSpace(seen: Seen, nowMs: number): EtcdStep | undefined {
 export function planDefragmentation(seen: Seen, nowMs: number): EtcdStep | undefined {
   const due = dueMembers(seen, nowMs);
   const next = inTurn(seen).find(({ name }) => due.members.includes(name));
-  return next === undefined
-    ? undefined
-    : defragment(next, due.reason === "Schedule" ? "the schedule says so" : freeText(next));
+  return next === undefined ? undefined : defragment(next, dueText(due.reason, next));
+}
+
+function dueText(reason: Run["reason"], member: SeenMember): string {
+  if (reason === "Request") return "a user or an Operation asked for it";
+  return reason === "Schedule" ? "the schedule says so" : freeText(member);
 }
 
 /** Who has to be defragmented now, and why. */
 function dueMembers(seen: Seen, nowMs: number): Pick<Run, "reason" | "members"> {
   const all = seen.members.map(({ name }) => name);
-  const scheduled = runOf(seen, "Schedule", nowMs);
-  if (scheduled !== undefined && scheduled.finished === undefined)
-    return { reason: "Schedule", members: all.filter((name) => !scheduled.members.includes(name)) };
+  const going = runOf(seen, "Request", nowMs) ?? runOf(seen, "Schedule", nowMs);
+  if (going !== undefined && going.finished === undefined)
+    return { reason: going.reason, members: all.filter((name) => !going.members.includes(name)) };
+  if (isRequested(seen.cluster)) return { reason: "Request", members: all };
   if (isScheduled(seen.cluster, nowMs)) return { reason: "Schedule", members: all };
   const done = runOf(seen, "FreeSpace", nowMs)?.members ?? [];
   const loose = seen.members.filter((member) => isLoose(seen, member)).map(({ name }) => name);
@@ -70,19 +75,31 @@ export function defragmentationRun(seen: Seen, step: EtcdStep, now: string): Run
   if (step.kind === "act" && step.action === "compact") return { reason: "NoSpace", started: now, members: [] };
   if (step.kind === "act" && step.action === "defragment") {
     const reason = hasNoSpace(seen) ? "NoSpace" : dueMembers(seen, nowMs).reason;
-    const run = isScheduledAnew(seen, reason, nowMs) ? undefined : runOf(seen, reason, nowMs);
-    return { reason, started: run?.started ?? now, members: [...(run?.members ?? []), step.args.member] };
+    const run = beginsAnew(seen, reason, nowMs) ? undefined : runOf(seen, reason, nowMs);
+    const request = reason === "Request" ? { request: run?.request ?? requestOf(seen.cluster) } : {};
+    return { reason, started: run?.started ?? now, ...request, members: [...(run?.members ?? []), step.args.member] };
   }
   const isOver = step.kind === "rest" || (step.kind === "act" && step.action === "disarm");
   return last !== undefined && last.finished === undefined && isOver ? { ...last, finished: now } : last;
 }
 
-function isScheduledAnew(seen: Seen, reason: Run["reason"], nowMs: number): boolean {
-  return (
-    reason === "Schedule" &&
-    seen.cluster.status?.defragmentation?.finished !== undefined &&
-    isScheduled(seen.cluster, nowMs)
-  );
+function beginsAnew({ cluster }: Seen, reason: Run["reason"], nowMs: number): boolean {
+  if (cluster.status?.defragmentation?.finished === undefined) return false;
+  return reason === "Request" ? isRequested(cluster) : reason === "Schedule" && isScheduled(cluster, nowMs);
+}
+
+function requestOf({ metadata }: EtcdCluster): string | undefined {
+  return metadata.annotations?.[labels.defragment];
+}
+
+function isRequested(cluster: EtcdCluster): boolean {
+  const request = requestOf(cluster);
+  return request !== undefined && request !== cluster.status?.lastRequestedDefragmentation;
+}
+
+/** The latest request that has begun; it does not begin again. */
+export function lastRequested({ cluster }: Seen, run: Run | undefined): string | undefined {
+  return run?.request ?? cluster.status?.lastRequestedDefragmentation;
 }
 
 /**
@@ -92,7 +109,7 @@ function isScheduledAnew(seen: Seen, reason: Run["reason"], nowMs: number): bool
 function runOf({ cluster }: Seen, reason: Run["reason"], nowMs: number): Run | undefined {
   const run = cluster.status?.defragmentation;
   if (run?.reason !== reason || (reason === "NoSpace" && run.finished !== undefined)) return undefined;
-  return reason === "Schedule" || nowMs - Date.parse(run.started) < runMsMax ? run : undefined;
+  return reason === "Schedule" || reason === "Request" || nowMs - Date.parse(run.started) < runMsMax ? run : undefined;
 }
 
 function isScheduled({ metadata, spec, status }: EtcdCluster, nowMs: number): boolean {

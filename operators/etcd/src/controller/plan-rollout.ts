@@ -12,7 +12,7 @@ export function planRollout(seen: Seen): EtcdStep | undefined {
   const reason =
     next.name === seen.copyToRemove
       ? `the copy of data on the volume of ${next.name} has been kept for long enough`
-      : `${next.name} runs with older settings of pod and options`;
+      : `${next.name} runs with older settings of pod and options, or is asked to restart`;
   if (seen.cluster.spec.volumeClaimTemplate === undefined)
     return act("addLearner", {}, `${reason}, and has no volume: a new member takes its place`);
   if (isLeader(next)) return handOver(next, voters) ?? restarted(next, `${reason}, and is the only member`);

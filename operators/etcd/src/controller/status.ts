@@ -12,7 +12,7 @@ import { certificateSecret } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
-import { defragmentationRun, lastScheduled } from "./plan-maintenance.ts";
+import { defragmentationRun, lastRequested, lastScheduled } from "./plan-maintenance.ts";
 import { slowDisks } from "./plan-disks.ts";
 import { quorumCondition, quorumRecord } from "./quorum-record.ts";
 import { tuningRecord } from "./tuning-record.ts";
@@ -28,6 +28,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
   const restarting = restartingMember(seen, step);
   const run = defragmentationRun(seen, step, facts.now);
   const scheduled = lastScheduled(seen, run);
+  const requested = lastRequested(seen, run);
   const currentVersion = versions.sort(compareVersions)[0] ?? cluster.status?.currentVersion;
   return {
     phase: phaseOf(seen, step, currentVersion),
@@ -45,6 +46,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     members: members.map((member) => memberStatus(member, facts.now)),
     ...(lost.length === 0 ? {} : { lostMembers: lost }),
     ...(run === undefined ? {} : { defragmentation: run }),
+    ...(requested === undefined ? {} : { lastRequestedDefragmentation: requested }),
     ...(scheduled === undefined ? {} : { lastScheduledDefragmentation: scheduled }),
     ...(restarting === undefined ? {} : { restarting }),
     ...(cluster.spec.dryRun && isFounded(seen) ? { plannedSteps: [...changeSteps(seen)] } : {}),

@@ -134,9 +134,16 @@ function annotationsOf(
   const own = {
     ...cluster.spec.pod?.annotations,
     [labels.template]: templateHash(cluster),
+    ...restartAnnotation(cluster),
     ...versionAnnotation(version),
   };
   return trusts.length === 0 ? own : { ...own, [labels.trusts]: trusts.join(",") };
+}
+
+/** The request for a restart that the pod has followed by being new. */
+function restartAnnotation({ metadata }: EtcdCluster): Readonly<Record<string, string>> {
+  const request = metadata.annotations?.[labels.restart];
+  return request === undefined ? {} : { [labels.restart]: request };
 }
 
 /** The user's labels, and those by which Services and people find the pod. */

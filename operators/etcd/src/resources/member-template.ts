@@ -24,8 +24,15 @@ export function templateHash(cluster: EtcdCluster): string {
  * A pod with our hash is up to date whatever others have changed in it, so that no member restarts for ever.
  */
 export function isOutdated(cluster: EtcdCluster, pod: Pod | undefined): boolean {
+  if (isToRestart(cluster, pod)) return true;
   if (pod === undefined || pod.metadata.annotations?.[labels.template] === templateHash(cluster)) return false;
   return !hasSettings(cluster, pod);
+}
+
+/** Whether a user or an Operation has asked for a restart since the pod was made. */
+function isToRestart({ metadata }: EtcdCluster, pod: Pod | undefined): boolean {
+  const request = metadata.annotations?.[labels.restart];
+  return pod !== undefined && request !== undefined && pod.metadata.annotations?.[labels.restart] !== request;
 }
 
 /** The same whatever the order of fields. */

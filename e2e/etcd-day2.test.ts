@@ -1,5 +1,5 @@
 /** Day 2 on real etcd: settings reach running members, and a cluster without space accepts writes again. */
-import { PersistentVolumeClaim } from "@setpoint/api";
+import { PersistentVolumeClaim, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from "@setpoint/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
@@ -85,6 +85,59 @@ test("volumes grow by themselves when the data fill them", async () => {
     await cluster.until("larger volumes", isLarger, repairMsMax);
     await cluster.until("rest", () => cluster.isSettled(3), repairMsMax);
     expect(await sizes()).toEqual(["1Gi", "1Gi", "1Gi"]);
+  });
+});
+
+/** What the server says for a class without allowVolumeExpansion. */
+const refusal = "the storageclass that provisions the pvc must support resize";
+const name = "fixed-size";
+const policy = ValidatingAdmissionPolicy({
+  name,
+  spec: {
+    matchConstraints: {
+      resourceRules: [
+        { apiGroups: [""], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["persistentvolumeclaims"] },
+      ],
+    },
+    validations: [
+      {
+        expression: "object.spec.resources.requests.storage == oldObject.spec.resources.requests.storage",
+        message: refusal,
+      },
+    ],
+  },
+});
+const binding = ValidatingAdmissionPolicyBinding({ name, spec: { policyName: name, validationActions: ["Deny"] } });
+
+test("when the class of storage refuses a larger volume, the status says so, and members are healed all the same", async () => {
+  const volumeGrowth = { whenUsedPercent: 6, step: "512Mi", max: "4Gi" };
+  const maintenance = { defragmentation: { whenFreePercent: 50, minDbSizeMiB: 1_000 }, volumeGrowth };
+  const spec = { size: 3, version: "3.5.16", volumeClaimTemplate, maintenance } as const;
+  await playground.tell("fixed", spec, async (cluster) => {
+    const { client } = playground;
+    await client.create(ValidatingAdmissionPolicy, policy);
+    await client.create(ValidatingAdmissionPolicyBinding, binding);
+    const etcd = etcdClient(await cluster.clientEndpoint(), 5_000);
+    await fill(etcd).finally(() => etcd.close());
+    const isSaid = async (): Promise<boolean> => JSON.stringify((await cluster.get()).status).includes(refusal);
+    await cluster.until("the refusal in the status", isSaid, repairMsMax);
+    const victim = (await cluster.pods())[0]?.metadata;
+    await client.delete(Pod, { name: victim?.name ?? "", namespace: cluster.namespace });
+    const isBack = async (): Promise<boolean> =>
+      (await cluster.get()).status?.readyMembers === 3 &&
+      !(await cluster.pods()).some(({ metadata }) => metadata.uid === victim?.uid);
+    await cluster.until("the return of the member", isBack, repairMsMax);
+    await client.delete(ValidatingAdmissionPolicyBinding, { name });
+    await client.delete(ValidatingAdmissionPolicy, { name });
+    const isLarger = async (): Promise<boolean> => {
+      const selector = { namespace: cluster.namespace, labelSelector: cluster.selector };
+      const { items } = await client.listAll(PersistentVolumeClaim, selector);
+      return items.every((claim) => claim.spec?.resources?.requests?.["storage"] === "1Gi");
+    };
+    await cluster.until("larger volumes", isLarger, repairMsMax);
+    const isAtRest = async (): Promise<boolean> =>
+      JSON.stringify((await cluster.get()).status?.conditions).includes(refusal) === false && cluster.isSettled(3);
+    await cluster.until("rest", isAtRest, repairMsMax);
   });
 });
 

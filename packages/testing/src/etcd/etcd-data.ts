@@ -18,6 +18,8 @@ export type Change =
   | { readonly kind: "publish"; readonly id: string; readonly name: string }
   | { readonly kind: "compact" }
   | { readonly kind: "alarm"; readonly id: string }
+  /** The alarm CORRUPT of a member, on or off. */
+  | { readonly kind: "corrupt"; readonly id: string; readonly isOn: boolean }
   | { readonly kind: "disarm" }
   | { readonly kind: "raise"; readonly clusterMinor: number };
 
@@ -34,6 +36,8 @@ export class EtcdData {
   removed: Set<string> = new Set();
   /** Members whose file has reached its quota; the cluster accepts no writes. */
   alarms: Set<string> = new Set();
+  /** Members with the alarm CORRUPT. */
+  corrupt: Set<string> = new Set();
   /**
    * What all revisions take that are kept, and the file that holds them, which only a defragmentation makes
    * smaller.
@@ -83,6 +87,10 @@ export class EtcdData {
       case "alarm":
         this.alarms.add(change.id);
         return;
+      case "corrupt":
+        if (change.isOn) this.corrupt.add(change.id);
+        else this.corrupt.delete(change.id);
+        return;
       case "disarm":
         this.alarms.clear();
         return;
@@ -118,6 +126,7 @@ export class EtcdData {
     this.members = new Map(leader.members);
     this.removed = new Set(leader.removed);
     this.alarms = new Set(leader.alarms);
+    this.corrupt = new Set(leader.corrupt);
     this.historyBytes = leader.historyBytes;
     this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
   }

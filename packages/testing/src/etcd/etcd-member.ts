@@ -137,7 +137,7 @@ export class EtcdMember implements Program, Peer {
     const own = data.members.get(data.memberId);
     if (own?.name === "") this.#group?.propose({ kind: "publish", id: data.memberId, name: this.name });
     this.#isServing = true;
-    this.launch.ready(true);
+    this.launch.ready(data.corrupt.size === 0);
   }
 
   removed(): void {
@@ -146,7 +146,12 @@ export class EtcdMember implements Program, Peer {
   }
 
   leaderChanged(): void {
-    if (this.#isServing) this.launch.ready(this.#group?.knownLeaderId !== "");
+    this.probed();
+  }
+
+  /** As its health check: it fails without a leader, and with the alarm CORRUPT of any member. */
+  probed(): void {
+    if (this.#isServing) this.launch.ready(this.#group?.knownLeaderId !== "" && this.data.corrupt.size === 0);
   }
 
   #after(minMs: number, maxMs: number, callback: () => void): void {

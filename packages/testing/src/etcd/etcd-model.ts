@@ -139,6 +139,15 @@ export class EtcdModel implements ProgramModel {
     );
   }
 
+  /** A member has the alarm CORRUPT, or a person ends it: until then all members refuse writes. */
+  setCorrupt(name: string, isOn: boolean): void {
+    const member = [...this.#processes.values()].find((each) => each.name === name);
+    if (member === undefined) throw new Error(`Cannot set the alarm of member "${name}": it does not run`);
+    const { group } = leading(member);
+    group.propose({ kind: "corrupt", id: member.data.memberId, isOn });
+    for (const each of this.#membersOf(group)) each.probed();
+  }
+
   /** Makes a member's process hang: it does not end, and answers no request any more. */
   hang(name: string): void {
     const member = [...this.#processes.values()].find((each) => each.name === name);
@@ -159,7 +168,10 @@ export class EtcdModel implements ProgramModel {
       revision: data.revision,
       dbSize: data.fileBytes,
       dbSizeInUse: data.historyBytes,
-      errors: [...data.alarms].map((id) => `memberID:${id} alarm:NOSPACE `),
+      errors: [
+        ...[...data.alarms].map((id) => `memberID:${id} alarm:NOSPACE `),
+        ...[...data.corrupt].map((id) => `memberID:${BigInt(`0x${id}`)} alarm:CORRUPT `),
+      ],
     };
   }
 
@@ -178,6 +190,7 @@ export class EtcdModel implements ProgramModel {
     await this.#travel();
     const member = this.#at(endpoint);
     const { data } = leading(member);
+    if (data.corrupt.size > 0) throw refusal(`${endpoint} cannot reach a quorum`);
     return { clusterId: data.clusterId, members: [...data.members.values()] };
   }
 
@@ -231,6 +244,7 @@ export class EtcdModel implements ProgramModel {
     await this.#travel();
     const member = this.#at(endpoint);
     const { data, group } = leading(member);
+    if (data.corrupt.size > 0) throw refusal("etcdserver: corrupt cluster");
     if (data.alarms.size > 0) throw refusal(noSpace);
     group.propose({ kind: "put", key, value });
     // As etcd does: the write that fills the quota is the last one.

@@ -28,7 +28,9 @@ interface MachineQuality {
 }
 
 export const qualityReports = controller(QualityReport, {
-  watches: [watching(Chocolate, (_chocolate, cache) => cache.list(QualityReport).map(keyOf))],
+  watches: [
+    watching(Chocolate, ({ metadata: { namespace } }, cache) => cache.list(QualityReport, { namespace }).map(keyOf)),
+  ],
   async reconcile({ spec }, { list, status, condition }) {
     const measured = list(Chocolate).flatMap((each) => each.status?.measured ?? []);
     const machines = [...Map.groupBy(measured, ({ machine }) => machine)]

@@ -27,7 +27,7 @@ export async function adoptOrphans<T extends KubeObject>(
     blockOwnerDeletion: true,
   };
   const orphans = context
-    .list(of, { namespace: object.metadata.namespace ?? "" })
+    .list(of)
     .filter((each) => each.metadata.deletionTimestamp === undefined && isWanted(each))
     .filter((each) => each.metadata.ownerReferences?.some((reference) => reference.controller) !== true)
     .filter((each) => matchesLabelSelector(selector, each.metadata.labels ?? {}));

@@ -3,6 +3,8 @@ import { isSetpointError, SetpointError } from "@setpoint/apimachinery";
 
 /** A kind that the controller does not reconcile, own or watch. */
 export const errNotDeclared = "ERR_NOT_DECLARED";
+/** A list of a namespaced kind names no namespace, and not all of them either. */
+export const errNamespaceMissing = "ERR_NAMESPACE_MISSING";
 /** An object of this name exists and belongs to another owner. */
 export const errNotOwned = "ERR_NOT_OWNED";
 /** A write by a process whose lease is over. */

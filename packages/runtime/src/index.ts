@@ -12,7 +12,16 @@ export type {
   PureForm,
   RelatedSelector,
 } from "./controller/pure-form.ts";
-export type { CacheReader, ListOptions, Selection, WatchDefinition } from "./controller/watch-definition.ts";
+export type {
+  AllNamespaces,
+  CacheListOptions,
+  CacheReader,
+  ListFilter,
+  ListOptions,
+  OneNamespace,
+  Selection,
+  WatchDefinition,
+} from "./controller/watch-definition.ts";
 export type { ControllerDefinition } from "./controller/controller-definition.ts";
 export type {
   ActionHandlers,

@@ -51,14 +51,18 @@ controller(Shop, {
   maxReconcileIntervalMs: minutes(30),
   limits: { deletesPerMinute: 20, childrenChangedShare: 0.3, idleRunsPerMinute: 120 },
   watches: [
-    watching(Secret, (secret, cache) => cache.list(Shop).filter(uses(secret)).map(keyOf), {
-      predicate: changed("data"),
-    }),
+    watching(
+      Secret,
+      (secret, cache) => cache.list(Shop, { namespace: secret.metadata.namespace }).filter(uses(secret)).map(keyOf),
+      {
+        predicate: changed("data"),
+      },
+    ),
   ],
   predicate: anyOf(changed("spec.size", "spec.region"), labelsChanged("tier")),
   sources: [
     every(minutes(10)),
-    cron("0 3 * * *", { timeZone: "Europe/Berlin" }, (cache) => cache.list(Shop).map(keyOf)),
+    cron("0 3 * * *", { timeZone: "Europe/Berlin" }, (cache) => cache.list(Shop, { allNamespaces: true }).map(keyOf)),
     fromIterable(
       (signal) => broker.messages(signal),
       (message) => [{ namespace: "shops", name: message.shop }],

@@ -11,7 +11,7 @@ const root = new URL("../../../", import.meta.url).pathname;
 
 const head = `
 import { ConfigMap } from "setpoint/kinds";
-import { act, controller, defineKind } from "setpoint";
+import { act, controller, defineKind, keyOf, watching } from "setpoint";
 import { z } from "zod";
 const Candy = defineKind({
   group: "examples.setpoint.dev", version: "v1", kind: "Candy",
@@ -84,6 +84,11 @@ const mistakes: readonly Mistake[] = [
     name: "an object without a required field",
     code: `Candy({ name: "a", spec: {} });`,
     names: "'flavor' is missing",
+  },
+  {
+    name: "a list of the cache that names neither a namespace nor all",
+    code: `controller(Candy, { watches: [watching(ConfigMap, (_m, cache) => cache.list(Candy).map(keyOf))], async reconcile() {} });`,
+    names: "Expected 2 arguments",
   },
   {
     name: "an object of the cache that is changed",

@@ -50,7 +50,7 @@ export async function observe(
   context: ReconcileContext,
   { connections, silence, disks, roundTrips, revisions, accepts, image }: ObservationPorts,
 ): Promise<Seen> {
-  const services = context.list(Service, { namespace: wanted.metadata.namespace ?? "" });
+  const services = context.list(Service);
   const { cluster: accepted, refusals } = acceptSpec(wanted, services, accepts);
   const restore = observeRestore(accepted, context);
   // The mode comes first: a restore begins with an empty status.
@@ -254,8 +254,8 @@ function problemOf(member: SeenMember): string | undefined {
  * and any client may edit labels.
  */
 function volumesOf(cluster: EtcdCluster, context: ReconcileContext): readonly PersistentVolumeClaim[] {
-  const { namespace = "", uid } = cluster.metadata;
-  const claims = context.list(PersistentVolumeClaim, { namespace });
+  const { uid } = cluster.metadata;
+  const claims = context.list(PersistentVolumeClaim);
   return claims.filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === uid);
 }
 

@@ -25,10 +25,10 @@ export interface RestoreView {
 type Status = NonNullable<EtcdCluster["status"]>;
 
 export function observeRestore(cluster: EtcdCluster, context: ReconcileContext): RestoreView {
-  const { namespace = "", uid = "" } = cluster.metadata;
+  const { uid = "" } = cluster.metadata;
   const mark = restoreMarkOf(cluster);
   if (mark === undefined) return { mark, prepared: [], before: [], older: [], current: [], restored: [] };
-  const claims = context.list(PersistentVolumeClaim, { namespace });
+  const claims = context.list(PersistentVolumeClaim);
   const belongingTo = (owner: string): readonly PersistentVolumeClaim[] =>
     claims.filter(({ metadata }) => metadata.annotations?.[labels.clusterUid] === owner);
   const current = belongingTo(uid);

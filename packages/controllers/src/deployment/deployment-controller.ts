@@ -135,7 +135,7 @@ function planSizes(
 
 /** Pods of a set that still exist, terminating ones included. */
 function podsOf(set: Stored<ReplicaSet>, context: ReconcileContext): number {
-  const pods = context.list(Pod, { namespace: set.metadata.namespace ?? "" });
+  const pods = context.list(Pod);
   return pods.filter((pod) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {})).length;
 }
 

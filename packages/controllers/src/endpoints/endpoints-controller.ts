@@ -24,7 +24,7 @@ export const endpoints: ControllerDefinition = controller(Service, {
     const selector = service.spec?.selector;
     if (selector === undefined || Object.keys(selector).length === 0) return;
     const pods = context
-      .list(Pod, { namespace: service.metadata.namespace ?? "", labels: selector })
+      .list(Pod, { labels: selector })
       .filter((pod) => !isFinished(pod) && (pod.status?.podIP ?? "") !== "")
       .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
     await writeSlices(service, pods, context);

@@ -77,7 +77,7 @@ async function ensureTaints(node: Stored<Node>, context: ReconcileContext): Prom
 }
 
 function podsOf(node: Stored<Node>, context: ReconcileContext): readonly Stored<Pod>[] {
-  return context.list(Pod).filter((pod) => pod.spec?.nodeName === node.metadata.name);
+  return context.list(Pod, { allNamespaces: true }).filter((pod) => pod.spec?.nodeName === node.metadata.name);
 }
 
 /** What a node last said of its pods is true no longer when the node says nothing. */

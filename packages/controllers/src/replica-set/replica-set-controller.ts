@@ -29,7 +29,7 @@ export const replicaSets: ControllerDefinition = controller(ReplicaSet, {
         pod.metadata.ownerReferences?.some((owner) => owner.controller)
           ? []
           : cache
-              .list(ReplicaSet, { namespace: pod.metadata.namespace ?? "" })
+              .list(ReplicaSet, { namespace: pod.metadata.namespace })
               .filter((set) => matchesLabelSelector(set.spec?.selector, pod.metadata.labels ?? {}))
               .map((set) => ({ namespace: set.metadata.namespace ?? "", name: set.metadata.name ?? "" })),
     },

@@ -31,10 +31,12 @@ export function scheduler({ events = true }: SchedulerOptions = {}): ControllerD
   const assumed: AssumedBindings = new Map();
   return controller(Pod, {
     name: "scheduler",
-    watches: [{ of: Node, wakes: (_node, cache) => cache.list(Pod).filter(isPending).map(nameOf) }],
+    watches: [
+      { of: Node, wakes: (_node, cache) => cache.list(Pod, { allNamespaces: true }).filter(isPending).map(nameOf) },
+    ],
     async reconcile(pod, context) {
       if (!isPending(pod)) return;
-      const pods = context.list(Pod);
+      const pods = context.list(Pod, { allNamespaces: true });
       forgetSeen(assumed, pods);
       const counts = podsByNode(pods, assumed);
       const verdicts = context

@@ -14,7 +14,7 @@ export const claimProtection: ControllerDefinition = controller(PersistentVolume
     if (deletionTimestamp === undefined || !finalizers.includes(finalizer)) return;
     const isUsed = (pods: readonly Pod[]): boolean =>
       pods.some((pod) => !isFinished(pod) && claimsOf(pod).includes(name));
-    if (isUsed(context.list(Pod, { namespace }))) return;
+    if (isUsed(context.list(Pod))) return;
     // As upstream: a pod that the cache does not show yet may use it since.
     if (isUsed((await context.client.listAll(Pod, { namespace, signal: context.signal })).items)) return;
     await context.patch(

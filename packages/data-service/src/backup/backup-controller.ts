@@ -25,13 +25,13 @@ export function backupController<Instance extends KubeObject>(
     watches: [
       watching(BackupStore, (store, cache) =>
         cache
-          .list(Backup, { namespace: store.metadata.namespace ?? "" })
+          .list(Backup, { namespace: store.metadata.namespace })
           .filter(({ spec }) => spec.store === store.metadata.name)
           .map(keyOf),
       ),
       watching<KubeObject>(engine.kind as KindRef, (instance, cache) =>
         cache
-          .list(Backup, { namespace: instance.metadata.namespace ?? "" })
+          .list(Backup, { namespace: instance.metadata.namespace })
           .filter(({ spec }) => spec.instance.name === instance.metadata.name)
           .map(keyOf),
       ),

@@ -57,7 +57,7 @@ export async function observeBackup<Instance extends KubeObject>(
     image,
     transfer: isFinished(backup) ? { state: "missing" } : await currentTransfer(backup, context),
     pods: context.owned(Pod),
-    ahead: aheadOf(backup, context.list(Backup, { namespace })),
+    ahead: aheadOf(backup, context.list(Backup)),
   };
 }
 

@@ -46,7 +46,7 @@ export function bindingController<Instance extends KubeObject>(
         engine.kind,
         ({ metadata: { name, namespace } }, cache) =>
           cache
-            .list(ServiceBinding, namespace === undefined ? {} : { namespace })
+            .list(ServiceBinding, { namespace })
             .filter(({ spec }) => spec.instance.name === name && spec.instance.kind === kind)
             .map(keyOf),
         { predicate: (old, next) => facts(engine, old) !== facts(engine, next) },

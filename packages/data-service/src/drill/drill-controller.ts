@@ -25,7 +25,7 @@ export function drillController<Instance extends KubeObject>(
       Backup,
       watching<KubeObject>(engine.kind, (instance, cache) =>
         cache
-          .list(RestoreDrill, { namespace: instance.metadata.namespace ?? "" })
+          .list(RestoreDrill, { namespace: instance.metadata.namespace })
           .filter(({ metadata }) => instance.metadata.name.startsWith(`${metadata.name}-`))
           .map(keyOf),
       ),
@@ -66,9 +66,7 @@ function observeDrill<Instance extends KubeObject>(
   return {
     drill,
     nowMs: clock.now(),
-    backups: list(Backup, { namespace }).filter(
-      ({ spec }) => isOf(engine, spec.instance) && spec.instance.name === name,
-    ),
+    backups: list(Backup).filter(({ spec }) => isOf(engine, spec.instance) && spec.instance.name === name),
     restore,
     hasInstance: instance !== undefined && instance.metadata.uid === restore?.status?.instanceUID,
   };

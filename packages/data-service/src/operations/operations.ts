@@ -71,7 +71,7 @@ export function operations<Instance extends KubeObject>(
     watches: [
       watching(engine.kind, ({ metadata: { name, namespace } }, cache) =>
         cache
-          .list(Operation, namespace === undefined ? {} : { namespace })
+          .list(Operation, { namespace })
           .filter(({ spec }) => spec.instance.name === name)
           .map(keyOf),
       ),
@@ -182,9 +182,8 @@ function seenOperation<Instance extends KubeObject>(
   context: ReconcileContext,
   engine: EngineOperations<Instance>,
 ): SeenOperation {
-  const { namespace } = metadata;
   const others = context
-    .list(Operation, namespace === undefined ? {} : { namespace })
+    .list(Operation)
     .filter((each) => each.spec.instance.name === spec.instance.name && !isEnded(each.status?.phase))
     .filter((each) => each.metadata.uid !== metadata.uid);
   const running = others.find((each) => each.status?.phase === "InProgress");

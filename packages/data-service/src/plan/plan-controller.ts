@@ -36,14 +36,12 @@ export function planController<Instance extends KubeObject>(
 }
 
 function observePlan(plan: Stored<BackupPlan>, { list, clock }: ReconcileContext): SeenPlan {
-  const { name, namespace = "" } = plan.metadata;
-  const restores = list(Restore, { namespace }).filter(
-    ({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed",
-  );
+  const { name } = plan.metadata;
+  const restores = list(Restore).filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return {
     plan,
     nowMs: clock.now(),
-    backups: list(Backup, { namespace, labels: { [dataLabels.plan]: name } }),
+    backups: list(Backup, { labels: { [dataLabels.plan]: name } }),
     inUse: new Set(restores.flatMap(({ spec }) => spec.source.backup ?? [])),
   };
 }

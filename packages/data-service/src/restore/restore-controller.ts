@@ -39,13 +39,13 @@ export function restoreController<Instance extends KubeObject>(
       PersistentVolumeClaim,
       watching(Backup, (backup, cache) =>
         cache
-          .list(Restore, { namespace: backup.metadata.namespace ?? "" })
+          .list(Restore, { namespace: backup.metadata.namespace })
           .filter(({ spec }) => spec.source.backup === backup.metadata.name)
           .map(keyOf),
       ),
       watching<KubeObject>(engine.kind as KindRef, (instance, cache) =>
         cache
-          .list(Restore, { namespace: instance.metadata.namespace ?? "" })
+          .list(Restore, { namespace: instance.metadata.namespace })
           .filter((restore) => targetName(restore) === instance.metadata.name)
           .map(keyOf),
       ),

@@ -100,7 +100,7 @@ export async function observeRestore<Instance extends KubeObject>(
         ? { state: "missing" }
         : await observeTransfer(pod, restore.status?.transferUID, namespace, context),
     claim: claimOf(restore, target, context, engine),
-    ahead: aheadOf(restore, context.list(Restore, { namespace })),
+    ahead: aheadOf(restore, context.list(Restore)),
   };
 }
 

@@ -3,10 +3,10 @@ import { groupVersionPath, type KindRef, type Stored } from "@setpoint/client";
 import type { Informer } from "../cache/informer.ts";
 import type { InformerFactory } from "../cache/informer-factory.ts";
 import { ownerIndex, type Store, storeKey } from "../cache/store.ts";
-import { errNotDeclared } from "../errors.ts";
+import { errNamespaceMissing, errNotDeclared } from "../errors.ts";
 import type { ControllerDefinition } from "./controller-definition.ts";
 import { isSameKind } from "./same-kind.ts";
-import type { CacheReader, ListOptions, Selection } from "./watch-definition.ts";
+import type { CacheListOptions, CacheReader, ListFilter, Selection } from "./watch-definition.ts";
 
 /** A server sends a bookmark about once a minute, and a silent stream is replaced after two and a half. */
 const silenceMsMax = 300_000;
@@ -120,24 +120,25 @@ export class ControllerCache implements CacheReader {
     return this.informerOf(kind, namespace)?.store.get(key);
   }
 
-  list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
-    const isWanted = (object: Stored<KubeObject>): boolean => matches(object, options);
-    const { index } = options;
+  list<T extends KubeObject>(kind: KindRef<T>, options: CacheListOptions): readonly Stored<T>[] {
+    const { index, labels } = options;
+    const namespace = listedNamespace(kind, options);
+    const isWanted = (object: Stored<KubeObject>): boolean => matches(object, namespace, labels);
     if (index !== undefined) {
       this.#requireIndex(kind, index.name);
       // Objects of a kind have the type of the kind.
       return this.#ofAll(kind, (store) => store.byIndex(index.name, index.value)).filter(isWanted) as Stored<T>[];
     }
     // Objects of a kind have the type of the kind.
-    return this.#ofAll(kind, (store) => store.select(isWanted, options.namespace)) as readonly Stored<T>[];
+    return this.#ofAll(kind, (store) => store.select(isWanted, namespace)) as readonly Stored<T>[];
   }
 
   /** Whether an object, which the caches may not show yet, is one of those that the options ask for. */
-  isListed(kind: KindRef, object: Stored<KubeObject>, options: ListOptions): boolean {
-    const { index } = options;
+  isListed(kind: KindRef, object: Stored<KubeObject>, options: CacheListOptions): boolean {
+    const { index, labels } = options;
     const store = this.informerOf(kind, object.metadata.namespace)?.store;
     const isIndexed = index === undefined || store?.isIndexed(index.name, index.value, object) === true;
-    return isIndexed && matches(object, options);
+    return isIndexed && matches(object, listedNamespace(kind, options), labels);
   }
 
   #requireIndex(kind: KindRef, name: string): void {
@@ -168,8 +169,15 @@ function decoded(part: string): string {
   }
 }
 
-/** Whether an object is one of those that the options ask for. */
-export function matches(object: KubeObject, { namespace, labels }: ListOptions): boolean {
+/** The one namespace of a list; undefined for all, and for a kind without namespaces. */
+function listedNamespace(kind: KindRef, { namespace, allNamespaces }: CacheListOptions): string | undefined {
+  if (allNamespaces === true || !kind.namespaced) return undefined;
+  if (namespace !== undefined) return namespace;
+  const message = `Cannot list ${kind.kind}: no namespace is given; set \`namespace\`, or \`allNamespaces: true\``;
+  throw new SetpointError(errNamespaceMissing, message);
+}
+
+function matches(object: KubeObject, namespace: string | undefined, labels: ListFilter["labels"]): boolean {
   if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
   if (labels === undefined) return true;
   return Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);

@@ -129,7 +129,7 @@ function reconcileOf<T extends KubeObject, S, A extends object>(
 
 /**
  * A watched kind whose changes wake objects of the controller's kind:
- * `watching(Secret, (secret, cache) => cache.list(App).filter(uses(secret)).map(keyOf))`.
+ * `watching(Secret, (secret, cache) => cache.list(App, { namespace: secret.metadata.namespace }).filter(uses(secret)).map(keyOf))`.
  */
 export function watching<T extends KubeObject>(
   kind: KindRef<T>,

@@ -120,6 +120,7 @@ export interface ReconcileContext<Status extends object = object> {
   /** The name of the object's cluster when the manager works in several. */
   readonly cluster: string | undefined;
   get<T extends KubeObject>(this: void, kind: KindRef<T>, name: string, namespace?: string): Stored<T> | undefined;
+  /** The objects in the namespace of the reconciled object, unless `options` names another one, or all. */
   list<T extends KubeObject>(this: void, kind: KindRef<T>, options?: ListOptions): readonly Stored<T>[];
   /** Children of the object being reconciled: those with a controller reference to its UID. */
   owned<T extends KubeObject>(this: void, kind: KindRef<T>): readonly Stored<T>[];

@@ -50,7 +50,7 @@ export class RelatedObjects {
     return Object.fromEntries(
       Object.entries(this.#kinds).map(([kindName, kind]) => {
         const selector = by[kindName];
-        const all = selector === undefined ? [] : cache.list(kind);
+        const all = selector === undefined ? [] : cache.list(kind, { allNamespaces: true });
         return [kindName, all.filter((each) => selector !== undefined && isSelected(each, selector, kind, key))];
       }),
     );

@@ -31,6 +31,6 @@ export function resumable<State extends object>(
 
 /** Wakes the keys that `keysOf` names. */
 export function wakeAll({ cache, kind, wake }: SourcePorts, keysOf: KeysOf | undefined, priority: Priority): void {
-  const keys = keysOf?.(cache) ?? cache.list(kind).map(keyOf);
+  const keys = keysOf?.(cache) ?? cache.list(kind, { allNamespaces: true }).map(keyOf);
   for (const key of keys) wake(key, priority);
 }

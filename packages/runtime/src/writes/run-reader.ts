@@ -30,8 +30,10 @@ export class RunReader {
 
   list<T extends KubeObject>(kind: KindRef<T>, options: ListOptions = {}): readonly Stored<T>[] {
     const { writes, cache } = this.#ports;
-    const belongs = (each: Stored<KubeObject>): boolean => cache.isListed(kind, each, options);
-    return writes.overlayList(kind, cache.list(kind, options), belongs) as readonly Stored<T>[];
+    const { namespace } = this.#parent.object.metadata;
+    const wanted = options.allNamespaces === true ? options : { ...options, namespace: options.namespace ?? namespace };
+    const belongs = (each: Stored<KubeObject>): boolean => cache.isListed(kind, each, wanted);
+    return writes.overlayList(kind, cache.list(kind, wanted), belongs) as readonly Stored<T>[];
   }
 
   owned<T extends KubeObject>(kind: KindRef<T>): readonly Stored<T>[] {

@@ -225,7 +225,10 @@ describe("serveHooks() answers nobody who asks for what it does not have", () =>
     const plain = controller(Candy, { name: "plain", reconcile: async () => {} });
     const nosy = controller(Candy, {
       name: "nosy",
-      desired: (_c, _o, cache) => ({ children: [], status: { wrappers: cache.list(Candy).length } }),
+      desired: (_c, _o, cache) => ({
+        children: [],
+        status: { wrappers: cache.list(Candy, { allNamespaces: true }).length },
+      }),
     });
     await using hooks = await serveHooks([candies, plain, nosy], { host, requestBytesMax: 1_000 });
     const parent = {

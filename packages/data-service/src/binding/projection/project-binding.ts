@@ -30,7 +30,7 @@ export async function projectBinding(
   const wanted = reference === undefined ? undefined : workloadKindOf(reference.apiVersion, reference.kind);
   let workloads = 0;
   for (const place of workloadKinds) {
-    for (const object of context.list(place.kind, namespace === undefined ? {} : { namespace })) {
+    for (const object of context.list(place.kind)) {
       const isMeant = place === wanted && reference !== undefined && isNamed(object, reference);
       if (!isMeant && object.metadata.annotations?.[recordKey(id)] === undefined) continue;
       const before = boundTemplate(object, place);

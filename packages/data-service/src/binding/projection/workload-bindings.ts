@@ -26,9 +26,7 @@ const serviceRetryMs = seconds(30);
 
 const workloadWatches = (kind: KindRef): readonly ReturnType<typeof watching>[] =>
   workloadKinds.map((workload) =>
-    watching(workload.kind, ({ metadata: { namespace } }, cache) =>
-      cache.list(kind, namespace === undefined ? {} : { namespace }).map(keyOf),
-    ),
+    watching(workload.kind, ({ metadata: { namespace } }, cache) => cache.list(kind, { namespace }).map(keyOf)),
   );
 
 const workloadBindings = controller(WorkloadBinding, {
@@ -37,7 +35,7 @@ const workloadBindings = controller(WorkloadBinding, {
     ...workloadWatches(WorkloadBinding),
     watching(ServiceBinding, ({ metadata: { name, namespace } }, cache) =>
       cache
-        .list(WorkloadBinding, namespace === undefined ? {} : { namespace })
+        .list(WorkloadBinding, { namespace })
         .filter(({ spec }) => spec.service.kind === ServiceBinding.kind && spec.service.name === name)
         .map(keyOf),
     ),

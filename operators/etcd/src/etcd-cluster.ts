@@ -86,6 +86,15 @@ const tls = z
   })
   .describe("Certificates of members and clients. Whether a cluster has TLS is decided at its first start.");
 
+const auth = z
+  .object({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe("Whether clients need a login, which ServiceBindings give them. It cannot be turned off again."),
+  })
+  .describe("Users of etcd. The Secret NAME-root has the login of root, which the operator uses.");
+
 const spec = z.object({
   size: z
     .literal([1, 3, 5, 7])
@@ -130,6 +139,7 @@ const spec = z.object({
   tuning: tuningSpec,
   pod: pod.optional(),
   tls: tls.optional(),
+  auth: auth.optional(),
   options: field(stringMap.meta({ maxProperties: optionsMax }).optional(), {
     description: `Options of etcd that tune a member, as name and value, without the leading dashes: ${allowedOptions.join(", ")}.`,
     rules: [
@@ -185,6 +195,10 @@ const status = z.object({
     })
     .optional()
     .describe("Present when the cluster uses TLS."),
+  auth: z
+    .object({ rootSecret: z.string().describe("The Secret with the login of root.") })
+    .optional()
+    .describe("Present when etcd asks for logins, and accepts that of the operator."),
   serviceName: z.string().describe("The Service that clients connect to."),
   selector: z.string(),
   members: z.array(member),
@@ -283,6 +297,11 @@ export const EtcdCluster = defineKind({
       "!has(self.status) || !has(self.status.initialMembers) || !has(self.spec.tls) || !has(self.spec.tls.mode) || (has(oldSelf.spec.tls) && has(oldSelf.spec.tls.mode) && oldSelf.spec.tls.mode == self.spec.tls.mode) || (self.spec.tls.mode == 'Enabled') == has(self.status.tls)",
       "a running cluster cannot change between plain and TLS: members of both kinds cannot talk to each other; restore a backup into a new cluster",
       { fieldPath: ".spec.tls" },
+    ),
+    rule(
+      "!has(oldSelf.spec.auth) || !oldSelf.spec.auth.enabled || (has(self.spec.auth) && self.spec.auth.enabled)",
+      "authentication cannot be turned off: every client would get all data",
+      { fieldPath: ".spec.auth" },
     ),
     rule(
       `${keepsVersion} || ${part(wanted, 1)} > ${part(running, 1)} || (${part(wanted, 1)} == ${part(running, 1)} && ${part(wanted, 2)} >= ${part(running, 2)})`,

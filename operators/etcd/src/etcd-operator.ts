@@ -5,6 +5,7 @@ import {
   dataServiceWrites,
   operationRules,
   operations,
+  serviceBindingRules,
   x509Issuer,
 } from "@setpoint/data-service";
 import { PersistentVolumeClaim, Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
@@ -42,14 +43,6 @@ const restoreRules: readonly PolicyRule[] = [
 ];
 
 /**
- * Secrets by name only: the operator cannot list them, so that it knows those of its clusters and no others. The garbage
- * collector deletes them with their cluster.
- */
-const certificateRules: readonly PolicyRule[] = [
-  { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
-];
-
-/**
  * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
  * operator's own, which transfers of backups and copies of data run; `issuer` makes certificates.
  */
@@ -83,7 +76,7 @@ export function etcdOperator(
   const controllers = [
     etcdClusters,
     operations(etcdOperations(connections)),
-    ...dataServiceControllers(etcdEngine(accepted.pinnedImages), { image }),
+    ...dataServiceControllers(etcdEngine(accepted.pinnedImages, gateway), { image }),
   ];
   return defineOperator({
     name: "etcd",
@@ -91,6 +84,6 @@ export function etcdOperator(
     writes,
     relatedImages,
     policies: [retainedVolumes],
-    permissions: [...operationRules, ...restoreRules, ...certificateRules],
+    permissions: [...operationRules, ...restoreRules, ...serviceBindingRules],
   });
 }

@@ -78,7 +78,8 @@ export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-m
 export type { MemberRecord } from "./etcd/etcd-data.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";
 export type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd/etcd-model.ts";
-export { EtcdModel, EtcdRefusal } from "./etcd/etcd-model.ts";
+export { EtcdModel } from "./etcd/etcd-model.ts";
+export { EtcdRefusal } from "./etcd/etcd-refusal.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";
 export { EtcdWriter } from "./etcd/etcd-writer.ts";
 

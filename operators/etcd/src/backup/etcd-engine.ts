@@ -8,6 +8,8 @@ import {
 } from "@setpoint/data-service";
 import type { Stored } from "setpoint";
 import { EtcdCluster } from "../etcd-cluster.ts";
+import { etcdUsers } from "../etcd-users.ts";
+import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
 import { clientUrl, labels, peerUrl } from "../member-names.ts";
 import type { PinnedImages } from "../related-images.ts";
 import { memberImage } from "../resources/member-image.ts";
@@ -20,9 +22,13 @@ const user = 65_532;
 /** From this version on, the tool is `etcdutl`; 3.6 has no other. */
 const utilitySince = "3.5.0";
 
-/** The engine "etcd". */
-export function etcdEngine(pinned: PinnedImages): EngineControl<EtcdCluster> {
-  return { ...engine, dataFolder: (stored, id, paths) => dataFolder(stored, id, paths, pinned) };
+/** The engine "etcd"; `gateway` changes its users. */
+export function etcdEngine(pinned: PinnedImages, gateway: EtcdGateway): EngineControl<EtcdCluster> {
+  return {
+    ...engine,
+    dataFolder: (stored, id, paths) => dataFolder(stored, id, paths, pinned),
+    users: etcdUsers(gateway),
+  };
 }
 
 const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
@@ -36,7 +42,8 @@ const engine: Omit<EngineControl<EtcdCluster>, "dataFolder"> = {
     const members = (status?.members ?? []).filter(({ healthy, role }) => healthy && role !== "Learner");
     const sorted = members.toSorted((a, b) => Number(a.role === "Leader") - Number(b.role === "Leader"));
     const request = { endpoints: sorted.map((member) => clientUrl(member.name, mode)) };
-    return status?.tls === undefined ? { request } : { request, secretName: status.tls.clientSecret };
+    const secretNames = [status?.tls?.clientSecret, status?.auth?.rootSecret].filter((each) => each !== undefined);
+    return { request, secretNames };
   },
   refusal: ({ spec }) =>
     spec.volumeClaimTemplate === undefined

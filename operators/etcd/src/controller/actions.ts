@@ -34,6 +34,11 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
     ...restoreActions,
     maintainCertificates: (_, context, seen) => connections.maintain(seen, context),
 
+    async enableAuthentication(_, context, seen) {
+      await connections.enableAuthentication(seen, endpointForChanges(seen), context);
+      return context.requeueAfter(0, "see whether etcd accepts the login");
+    },
+
     applyServices: (_, context, seen) => applyServices(context, seen),
 
     startMember: (args, context, seen) => startMember(args, context, seen),

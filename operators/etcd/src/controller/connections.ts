@@ -3,9 +3,10 @@ import type { CertificateKeeper, CertificateReport, LeafState } from "@setpoint/
 import type { ReconcileContext } from "setpoint";
 import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import type { EtcdGateway } from "../gateway/etcd-gateway.ts";
+import type { EtcdGateway, EtcdLogin } from "../gateway/etcd-gateway.ts";
 import { schemeOf } from "../member-names.ts";
-import { certificatesOf, placeOf, serverName } from "../resources/tls.ts";
+import { RootLogins } from "./root-logins.ts";
+import { type CertificateRole, certificatesOf, operatorRole, placeOf, serverName } from "../resources/tls.ts";
 import type { Seen } from "./seen.ts";
 
 /** What an observation learns of the certificates, and a gateway that uses them. */
@@ -18,6 +19,7 @@ export interface Connection {
 export class EtcdConnections {
   readonly #gateway: EtcdGateway;
   readonly #keeper: CertificateKeeper;
+  readonly #roots = new RootLogins();
 
   constructor(gateway: EtcdGateway, keeper: CertificateKeeper) {
     this.#gateway = gateway;
@@ -25,20 +27,46 @@ export class EtcdConnections {
   }
 
   async observe(cluster: EtcdCluster, pods: readonly Pod[], context: ReconcileContext): Promise<Connection> {
-    if (schemeOf(cluster) === "http") return { gateway: this.#gateway };
-    const { report, own } = await this.#keeper.observe(certificatesOf(cluster, pods), "operator", context);
-    return { gateway: this.#with(own, cluster), certificates: report };
+    const login = await this.#roots.read(cluster, context);
+    if (schemeOf(cluster) === "http") return { gateway: this.#with(undefined, login, cluster) };
+    const { report, own } = await this.#keeper.observe(certificatesOf(cluster, pods), operatorRole(cluster), context);
+    return { gateway: this.#with(own, login, cluster), certificates: report };
   }
 
   /** A member that runs does not answer: maybe the credentials are old ones. */
   doubt(cluster: EtcdCluster): void {
+    this.#roots.forget(cluster);
     if (schemeOf(cluster) === "https") this.#keeper.forget(placeOf(cluster));
   }
 
   /** The credentials are read for each step, so that a rotated certificate counts at once. */
   async connect(cluster: EtcdCluster, context: ReconcileContext): Promise<EtcdGateway> {
-    if (schemeOf(cluster) === "http") return this.#gateway;
-    return this.#with(await this.#keeper.leafOf("operator", placeOf(cluster), context), cluster);
+    return this.#connectAs(operatorRole(cluster), await this.#roots.read(cluster, context), cluster, context);
+  }
+
+  /** Makes root and turns authentication on. Where data bring another password of root along, the certificate of root gets in. */
+  async enableAuthentication(
+    { cluster, authentication }: Seen,
+    endpoint: string,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const login = await this.#roots.ensure(cluster, context);
+    if (authentication === "Refused") {
+      const asRoot = await this.#connectAs("root", login, cluster, context);
+      await asRoot.resetRoot(endpoint, context.signal);
+    }
+    const gateway = await this.#connectAs(operatorRole(cluster), login, cluster, context);
+    await gateway.enableAuthentication(endpoint, context.signal);
+  }
+
+  async #connectAs(
+    role: CertificateRole,
+    login: EtcdLogin | undefined,
+    cluster: EtcdCluster,
+    context: ReconcileContext,
+  ): Promise<EtcdGateway> {
+    const leaf = schemeOf(cluster) === "http" ? undefined : await this.#keeper.leafOf(role, placeOf(cluster), context);
+    return this.#with(leaf, login, cluster);
   }
 
   async maintain({ cluster, members }: Seen, context: ReconcileContext): Promise<void> {
@@ -46,9 +74,11 @@ export class EtcdConnections {
     await this.#keeper.maintain(certificatesOf(cluster, pods), context);
   }
 
-  #with(leaf: LeafState | undefined, cluster: EtcdCluster): EtcdGateway {
-    if (leaf === undefined) return this.#gateway;
+  #with(leaf: LeafState | undefined, login: EtcdLogin | undefined, cluster: EtcdCluster): EtcdGateway {
+    if (leaf === undefined && login === undefined) return this.#gateway;
+    if (leaf === undefined) return this.#gateway.withCredentials({ login });
     const { certificate, key } = leaf.pair;
-    return this.#gateway.withCredentials({ ca: leaf.bundle, certificate, key, serverName: serverName(cluster) });
+    const tls = { ca: leaf.bundle, certificate, key, serverName: serverName(cluster) };
+    return this.#gateway.withCredentials({ tls, login });
   }
 }

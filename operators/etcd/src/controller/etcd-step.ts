@@ -4,6 +4,8 @@ import { act as actOn, type Step } from "setpoint";
 export interface Actions {
   /** Issues, renews and replaces certificates and their authority, as far as that is due. */
   readonly maintainCertificates: Record<never, never>;
+  /** Makes root with the password in its Secret, and turns authentication on. */
+  readonly enableAuthentication: Record<never, never>;
   readonly applyServices: Record<never, never>;
   /**
    * Creates the volume (if the cluster has volumes) and the pod of a member that is or will be in etcd's

@@ -12,7 +12,14 @@ import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { upgradeRefusal } from "../etcd-version.ts";
-import type { EtcdGateway, ListedMember, MemberList, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
+import type {
+  Authentication,
+  EtcdGateway,
+  ListedMember,
+  MemberList,
+  MemberPosition,
+  MemberStatus,
+} from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { isFencedVolume } from "../resources/fencing.ts";
@@ -20,6 +27,7 @@ import { removesCopies } from "../resources/survivor-copy.ts";
 import { dueCopy } from "./copy-record.ts";
 import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
+import { wantsAuthentication } from "../resources/root-login.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
@@ -124,6 +132,10 @@ export async function observe(
     needsBudget: needsBudget(cluster, context),
     mislabelled: members.filter((member) => isMislabelled(cluster, member)).map(({ name }) => name),
     quorum: list !== undefined,
+    authentication:
+      list === undefined || !wantsAuthentication(cluster)
+        ? undefined
+        : await askAuthentication(pods, statuses, gateway, context.signal),
     clusterIds: distinctClusterIds(members),
     certificates,
     pinnedImages: accepts.pinnedImages,
@@ -336,6 +348,24 @@ async function askQuorum(
     const endpoint = pod === undefined ? undefined : memberEndpoint(pod);
     const list = endpoint === undefined ? undefined : await gateway.members(endpoint, signal).catch(() => undefined);
     if (list !== undefined) return list;
+  }
+  signal.throwIfAborted();
+  return undefined;
+}
+
+/** From a voter that follows a leader; undefined when none of them says. */
+async function askAuthentication(
+  pods: ReadonlyMap<string, Pod>,
+  statuses: ReadonlyMap<string, MemberStatus>,
+  gateway: EtcdGateway,
+  signal: AbortSignal,
+): Promise<Authentication | undefined> {
+  for (const [name, { learner, leaderId }] of statuses) {
+    const pod = pods.get(name);
+    const endpoint = pod === undefined || learner || leaderId === "" ? undefined : memberEndpoint(pod);
+    if (endpoint === undefined) continue;
+    const answer = await gateway.authentication(endpoint, signal).catch(() => undefined);
+    if (answer !== undefined) return answer;
   }
   signal.throwIfAborted();
   return undefined;

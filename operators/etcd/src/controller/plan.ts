@@ -16,6 +16,7 @@ import { planFirstStart, startAnew } from "./plan-first-start.ts";
 import { planRestore } from "./plan-restore.ts";
 import { planRefusedSettings, planRollout, planSurplus } from "./plan-rollout.ts";
 import { planVolumes } from "./plan-volumes.ts";
+import { rootSecretName } from "../resources/root-login.ts";
 import { podReason } from "./pod-reason.ts";
 import { podVersion } from "../resources/member-image.ts";
 import {
@@ -68,6 +69,7 @@ export function plan(seen: Seen, nowMs: number): EtcdStep {
   if (isHibernated(seen)) return planHibernation(seen);
   if (!seen.quorum) return withCorruption(seen, planWithoutQuorum(seen));
   return (
+    planAuthentication(seen) ??
     planAfterRecovery(seen) ??
     planBudget(seen) ??
     planCleanup(seen) ??
@@ -96,6 +98,16 @@ function planCertificates({ certificates }: Seen, founded: boolean): EtcdStep | 
   if (certificates?.due.step !== undefined) return act("maintainCertificates", {}, certificates.due.why);
   if (certificates?.problem === undefined || founded) return undefined;
   return wait(certificates.problem, recheckMs);
+}
+
+/** Before everything that a cluster with authentication refuses to a client without a login. */
+function planAuthentication({ authentication, cluster }: Seen): EtcdStep | undefined {
+  if (authentication === "Off")
+    return act("enableAuthentication", {}, "clients need no login yet, and spec.auth.enabled is true");
+  if (authentication !== "Refused") return undefined;
+  const why = `etcd refuses the login of root in Secret "${rootSecretName(cluster.metadata.name ?? "")}"`;
+  if (cluster.spec.tls?.mode === "Enabled") return act("enableAuthentication", {}, why);
+  return wait(`${why}: write the password of root into it; without TLS the operator cannot change it`, recheckMs);
 }
 
 /** Orphaned pods and volumes: what a removal or a crash between two steps left behind. */

@@ -3,7 +3,7 @@ import type { CertificateReport } from "@setpoint/data-service";
 import type { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import type { FieldRefusal } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
-import type { MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
+import type { Authentication, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import type { PinnedImages } from "../related-images.ts";
 import type { DiskHealth } from "./disk-watch.ts";
 import { silenceMsMax } from "./etcd-step.ts";
@@ -64,6 +64,8 @@ export interface Seen {
   readonly needsBudget: boolean;
   /** Whether a quorum answered; only then `listed` is known. */
   readonly quorum: boolean;
+  /** Whether etcd asks for logins; undefined without a quorum, and where the spec does not want it. */
+  readonly authentication?: Authentication | undefined;
   /** The distinct cluster IDs that members report; more than one is a split brain. */
   readonly clusterIds: readonly string[];
   /** The version to which members are upgraded: the spec's, or the running one when that is refused. */

@@ -8,7 +8,8 @@ import { labels } from "../member-names.ts";
 import { clientServiceName } from "../resources/services.ts";
 import { isHibernated } from "./plan-hibernation.ts";
 import { changeSteps } from "./change-plan.ts";
-import { certificateSecret } from "../resources/tls.ts";
+import { rootSecretName, wantsAuthentication } from "../resources/root-login.ts";
+import { certificateSecret, clientRole } from "../resources/tls.ts";
 import { degraded, isUpgrading, lostMembers } from "./degraded.ts";
 import { initialMembers } from "./initial-members.ts";
 import type { EtcdStep } from "./etcd-step.ts";
@@ -41,6 +42,7 @@ export function etcdStatus(seen: Seen, step: EtcdStep, facts: StepFacts): Omit<S
     currentVersion,
     targetVersion: seen.targetVersion,
     ...tlsStatus(seen),
+    auth: authStatus(seen),
     serviceName: clientServiceName(cluster.metadata.name ?? ""),
     selector: `${labels.cluster}=${cluster.metadata.name ?? ""}`,
     members: members.map((member) => memberStatus(member, facts.now)),
@@ -89,11 +91,17 @@ function tlsStatus({ cluster, certificates }: Seen): Pick<Status, "tls"> {
   const { endsMs, authorityEndsMs } = certificates;
   return {
     tls: {
-      clientSecret: certificateSecret(cluster.metadata.name ?? "", "client"),
+      clientSecret: certificateSecret(cluster.metadata.name ?? "", clientRole(cluster)),
       ...(endsMs === undefined ? {} : { certificatesEnd: new Date(endsMs).toISOString() }),
       ...(authorityEndsMs === undefined ? {} : { authorityEnds: new Date(authorityEndsMs).toISOString() }),
     },
   };
+}
+
+/** What was proven counts until an answer says otherwise. */
+function authStatus({ cluster, authentication }: Seen): Status["auth"] {
+  if (authentication === undefined) return wantsAuthentication(cluster) ? cluster.status?.auth : undefined;
+  return authentication === "On" ? { rootSecret: rootSecretName(cluster.metadata.name ?? "") } : undefined;
 }
 
 /** Members by etcd's list; while nobody can say, those that we knew, and at the first start all. */

@@ -22,12 +22,46 @@ export interface EtcdGateway {
   remove(endpoint: string, memberId: string, signal: AbortSignal): Promise<void>;
   /** Asks the leader, whose endpoint this is, to hand over to another voter. */
   moveLeader(endpoint: string, targetId: string, signal: AbortSignal): Promise<void>;
-  /** The same, with these credentials for endpoints that begin with `https`. */
+  /** Whether the cluster asks clients for a login, and accepts that of this gateway. */
+  authentication(endpoint: string, signal: AbortSignal): Promise<Authentication>;
+  /** Makes the user root with the password of this gateway's login, and turns authentication on. */
+  enableAuthentication(endpoint: string, signal: AbortSignal): Promise<void>;
+  /** Gives root the password of this gateway's login; the certificates of this gateway must be those of root. */
+  resetRoot(endpoint: string, signal: AbortSignal): Promise<void>;
+  /** Rejects with `EtcdError` when the cluster refuses the login. */
+  proveLogin(endpoint: string, login: EtcdLogin, signal: AbortSignal): Promise<void>;
+  /** Creates the user with a role of its own, or gives the present one this password and these rights. */
+  ensureUser(endpoint: string, login: EtcdLogin, rights: readonly KeyRight[], signal: AbortSignal): Promise<void>;
+  /** Drops a user and its role; nothing happens when both are gone. */
+  dropUser(endpoint: string, user: string, signal: AbortSignal): Promise<void>;
+  /** The same, with these credentials. */
   withCredentials(credentials: EtcdCredentials): EtcdGateway;
 }
 
-/** What a client needs to talk to a cluster with TLS. Nothing prints it or keeps it longer than one pass. */
+/** Off: every client may do everything. Refused: the cluster asks for a login, and does not accept this one. */
+export type Authentication = "Off" | "On" | "Refused";
+
+/** A user of etcd. */
+export interface EtcdLogin {
+  readonly name: string;
+  readonly password: string;
+}
+
+/** What a user may do with all keys that begin with `prefix`; an empty one is that of all keys. */
+export interface KeyRight {
+  readonly prefix: string;
+  readonly access: "READ" | "WRITE" | "READWRITE";
+}
+
+/** What a client needs to talk to a cluster. Nothing prints it. */
 export interface EtcdCredentials {
+  /** For endpoints that begin with `https`. */
+  readonly tls?: EtcdCertificates | undefined;
+  readonly login?: EtcdLogin | undefined;
+}
+
+/** What a client needs to talk to a cluster with TLS. */
+export interface EtcdCertificates {
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;

@@ -2,8 +2,6 @@
  * The gateway over HTTP. Values are base64 and 64-bit numbers are decimal strings; IDs become hexadecimal at
  * once.
  */
-import { request as requestPlain } from "node:http";
-import { request as requestSecure, type RequestOptions } from "node:https";
 import {
   type EtcdCredentials,
   EtcdError,
@@ -13,19 +11,24 @@ import {
   type MemberStatus,
 } from "./etcd-gateway.ts";
 import { parseMeasurements } from "./measurements.ts";
+import { httpCalls, type Json } from "./http-calls.ts";
+import { httpUsers } from "./http-users.ts";
+import { Tokens } from "./tokens.ts";
 
-/** A healthy member answers in milliseconds; one that needs longer is of no use to a decision. */
-const deadlineMs = 2_000;
 /** Compaction and defragmentation take about ten seconds a gibibyte. */
 const longMs = 300_000;
-/** Status, membership and metrics are small; a larger answer is not etcd's. */
-const answerBytesMax = 1 << 20;
 
 /** Talks to etcd over the JSON gateway of its client port. */
-export function httpGateway(credentials?: EtcdCredentials): EtcdGateway {
-  const { call, read } = callsWith(credentials);
+export function httpGateway(credentials: EtcdCredentials = {}): EtcdGateway {
+  return gatewayWith(credentials, new Tokens());
+}
+
+function gatewayWith(credentials: EtcdCredentials, tokens: Tokens): EtcdGateway {
+  const calls = httpCalls(credentials, tokens);
+  const { call, read } = calls;
   return {
-    withCredentials: httpGateway,
+    ...httpUsers(credentials, calls),
+    withCredentials: (others) => gatewayWith(others, tokens),
     async members(endpoint, signal) {
       // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The list call's own
       // flag for that is unknown to 3.4.
@@ -82,8 +85,6 @@ function hexadecimal(value: unknown): string {
   return typeof value === "string" && value !== "0" && value !== "" ? BigInt(value).toString(16) : "";
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 function parseMembers(answer: Json): MemberList {
   const header = (answer["header"] ?? {}) as Json;
   const members = (answer["members"] ?? []) as readonly Json[];
@@ -125,91 +126,4 @@ function parsePosition(metrics: string): MemberPosition {
   if (applied === undefined || revision === undefined)
     throw new EtcdError("the metrics say neither what was applied nor the revision");
   return { raftIndex: Math.max(applied, value("etcd_server_proposals_committed_total") ?? 0), revision };
-}
-
-interface Calls {
-  readonly call: (
-    endpoint: string,
-    path: string,
-    body: unknown,
-    signal: AbortSignal,
-    withinMs?: number,
-  ) => Promise<Json>;
-  readonly read: (endpoint: string, path: string, signal: AbortSignal) => Promise<string>;
-}
-
-function callsWith(credentials: EtcdCredentials | undefined): Calls {
-  const within = (signal: AbortSignal, ms: number): ExchangeOptions => ({
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ms)]),
-    credentials,
-  });
-  return {
-    call: async (endpoint, path, body, signal, withinMs = deadlineMs) =>
-      parseAnswer(`${endpoint}${path}`, await exchange(endpoint, path, body, within(signal, withinMs))),
-    async read(endpoint, path, signal) {
-      const { text, code } = await exchange(endpoint, path, undefined, within(signal, deadlineMs));
-      if (code !== 200) throw new EtcdError(`${endpoint}${path} answered ${code}`);
-      return text;
-    },
-  };
-}
-
-function parseAnswer(url: string, { text, code }: Answer): Json {
-  const answer = parseJson(text);
-  if (answer === undefined) throw new EtcdError(`${url} answered ${code} with no JSON`);
-  if (code === 200) return answer;
-  throw new EtcdError(String(answer["message"] ?? answer["error"] ?? text));
-}
-
-function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-interface Answer {
-  readonly text: string;
-  readonly code: number | undefined;
-}
-
-interface ExchangeOptions {
-  readonly signal: AbortSignal;
-  readonly credentials: EtcdCredentials | undefined;
-}
-
-function securityOf(credentials: EtcdCredentials | undefined): RequestOptions {
-  if (credentials === undefined) return {};
-  const { ca, certificate, key, serverName } = credentials;
-  return { ca, cert: certificate, key, servername: serverName };
-}
-
-function exchange(
-  endpoint: string,
-  path: string,
-  body: unknown,
-  { signal, credentials }: ExchangeOptions,
-): Promise<Answer> {
-  const isSecure = endpoint.startsWith("https:");
-  const request = isSecure ? requestSecure : requestPlain;
-  const payload = body === undefined ? "" : JSON.stringify(body);
-  const method = body === undefined ? "GET" : "POST";
-  return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
-    const security = isSecure ? securityOf(credentials) : {};
-    const sent = request(`${endpoint}${path}`, { method, headers, signal, ...security }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        text += chunk;
-        if (text.length > answerBytesMax)
-          sent.destroy(new Error(`The answer of ${endpoint} is larger than ${answerBytesMax} bytes`));
-      });
-      response.on("error", reject);
-      response.on("end", () => resolve({ text, code: response.statusCode }));
-    });
-    sent.on("error", reject);
-    sent.end(payload);
-  });
 }

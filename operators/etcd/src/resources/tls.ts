@@ -6,14 +6,33 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "./services.ts";
 
-/** Members use `peer` and `server`, users `client`, and the operator itself `operator`. */
-export type CertificateRole = "peer" | "server" | "client" | "operator";
+/** Members use `peer` and `server`, users `client`, and the operator itself `operator`; `user` and `root` are for clusters with logins. */
+export type CertificateRole = "peer" | "server" | "client" | "operator" | "user" | "root";
 
 const folder = "/etc/etcd/tls";
 /** What pods mount: `client` is for etcdctl inside of them. */
 const mounted: readonly CertificateRole[] = ["peer", "server", "client"];
 /** Only this name may act as a peer; certificates of clients have others. */
 const peerName = "etcd-peer";
+
+/**
+ * Once authentication is on, etcd's JSON gateway refuses certificates with a name, because it could not take that name for the
+ * user. The gRPC API does: with the certificate of `root` the operator sets the password of root.
+ */
+const loginLeaves = [
+  { role: "user", commonName: "", hosts: [] },
+  { role: "root", commonName: "root", hosts: [] },
+];
+
+/** What the operator calls etcd with. */
+export function operatorRole({ spec }: EtcdCluster): CertificateRole {
+  return spec.auth?.enabled === true ? "user" : "operator";
+}
+
+/** What clients call etcd with. */
+export function clientRole({ spec }: EtcdCluster): CertificateRole {
+  return spec.auth?.enabled === true ? "user" : "client";
+}
 
 export function certificateSecret(cluster: string, role: CertificateRole): string {
   return `${cluster}-${role}-tls`;
@@ -55,6 +74,7 @@ export function certificatesOf(cluster: EtcdCluster, pods: readonly Pod[]): Cert
         { role: "server", commonName: "etcd-server", hosts },
         { role: "client", commonName: "etcd-client", hosts: [] },
         { role: "operator", commonName: "etcd-operator", hosts: [] },
+        ...(cluster.spec.auth?.enabled === true ? loginLeaves : []),
       ],
       times: { ...certificateTimes, leafMs, authorityMs },
       rotation: cluster.metadata.annotations?.[labels.rotate] ?? "",

@@ -66,7 +66,7 @@ async function startTransfer(
     request: takes
       ? { task, ...target, source: instance?.source.request }
       : { task, ...target, expected: expectedOf(backup) },
-    sourceSecret: takes ? instance?.source.secretName : undefined,
+    sourceSecrets: takes ? instance?.source.secretNames : undefined,
   };
   await create(transferPod(transfer));
 }

@@ -68,5 +68,6 @@ function notReadyReason({ instance, secret, keeper, refused }: SeenBinding): str
   if (instance === undefined) return "InstanceMissing";
   if (secret.kind === "taken" || keeper.kind === "taken") return "SecretNameTaken";
   if (!instance.state.serving) return "InstanceNotServing";
+  if (instance.unavailable !== undefined) return "UsersUnavailable";
   return refused === undefined ? "LoginPending" : "LoginRefused";
 }

@@ -10,6 +10,7 @@ export function instanceAccess(
 ): InstanceAccess {
   return {
     signal,
+    object: (kind, name) => fresh(kind, name, namespace),
     async secret(name) {
       const secret = get(Secret, name, namespace) ?? (await fresh(Secret, name, namespace));
       return secret === undefined ? undefined : decodedData(secret);

@@ -71,12 +71,16 @@ async function observeWith<Instance extends KubeObject>(
   const { namespace } = binding.metadata;
   const object = await read(engine.kind, binding.spec.instance.name, namespace);
   const secret = seenSecret(binding, await read(Secret, secretNameOf(binding), namespace));
-  const instance: SeenInstance | undefined = object === undefined ? undefined : { object, state: engine.state(object) };
+  const instance: SeenInstance | undefined =
+    object === undefined
+      ? undefined
+      : { object, state: engine.state(object), unavailable: engine.users.unavailable?.(object) };
   const keeper = seenSecret(binding, await read(Secret, keeperNameOf(binding), namespace));
   const seen = { binding, engine: engine.name, secretName: secretNameOf(binding), secret, keeper, instance };
   const recorded = binding.status?.logins ?? [];
   const published = publishedLogin({ secret, logins: recorded });
-  if (object === undefined || instance?.state.serving !== true || secret.kind !== "ours" || published === undefined)
+  const isReady = instance?.state.serving === true && instance.unavailable === undefined;
+  if (object === undefined || !isReady || secret.kind !== "ours" || published === undefined)
     return { ...seen, logins: recorded, remainingMs: {}, ...unproven };
   const login = publishedCredentials(seen) ?? secret.login;
   const refused = await refusalOf(object, login, context, engine);

@@ -54,8 +54,10 @@ function planWait({ binding, instance, secret, keeper, secretName }: SeenBinding
   if (keeper.kind === "taken")
     return wait(`Secret "${secretName}-login" belongs to another owner; delete it, or set spec.secretName`, waitMs);
   const { serving, waitingFor } = instance.state;
-  if (serving) return undefined;
-  return wait(`${kind} "${name}" does not serve${waitingFor === undefined ? "" : `: ${waitingFor}`}`, waitMs);
+  if (!serving)
+    return wait(`${kind} "${name}" does not serve${waitingFor === undefined ? "" : `: ${waitingFor}`}`, waitMs);
+  const { unavailable } = instance;
+  return unavailable === undefined ? undefined : wait(`${kind} "${name}" has no users: ${unavailable}`, waitMs);
 }
 
 /** The login in the Secret comes first: applications use it. */

@@ -17,6 +17,8 @@ export type SeenSecret =
 export interface SeenInstance {
   readonly object: Stored<KubeObject>;
   readonly state: InstanceState;
+  /** Why it has no users now, and what to set. */
+  readonly unavailable?: string | undefined;
 }
 
 export interface SeenBinding {

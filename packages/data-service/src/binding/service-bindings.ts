@@ -71,7 +71,8 @@ function ownerKeys({ metadata }: Stored<Secret>): readonly { name: string; names
 function facts<Instance extends KubeObject>(engine: EngineWithUsers<Instance>, object: Stored<Instance>): string {
   const { uid, deletionTimestamp } = object.metadata;
   const { serving, restored, waitingFor } = engine.state(object);
-  return JSON.stringify([uid, deletionTimestamp, serving, restored, serving ? undefined : waitingFor]);
+  const unavailable = engine.users.unavailable?.(object);
+  return JSON.stringify([uid, deletionTimestamp, serving, restored, serving ? undefined : waitingFor, unavailable]);
 }
 
 /** How late a request may still be executed whose answer was lost. */

@@ -19,8 +19,8 @@ export interface InstanceState {
 export interface SnapshotSource {
   /** What the agent half needs, as JSON without secrets: endpoints, names. */
   readonly request: unknown;
-  /** A Secret whose files the pod gets: client certificates, passwords. */
-  readonly secretName?: string | undefined;
+  /** Secrets whose files the pod gets in one folder: client certificates, passwords. */
+  readonly secretNames?: readonly string[];
 }
 
 /** What turns a snapshot file into the data folder of the first member, inside of a pod. */
@@ -50,6 +50,8 @@ export interface UserCredentials {
 
 /** Users inside of an instance. All functions are idempotent. */
 export interface UserAdministration<Instance extends KubeObject> {
+  /** Why the instance has no users now, and what to set; undefined when it has. */
+  unavailable?(instance: Stored<Instance>): string | undefined;
   /** Creates the user, or gives the present one this password and these rights. */
   ensureUser(instance: Stored<Instance>, user: UserCredentials, rights: Rights, access: InstanceAccess): Promise<void>;
   /** Logs in as the user. Throws when the instance refuses the login. */
@@ -68,6 +70,8 @@ export interface UserAdministration<Instance extends KubeObject> {
 export interface InstanceAccess {
   /** The data of a Secret in the instance's namespace, decoded; undefined when there is none. */
   secret(name: string): Promise<Readonly<Record<string, Uint8Array>> | undefined>;
+  /** An object in the instance's namespace, from the server; undefined when there is none. */
+  object<T extends KubeObject>(kind: KindRef<T>, name: string): Promise<Stored<T> | undefined>;
   readonly signal: AbortSignal;
 }
 

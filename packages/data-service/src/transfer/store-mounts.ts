@@ -50,6 +50,14 @@ export function secretMount(name: string, secretName: string, path: string): Mou
   return { volume: { name, secret: { secretName, defaultMode: 0o440 } }, path, readOnly: true };
 }
 
+/** The files of all these Secrets in one folder. */
+export function secretsMount(name: string, secretNames: readonly string[], path: string): Mount {
+  const [only, ...others] = secretNames;
+  if (only !== undefined && others.length === 0) return secretMount(name, only, path);
+  const sources = secretNames.map((secret) => ({ secret: { name: secret } }));
+  return { volume: { name, projected: { sources, defaultMode: 0o440 } }, path, readOnly: true };
+}
+
 export function claimMount(name: string, claimName: string, path: string, readOnly: boolean): Mount {
   return { volume: { name, persistentVolumeClaim: { claimName } }, path, readOnly };
 }

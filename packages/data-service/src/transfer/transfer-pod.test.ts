@@ -21,7 +21,7 @@ function podFor(store: BackupStore, task: "backup" | "verify"): Pod {
   const request: AgentRequest =
     task === "backup" ? { task, ...target, source: { endpoints: [] } } : { task, ...target };
   const names = { name: "x-backup-1", namespace: "default", owner: "backup", image: "operator:1" };
-  return transferPod({ ...names, request, store, deadlineSeconds: 60, sourceSecret: "client-tls" });
+  return transferPod({ ...names, request, store, deadlineSeconds: 60, sourceSecrets: ["client-tls"] });
 }
 
 const prepare = preparePod(

@@ -3,7 +3,7 @@ import { Pod } from "setpoint/kinds";
 import { agentPaths, type AgentRequest, requestVariable } from "../agent/request.ts";
 import { dataLabels } from "../kinds/labels.ts";
 import type { BackupStore } from "../kinds/backup-store.ts";
-import { type Mount, secretMount, storeMounts } from "./store-mounts.ts";
+import { type Mount, secretsMount, storeMounts } from "./store-mounts.ts";
 
 /**
  * The user of transfer pods: any but root, and the same always, because it owns the files in a store of kind
@@ -28,8 +28,8 @@ export interface Transfer {
   /** The image of the operator. */
   readonly image: string;
   readonly deadlineSeconds: number;
-  /** The Secret that the engine's source names. */
-  readonly sourceSecret?: string | undefined;
+  /** The Secrets that the engine's source names. */
+  readonly sourceSecrets?: readonly string[] | undefined;
 }
 
 type PodSpec = NonNullable<Pod["spec"]>;
@@ -40,8 +40,8 @@ type Container = PodSpec["containers"][number];
  * API, and it is never restarted: the operator decides about another attempt.
  */
 export function transferPod(transfer: Transfer): Pod {
-  const { request, sourceSecret } = transfer;
-  const source = sourceSecret === undefined ? [] : [secretMount("source", sourceSecret, agentPaths.sourceSecret)];
+  const { request, sourceSecrets = [] } = transfer;
+  const source = sourceSecrets.length === 0 ? [] : [secretsMount("source", sourceSecrets, agentPaths.sourceSecret)];
   const mounts = [...storeMounts(transfer.store, isWriting(request)), ...source, scratch()];
   return podOf(transfer, mounts, { containers: [agentContainer(transfer, mounts)] });
 }

@@ -8,6 +8,19 @@ export interface MemberRecord {
   readonly isLearner: boolean;
 }
 
+/** What a simulated etcd knows of users; replaced as a whole. */
+export interface AuthRecord {
+  readonly enabled: boolean;
+  /** Passwords and rights by name. */
+  readonly users: Readonly<Record<string, SimulatedUser>>;
+}
+
+export interface SimulatedUser {
+  readonly password: string;
+  /** What it may do; the model only keeps it. */
+  readonly rights: unknown;
+}
+
 /** One entry of the replicated log. */
 export type Change =
   | { readonly kind: "noop" }
@@ -21,6 +34,7 @@ export type Change =
   /** The alarm CORRUPT of a member, on or off. */
   | { readonly kind: "corrupt"; readonly id: string; readonly isOn: boolean }
   | { readonly kind: "disarm" }
+  | { readonly kind: "auth"; readonly auth: AuthRecord }
   | { readonly kind: "raise"; readonly clusterMinor: number };
 
 export class EtcdData {
@@ -38,6 +52,7 @@ export class EtcdData {
   alarms: Set<string> = new Set();
   /** Members with the alarm CORRUPT. */
   corrupt: Set<string> = new Set();
+  auth: AuthRecord = { enabled: false, users: {} };
   /**
    * What all revisions take that are kept, and the file that holds them, which only a defragmentation makes
    * smaller.
@@ -94,6 +109,9 @@ export class EtcdData {
       case "disarm":
         this.alarms.clear();
         return;
+      case "auth":
+        this.auth = change.auth;
+        return;
       case "add":
         this.members.set(change.member.id, change.member);
         return;
@@ -127,6 +145,7 @@ export class EtcdData {
     this.removed = new Set(leader.removed);
     this.alarms = new Set(leader.alarms);
     this.corrupt = new Set(leader.corrupt);
+    this.auth = leader.auth;
     this.historyBytes = leader.historyBytes;
     this.fileBytes = Math.max(this.fileBytes, this.historyBytes);
   }

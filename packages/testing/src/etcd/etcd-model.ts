@@ -6,6 +6,8 @@ import type { EtcdData, MemberRecord } from "./etcd-data.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
 import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
 import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
+import { EtcdModelUsers } from "./etcd-model-users.ts";
+import { refusal } from "./etcd-refusal.ts";
 import { QuorumGroup, requestTimedOut } from "./quorum-group.ts";
 
 /** etcd refuses membership changes until all voters have been connected for this long. */
@@ -17,11 +19,6 @@ const latencyMsMax = 4;
 const noSpace = "etcdserver: mvcc: database space exceeded";
 /** The actor that stops a member has read the state of the others at most this long before. */
 const momentMs = 50;
-
-/** A refusal of etcd, with its own words; any other error means that no member answers. */
-export class EtcdRefusal extends Error {
-  override readonly name = "EtcdRefusal";
-}
 
 /** How often etcd probes a peer. */
 const probeMs = 30_000;
@@ -50,6 +47,11 @@ export interface SimulatedMemberStatus {
 /** Simulates etcd in pods, with membership, quorum and data, and records each violation of safety. */
 export class EtcdModel implements ProgramModel {
   readonly violations: string[] = [];
+  /** Users and authentication. */
+  readonly users: EtcdModelUsers = new EtcdModelUsers(async (endpoint) => {
+    await this.#travel();
+    return leading(this.#at(endpoint));
+  });
   /** Members that were defragmented, in order. */
   readonly defragmented: string[] = [];
   #host: Host | undefined;
@@ -398,10 +400,6 @@ function leading(member: EtcdMember): { readonly data: EtcdData; readonly group:
   const { group } = member;
   if (group?.leader === undefined || !group.hasQuorum) throw refusal(requestTimedOut);
   return { data: group.leader.data, group };
-}
-
-function refusal(message: string): EtcdRefusal {
-  return new EtcdRefusal(message);
 }
 
 function recordOf(data: EtcdData, id: string): MemberRecord {

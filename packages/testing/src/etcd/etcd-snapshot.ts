@@ -1,18 +1,19 @@
 /** Snapshots of simulated etcd: `etcdctl snapshot restore` makes the data of a new cluster of one member. */
 import type { Launch, Program } from "../program-model.ts";
 import { parseEtcdArguments } from "./etcd-arguments.ts";
-import { EtcdData } from "./etcd-data.ts";
+import { type AuthRecord, EtcdData } from "./etcd-data.ts";
 import { idOf } from "./etcd-member.ts";
 
-/** What a snapshot has: the keys, and nothing of the members. */
+/** What a snapshot has: the keys and the users, and nothing of the members. */
 interface SnapshotContent {
   readonly revision: number;
   readonly clusterMinor: number;
   readonly keys: readonly (readonly [string, string])[];
+  readonly auth: AuthRecord;
 }
 
-export function snapshotText({ revision, clusterMinor, keys }: EtcdData): string {
-  const content: SnapshotContent = { revision, clusterMinor, keys: [...keys] };
+export function snapshotText({ revision, clusterMinor, keys, auth }: EtcdData): string {
+  const content: SnapshotContent = { revision, clusterMinor, keys: [...keys], auth };
   return JSON.stringify(content);
 }
 
@@ -51,5 +52,6 @@ function dataOf(
   data.keys = new Map(content.keys);
   data.revision = content.revision;
   data.clusterMinor = content.clusterMinor;
+  data.auth = content.auth;
   return data;
 }

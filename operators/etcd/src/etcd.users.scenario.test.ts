@@ -1,0 +1,133 @@
+/** Authentication and ServiceBindings of simulated etcd. That real etcd behaves so is the subject of e2e/etcd-binding.test.ts. */
+import { ServiceBinding } from "@setpoint/data-service";
+import { minutes } from "setpoint";
+import { Secret } from "setpoint/kinds";
+import { conditionOf } from "setpoint/testing";
+import { describe, expect, test } from "vitest";
+import { EtcdCluster } from "./etcd-cluster.ts";
+import { bootstrap, expectHealthy, scenario, type Stage } from "./testing/etcd-stage.ts";
+
+const auth = { auth: { enabled: true } };
+
+function binding(rights: Readonly<Record<string, string>> = { "/shop/": "readwrite" }): ServiceBinding {
+  const instance = { apiGroup: EtcdCluster.group, kind: EtcdCluster.kind, name: "orders" };
+  return ServiceBinding({ name: "shop", spec: { instance, rights, rotation: { overlap: "5m" } } });
+}
+
+/** The users of etcd but root, with their passwords. */
+function users({ etcd }: Stage): Readonly<Record<string, string>> {
+  const [member] = etcd.members("orders");
+  const { root: _, ...others } = member?.data.auth.users ?? {};
+  return Object.fromEntries(Object.entries(others).map(([name, { password }]) => [name, password]));
+}
+
+async function login({ world }: Stage): Promise<Readonly<Record<string, string>>> {
+  const { data = {} } = await world.get(Secret, "shop");
+  const text = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
+  return { [text("username")]: text("password") };
+}
+
+describe("authentication", () => {
+  test.each(["Enabled", "Disabled"] as const)(
+    "is on with TLS %s, and the operator still changes members",
+    async (mode) => {
+      await scenario(1, async (stage) => {
+        const { world, etcd } = stage;
+        await bootstrap(stage, { ...auth, tls: { mode } });
+        expect(etcd.members("orders").every(({ data }) => data.auth.enabled)).toBe(true);
+        expect((await world.get(EtcdCluster, "orders")).status?.auth).toEqual({ rootSecret: "orders-root" });
+        await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+        await world.settled();
+        await world.restartOperator();
+        await world.patch(EtcdCluster, "orders", { spec: { size: 3, version: "3.5.16" } });
+        await world.settled({ within: minutes(5) });
+        await expectHealthy(stage);
+        await world.expectQuiet();
+      })();
+    },
+  );
+
+  test(
+    "is turned on again when another client turns it off",
+    scenario(2, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, auth);
+      const [member] = etcd.members("orders");
+      await world.wait(
+        etcd.users.disable(member?.launch.podIp === undefined ? "" : `http://${member.launch.podIp}:2379`),
+      );
+      await world.run(minutes(1));
+      expect(etcd.members("orders").every(({ data }) => data.auth.enabled)).toBe(true);
+    }),
+  );
+
+  test(
+    "gets in with the certificate of root when the data have another password",
+    scenario(3, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, { ...auth, tls: { mode: "Enabled" } });
+      await world.delete(Secret, "orders-root");
+      await world.restartOperator();
+      await world.run(minutes(1));
+      expect((await world.get(EtcdCluster, "orders")).status?.auth).toEqual({ rootSecret: "orders-root" });
+      await world.patch(EtcdCluster, "orders", { spec: { size: 5 } });
+      await world.settled();
+      await expectHealthy(stage);
+    }),
+  );
+});
+
+describe("a ServiceBinding", () => {
+  test(
+    "has a user that is rotated with an overlap, survives a restart of the operator, and is dropped with the binding",
+    scenario(4, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, auth);
+      await world.apply(binding());
+      await world.run(1);
+      await world.restartOperator();
+      await world.settled();
+      const first = await login(stage);
+      expect(users(stage)).toEqual(first);
+      await world.patch(ServiceBinding, "shop", { spec: { rotation: { request: "leaked" } } });
+      await world.run(minutes(1));
+      const second = await login(stage);
+      expect(users(stage)).toEqual({ ...first, ...second });
+      await world.run(minutes(7));
+      expect(users(stage)).toEqual(second);
+      await world.delete(ServiceBinding, "shop");
+      await world.settled();
+      expect(users(stage)).toEqual({});
+    }),
+  );
+
+  test(
+    "says what to set when the cluster asks for no login, and goes on when it is set",
+    scenario(5, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage);
+      await world.apply(binding());
+      await world.run(minutes(1));
+      const waiting = conditionOf(await world.get(ServiceBinding, "shop"), "Ready");
+      expect(waiting).toMatchObject({ status: "False", reason: "UsersUnavailable" });
+      expect(waiting?.message).toContain("set spec.auth.enabled to true");
+      await world.patch(EtcdCluster, "orders", { spec: auth });
+      await world.run(minutes(2));
+      expect(conditionOf(await world.get(ServiceBinding, "shop"), "Ready")?.status).toBe("True");
+      expect(users(stage)).toEqual(await login(stage));
+    }),
+  );
+
+  test(
+    "with rights that etcd does not have names them, and makes no user",
+    scenario(6, async (stage) => {
+      const { world } = stage;
+      await bootstrap(stage, auth);
+      await world.apply(binding({ "/shop/": "all" }));
+      await world.run(minutes(2));
+      const { message } = conditionOf(await world.get(ServiceBinding, "shop"), "Ready") ?? {};
+      expect(message).toContain('rights["/shop/"] "all": expected read, write or readwrite');
+      expect(users(stage)).toEqual({});
+    }),
+  );
+});

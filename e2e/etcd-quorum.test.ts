@@ -41,7 +41,7 @@ async function expectMeasured(cluster: ClusterUnderTour): Promise<void> {
   const ids = (await cluster.get()).status?.members.map(({ id }) => id) ?? [];
   const [pod] = await cluster.pods();
   const endpoint = await cluster.endpointOf(pod?.status?.podIP ?? "");
-  const gateway = typeof endpoint === "string" ? httpGateway() : httpGateway(endpoint);
+  const gateway = typeof endpoint === "string" ? httpGateway() : httpGateway({ tls: endpoint });
   const url = typeof endpoint === "string" ? endpoint : endpoint.url;
   const measured = (): ReturnType<typeof gateway.measure> => gateway.measure(url, AbortSignal.timeout(5_000));
   const { logWrites } = await measured();

@@ -11,6 +11,7 @@ import {
   Operation,
   Restore,
   RestoreDrill,
+  ServiceBinding,
   simulatedIssuer,
 } from "@setpoint/data-service";
 import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World } from "@setpoint/testing";
@@ -35,14 +36,12 @@ const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kin
 
 /**
  * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present objects, and
- * `get`, to see whose an object is that a creation finds there. Definitions and Secrets are only ever read by `get`.
+ * `get`, to see whose an object is that a creation finds there. Definitions and Secrets are read by `get`.
  */
 function isForOtherServers({ verb, role, rule }: Right): boolean {
-  if (
-    role !== "rules" ||
-    etcd.rules[rule]?.resources?.some((each) => ["customresourcedefinitions", "secrets"].includes(each))
-  )
-    return false;
+  if (role !== "rules") return false;
+  const { resources = [] } = etcd.rules[rule] ?? {};
+  if (resources.some((each) => ["customresourcedefinitions", "secrets"].includes(each))) return verb === "list";
   return verb === "get" || verb === "list";
 }
 
@@ -83,6 +82,7 @@ async function live(world: World, model: EtcdModel): Promise<void> {
   expect(status).toMatchObject({ phase: "Running", readyMembers: 3, currentVersion: "3.5.16" });
   await switchOver(world, model);
   await backUpAndRestore(world, model);
+  await bind(world, model);
   await world.delete(EtcdCluster, "orders");
   await world.settled();
   expect(await world.list(EtcdCluster)).toEqual([]);
@@ -131,6 +131,22 @@ async function backUpAndRestore(world: World, model: EtcdModel): Promise<void> {
     for (const { metadata } of await world.list<KubeObject>(kind)) await world.delete(kind, metadata.name ?? "");
   await world.settled();
   expect(await world.list(Backup)).toEqual([]);
+}
+
+/** A binding gets a login, which is rotated and dropped. */
+async function bind(world: World, model: EtcdModel): Promise<void> {
+  await world.patch(EtcdCluster, "orders", { spec: { auth: { enabled: true } } });
+  await world.settled();
+  await world.apply(ServiceBinding({ name: "shop", spec: { instance, rotation: { overlap: "1m" } } }));
+  await world.settled();
+  await world.patch(ServiceBinding, "shop", { spec: { rotation: { request: "now" } } });
+  await world.run(minutes(3));
+  const { status } = await world.get(ServiceBinding, "shop");
+  expect(status?.logins).toMatchObject([{ generation: 2, state: "Active" }]);
+  await world.delete(ServiceBinding, "shop");
+  await world.settled();
+  const [member] = model.members("orders");
+  expect(Object.keys(member?.data.auth.users ?? {})).toEqual(["root"]);
 }
 
 /** A user changes a label of a volume by hand; the operator restores it. */

@@ -35,6 +35,8 @@ const gateway: EtcdGateway = {
   promote: away,
   remove: away,
   moveLeader: away,
+  ...{ authentication: away, enableAuthentication: away, resetRoot: away },
+  ...{ proveLogin: away, ensureUser: away, dropUser: away },
   withCredentials: () => gateway,
 };
 const operator = etcdOperator(gateway);

@@ -17,6 +17,8 @@ const away = (): Promise<never> => Promise.reject(new Error("etcd is away"));
 /** No member ever answers: there are no nodes. */
 const gateway: EtcdGateway = {
   ...{ members: away, status: away, position: away, measure: away, addLearner: away },
+  ...{ authentication: away, enableAuthentication: away, resetRoot: away },
+  ...{ proveLogin: away, ensureUser: away, dropUser: away },
   withCredentials: () => gateway,
   ...{ promote: away, remove: away, moveLeader: away },
   ...{ compact: away, defragment: away, disarm: away },

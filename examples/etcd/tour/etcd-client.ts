@@ -4,6 +4,8 @@ import { Agent as PlainAgent, request as requestPlain } from "node:http";
 import { Agent as SecureAgent, request as requestSecure } from "node:https";
 
 export interface EtcdClient {
+  /** All later calls are those of this user. */
+  logIn(name: string, password: string): Promise<void>;
   put(key: string, value: string): Promise<void>;
   get(key: string): Promise<string | undefined>;
   /** What this member has, also when it is behind the others or cut off from them. */
@@ -60,12 +62,16 @@ export function urlOf(endpoint: EtcdEndpoint): string {
 export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClient {
   const agent = agentFor(endpoint);
   const url = urlOf(endpoint);
-  const call = (path: string, body: unknown): Promise<Json> => post(agent, `${url}${path}`, body, timeoutMs);
+  let token: string | undefined;
+  const call = (path: string, body: unknown): Promise<Json> => post(agent, `${url}${path}`, body, { timeoutMs, token });
   const read = async (range: Json): Promise<string | undefined> => {
     const { kvs } = (await call("/v3/kv/range", range)) as { kvs?: readonly Json[] };
     return kvs?.[0] === undefined ? undefined : plain(kvs[0]["value"]);
   };
   return {
+    async logIn(name, password) {
+      token = String((await call("/v3/auth/authenticate", { name, password }))["token"]);
+    },
     async put(key, value) {
       await call("/v3/kv/put", { key: base64(key), value: base64(value) });
     },
@@ -112,13 +118,23 @@ function agentFor(endpoint: EtcdEndpoint): PlainAgent {
   return new SecureAgent({ ...options, servername: serverName, ca, cert: certificate, key });
 }
 
-function post(agent: PlainAgent, url: string, body: unknown, timeoutMs: number): Promise<Json> {
+interface PostOptions {
+  readonly timeoutMs: number;
+  readonly token: string | undefined;
+}
+
+function post(agent: PlainAgent, url: string, body: unknown, { timeoutMs, token }: PostOptions): Promise<Json> {
   return new Promise((resolve, reject) => {
     const options = {
       method: "POST",
       agent,
       signal: AbortSignal.timeout(timeoutMs),
-      headers: { "content-type": "application/json" },
+      // Without accept, etcd takes the name in the member's own certificate for the user.
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json",
+        ...(token === undefined ? {} : { authorization: token }),
+      },
     };
     const sent = (agent instanceof SecureAgent ? requestSecure : requestPlain)(url, options, (response) => {
       const chunks: Buffer[] = [];

@@ -16,7 +16,8 @@ type Controller = ReturnType<typeof controller>;
 
 /** What a controller of bindings needs beyond what follows from its declaration. */
 export const serviceBindingRules: readonly PolicyRule[] = [
-  { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] },
+  // Reading them follows from the watch.
+  { apiGroups: [""], resources: ["secrets"], verbs: ["create", "patch"] },
   // The Secret's owner reference blocks the deletion of its owner.
   { apiGroups: [ServiceBinding.group], resources: [`${ServiceBinding.plural}/finalizers`], verbs: ["update"] },
 ];

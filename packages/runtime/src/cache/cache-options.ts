@@ -6,7 +6,7 @@ import type { IndexFunction } from "./store.ts";
 /** How the objects of one kind are cached. */
 export interface KindCacheOptions extends InformerOptions {
   readonly kind: KindRef;
-  /** Indexes by name: `list(Pod, { index: { name: "node", value: "node-1" } })`. */
+  /** Indexes by name: `list(Pod, { allNamespaces: true, index: { name: "node", value: "node-1" } })`. */
   readonly indexes?: Readonly<Record<string, IndexFunction>>;
 }
 

@@ -45,9 +45,9 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member is not restarted for an upgrade while another one is on its way out and the cache does not show it",
     story: "a cluster is upgraded",
-    seed: 684_200,
+    seed: 701_103,
     faults: [
-      { kind: "E1", at: write(told, 5), child: pod(18) },
+      { kind: "E1", at: write(told, 5), child: pod(3) },
       { kind: "C5", at: event("pods", 21), forMs: 20_000 },
       { kind: "B5", at: write(upgraded, 3), status: 500, times: 3 },
     ],
@@ -56,10 +56,10 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "an upgrade that a busy server has put off is decided again: another member may be down meanwhile",
     story: "a cluster is upgraded",
-    seed: 905_671,
+    seed: 913_566,
     faults: [
       { kind: "B5", at: write(upgraded, 2), status: 503, times: 2 },
-      { kind: "E9", at: write(upgraded, 2), rank: 1, backMs: 120_000 },
+      { kind: "E9", at: write(upgraded, 3), rank: 1, backMs: 120_000 },
     ],
     without: [{ file: actions, from: ", once: true }", to: " }" }],
   },
@@ -82,9 +82,9 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member is not restarted for an upgrade when another one has gone while the status before it had to wait",
     story: "a cluster is upgraded",
-    seed: 26_599,
+    seed: 44_777,
     faults: [
-      { kind: "B5", at: write(status, 14), status: 429, times: 2 },
+      { kind: "B5", at: write(status, 15), status: 429, times: 2 },
       { kind: "E9", at: write(status, 15), rank: 0, backMs: 120_000 },
     ],
     without: [
@@ -105,8 +105,8 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "who deletes a pod in the same moment in which another one is upgraded is no fault of the operator",
     story: "a cluster is upgraded",
-    seed: 34_593,
-    faults: [{ kind: "E1", at: write(told, 6), child: pod(10) }],
+    seed: 47_350,
+    faults: [{ kind: "E1", at: write(told, 6), child: pod(8) }],
     without: [{ file: injector, from: 'if (child.kind === "Pod") this.#surprise();', to: "" }],
   },
   {
@@ -123,10 +123,10 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "an operator that stood still and then crashed again and again may take as long as both take together",
     story: "a member is replaced",
-    seed: 3_028_204,
+    seed: 3_042_963,
     faults: [
       { kind: "D3", at: write(made, 3), forMs: 60_000 },
-      { kind: "E1", at: write(status, 8), child: pod(3) },
+      { kind: "E1", at: write(status, 8), child: pod(16) },
       { kind: "A6", at: write("etcd promote *", 1), every: 3, times: 10 },
     ],
     without: [
@@ -140,7 +140,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a member that fails at once is not started again without a pause when the operator's clock is an hour behind",
     story: "a cluster shrinks",
-    seed: 56_766,
+    seed: 70_727,
     faults: [
       { kind: "D4", at: write(told, 2), byMs: -3_600_000 },
       { kind: "E1", at: write(told, 5), child: pod(19) },
@@ -156,10 +156,10 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "a node that comes back after the last step is waited for",
     story: "a cluster starts",
-    seed: 10_374,
+    seed: 24_711,
     faults: [
       { kind: "C5", at: event("etcdclusters", 1), forMs: 20_000 },
-      { kind: "E9", at: write(status, 6), rank: 2, backMs: 120_000 },
+      { kind: "E9", at: write(status, 5), rank: 2, backMs: 120_000 },
     ],
     without: [{ file: runSchedule, from: "while (!isOver());", to: "while (false);" }],
   },
@@ -168,9 +168,9 @@ export const foundSchedules: readonly FoundSchedule[] = [
     story: "a cluster grows",
     seed: 508_818,
     faults: [
-      { kind: "E2", at: write(told, 1), child: service(5), own: false },
+      { kind: "E2", at: write(told, 1), child: service(19), own: false },
       { kind: "E1", at: write(told, 3), child: claim(12) },
-      { kind: "E1", at: write(status, 9), child: pod(4) },
+      { kind: "E1", at: write(status, 10), child: pod(13) },
     ],
     without: [
       {
@@ -222,7 +222,7 @@ export const foundSchedules: readonly FoundSchedule[] = [
   {
     name: "an upgrade that the server gets late, when a node has been lost meanwhile, is no fault of who sent it before",
     story: "a cluster is upgraded",
-    seed: 171_140,
+    seed: 183_573,
     faults: [
       { kind: "B5", at: write(upgraded, 1), status: 500, times: 2 },
       { kind: "B3", at: write(upgraded, 2), lateMs: 2_000 },

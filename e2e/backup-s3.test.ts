@@ -112,6 +112,18 @@ async function run({ task, mebibytes = 4, midway, activeKey, bucket, patience, o
   return agentResult.parse(JSON.parse(text));
 }
 
+/**
+ * Tries again as the controller does. A part that the server held back while it was stopped may arrive only
+ * now; the attempt that meets it does not count it as a backup, deletes it and says that it may be repeated.
+ */
+async function backupInAttempts(): Promise<AgentResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await run({ task: "backup", mebibytes: 4 });
+    if (result.outcome === "done" || attempt === 3) return result;
+    expect(result).toMatchObject({ reason: "ReadBackDiffers", retry: true });
+  }
+}
+
 function wholeData(mebibytes: number): string {
   const hash = createHash("sha256");
   for (let index = 0; index < mebibytes; index++) hash.update(Buffer.alloc(mebibyte, index % 251));
@@ -164,14 +176,14 @@ onS3("an upload that is stopped leaves no objects and no pieces of uploads", asy
 });
 
 onS3(
-  "a server that stops answering is StoreUnreachable; the next attempt succeeds and nothing else is left",
+  "a server that stops answering is StoreUnreachable; a later attempt succeeds and nothing else is left",
   { timeout: 120_000 },
   async () => {
     const result = await run({ task: "backup", mebibytes: 64, midway: () => server.suspend(), patience: impatient });
     server.resume();
     expect(result).toMatchObject({ outcome: "failed", reason: "StoreUnreachable", retry: true });
     expect(await run({ task: "verify" })).toMatchObject({ reason: "BackupMissing" });
-    expect(await run({ task: "backup", mebibytes: 4 })).toMatchObject({ outcome: "done" });
+    expect(await backupInAttempts()).toMatchObject({ outcome: "done" });
     expect(server.files()).toHaveLength(2);
     await run({ task: "delete" });
     expect([server.files(), server.uploads()]).toEqual([[], []]);

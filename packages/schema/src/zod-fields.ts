@@ -44,13 +44,13 @@ export interface LabelSelectorRequirement {
 /** A selector of objects by their labels, as Deployments have it. */
 export function labelSelector(): z.ZodType<LabelSelector, LabelSelector> {
   const requirement = z.object({
-    key: z.string(),
-    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
-    values: z.array(z.string()).exactOptional(),
+    key: z.string().describe("The label's name."),
+    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]).describe("How the label is compared."),
+    values: z.array(z.string()).exactOptional().describe("The values for In and NotIn."),
   });
   const selector = z.object({
-    matchLabels: z.record(z.string(), z.string()).exactOptional(),
-    matchExpressions: z.array(requirement).exactOptional(),
+    matchLabels: z.record(z.string(), z.string()).exactOptional().describe("Labels that must have these values."),
+    matchExpressions: z.array(requirement).exactOptional().describe("Conditions on labels; all must hold."),
   });
   return field(selector, { mapType: "atomic" });
 }

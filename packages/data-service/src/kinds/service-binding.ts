@@ -23,10 +23,10 @@ const rotation = z
 
 const workload = z
   .object({
-    apiVersion: text,
-    kind: text,
-    name: name.optional(),
-    selector: labelSelector().optional(),
+    apiVersion: text.describe("The API version of the workloads, as apps/v1."),
+    kind: text.describe("The kind of the workloads, as Deployment."),
+    name: name.optional().describe("The name of the one workload."),
+    selector: labelSelector().optional().describe("The labels of the workloads."),
     containers: z.array(text).max(50).optional().describe("The containers that get the binding; default: all."),
   })
   .describe("The workloads that get the Secret's content, as in servicebinding.io: a name or a selector.");

@@ -15,10 +15,11 @@ const votersMin = 3;
 export function planDisks(seen: Seen, nowMs: number): EtcdStep | undefined {
   const { spec, status } = seen.cluster;
   if (spec.healing.slowDisk !== "replace" || spec.dryRun) return undefined;
-  const { replacing } = status?.slowDisks ?? {};
+  const replacing = seen.members.find(
+    ({ name, listed }) => listed !== undefined && name === status?.slowDisks?.replacing,
+  );
   // etcd refused the learner at first, or the operator ended between the record and the step.
-  if (replacing !== undefined)
-    return replace(seen, seen.members.find(({ name }) => name === replacing) ?? { name: replacing });
+  if (replacing !== undefined) return replace(seen, replacing);
   const last = Date.parse(status?.slowDisks?.lastReplacement ?? "");
   if (nowMs - last < replacementPauseMs) return undefined;
   const slow = onlySlow(seen);

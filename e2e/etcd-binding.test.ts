@@ -5,9 +5,9 @@
 import type { Client } from "@setpoint/client";
 import { ServiceBinding } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
-import { Secret } from "setpoint/kinds";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { backUp, createStore, instanceOf, removeStore, restore } from "../examples/etcd/tour/backups.ts";
+import { backUp, createStore, removeStore, restore } from "../examples/etcd/tour/backups.ts";
+import { bind, boundClient, loginOf, revoke } from "../examples/etcd/tour/bindings.ts";
 import { BoundClient } from "../examples/etcd/tour/bound-client.ts";
 import { ClusterUnderTour } from "../examples/etcd/tour/cluster-under-tour.ts";
 import { etcdClient } from "../examples/etcd/tour/etcd-client.ts";
@@ -26,22 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => playground?.[Symbol.asyncDispose]());
 
-async function secretOf(name: string): Promise<Readonly<Record<string, string>>> {
-  const { data = {} } = await client.get(Secret, { name, namespace });
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
-  );
-}
-
-async function boundClient(cluster: ClusterUnderTour): Promise<BoundClient> {
-  return new BoundClient(await cluster.clientEndpoint(), () => secretOf("shop"));
-}
-
-async function isBound(): Promise<boolean> {
-  const { status } = await client.get(ServiceBinding, { name: "shop", namespace });
-  return (status?.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "True");
-}
-
 test.each(["3.4.23", "3.5.16"] as const)(
   "a client of etcd %s gets in with the login of its binding, within its prefix, through a rotation, until the binding goes",
   { timeout: 400_000 },
@@ -59,12 +43,10 @@ test.each(["3.4.23", "3.5.16"] as const)(
       endMsMax,
     );
     await createStore(cluster, "vault");
-    const binding = { instance: instanceOf(cluster), rights: { "/shop/": "readwrite" }, rotation: { overlap: "5s" } };
-    await client.create(ServiceBinding, ServiceBinding({ name: "shop", namespace, spec: binding }));
-    await cluster.until("the binding", isBound, endMsMax);
+    await bind(cluster, "shop", { rights: { "/shop/": "readwrite" }, rotation: { overlap: "5s" } });
 
     // in with the login, within the prefix
-    const bound = await boundClient(cluster);
+    const bound = await boundClient(cluster, "shop");
     await bound.put("/shop/a", "first");
     expect(await bound.get("/shop/a")).toBe("first");
     await expect(bound.put("/other", "x")).rejects.toThrow("permission denied");
@@ -73,7 +55,7 @@ test.each(["3.4.23", "3.5.16"] as const)(
     anonymous.close();
 
     // rotation under use
-    const first = await secretOf("shop");
+    const first = await loginOf(cluster, "shop");
     await client.patch(ServiceBinding, { name: "shop", namespace }, { spec: { rotation: { request: "now" } } });
     let writes = 0;
     const oldUserIsGone = async (): Promise<boolean> => {
@@ -82,7 +64,7 @@ test.each(["3.4.23", "3.5.16"] as const)(
       return status?.generation === 2 && status.logins?.length === 1;
     };
     await cluster.until("the rotation", oldUserIsGone, endMsMax);
-    const second = await secretOf("shop");
+    const second = await loginOf(cluster, "shop");
     expect(second["username"]).not.toBe(first["username"]);
     const late = new BoundClient(await cluster.clientEndpoint(), async () => first);
     await expect(late.put("/shop/a", "x")).rejects.toThrow("authentication failed");
@@ -101,13 +83,7 @@ test.each(["3.4.23", "3.5.16"] as const)(
     await client.delete(EtcdCluster, { name: copyName, namespace });
 
     // revocation
-    await client.delete(ServiceBinding, { name: "shop", namespace });
-    const isRefused = (): Promise<boolean> =>
-      bound.put("/shop/a", "x").then(
-        () => false,
-        () => true,
-      );
-    await cluster.until("the end of the user", isRefused, endMsMax);
+    await revoke(cluster, "shop", bound, "/shop/a");
     bound.close();
     await removeStore(cluster, "vault");
     await client.delete(EtcdCluster, { name, namespace });

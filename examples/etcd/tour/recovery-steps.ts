@@ -18,7 +18,7 @@ const endMsMax = 90_000;
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 /** The cluster that the backup is restored into. */
-function copyOf({ client, name, namespace, operator }: ClusterUnderTour): ClusterUnderTour {
+export function copyOf({ client, name, namespace, operator }: ClusterUnderTour): ClusterUnderTour {
   return new ClusterUnderTour(client, `${name}-copy`, namespace, operator);
 }
 

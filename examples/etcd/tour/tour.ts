@@ -1,6 +1,7 @@
 /** Runs the steps one after the other, prints each with its seconds, and stops at the first that does not hold. */
 import { messageOf } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
+import { useBinding } from "./binding-step.ts";
 import type { ClusterUnderTour } from "./cluster-under-tour.ts";
 import { LedgerWriter } from "./ledger-writer.ts";
 import { recoverySteps, removeCopies } from "./recovery-steps.ts";
@@ -12,7 +13,7 @@ export type Print = (line: string) => void;
 export async function runTour(cluster: ClusterUnderTour, print: Print): Promise<boolean> {
   const endpoint = await cluster.clientEndpoint();
   await using writer = new LedgerWriter(endpoint);
-  for (const step of [...stepsUnderWrites, ...recoverySteps]) {
+  for (const step of [...stepsUnderWrites, ...recoverySteps, useBinding]) {
     if (!(await runStep(step.name, print, () => step.run(cluster, writer)))) return false;
   }
   const ledgerHolds = await runStep("the ledger", print, async () => {

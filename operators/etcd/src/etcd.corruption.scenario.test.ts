@@ -4,7 +4,7 @@ import { conditionOf } from "setpoint/testing";
 import { minutes } from "setpoint";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
-import { bootstrap, claims, expectHealthy, memberNames, scenario, type Stage } from "./testing/etcd-stage.ts";
+import { bootstrap, claims, expectHealthy, memberNames, podUids, scenario, type Stage } from "./testing/etcd-stage.ts";
 
 async function readyPods({ world }: Stage): Promise<number> {
   const isReady = ({ status }: Pod): boolean =>
@@ -18,9 +18,7 @@ test(
     const { world, etcd } = stage;
     await bootstrap(stage, claims);
     const [name = ""] = memberNames(stage).filter((each) => each !== etcd.leader("orders"));
-    const uids = async (): Promise<readonly string[]> =>
-      (await world.list(Pod)).map(({ metadata }) => metadata.uid).sort();
-    const before = await uids();
+    const before = await podUids(stage);
     etcd.setCorrupt(name, true);
     // Longer than members may be silent, and than a quorum may be away before it counts as lost.
     await world.run(minutes(10));
@@ -30,11 +28,11 @@ test(
     expect(conditionOf(present, "Available")?.status).toBe("False");
     expect(present.status?.waitingFor?.what).toContain(`corrupt data of ${name} (alarm CORRUPT)`);
     expect(present.status?.quorumRecovery?.approval).toBeUndefined();
-    expect(await uids()).toEqual(before);
+    expect(await podUids(stage)).toEqual(before);
     etcd.setCorrupt(name, false);
     await world.run(minutes(1));
     await expectHealthy(stage);
-    expect(await uids()).toEqual(before);
+    expect(await podUids(stage)).toEqual(before);
     await world.expectQuiet();
   }),
 );

@@ -5,7 +5,7 @@ import { type EtcdWriter, conditionOf } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { childrenOfFirstRelease, clusterOfFirstRelease } from "./testing/first-release.ts";
-import { expectHealthy, expectNothingLost, scenario, type Stage, startWriter } from "./testing/etcd-stage.ts";
+import { expectHealthy, expectNothingLost, scenario, type Stage, startWriter, podUids } from "./testing/etcd-stage.ts";
 
 const kinds = [PersistentVolumeClaim, Service, Pod] as const;
 
@@ -29,10 +29,6 @@ async function runInOldPods({ world, etcd }: Stage): Promise<void> {
   );
 }
 
-async function uids({ world }: Stage): Promise<readonly string[]> {
-  return (await world.list(Pod)).map(({ metadata }) => metadata.uid).sort();
-}
-
 async function takeOver(stage: Stage): Promise<EtcdWriter> {
   const { world } = stage;
   await runInOldPods(stage);
@@ -47,12 +43,12 @@ test(
   scenario(801, async (stage) => {
     const { world } = stage;
     await runInOldPods(stage);
-    const before = await uids(stage);
+    const before = await podUids(stage);
     const writer = startWriter(stage);
     await world.restartOperator();
     await world.settled();
     await world.run(60_000);
-    expect(await uids(stage)).toEqual(before);
+    expect(await podUids(stage)).toEqual(before);
     await expectHealthy(stage);
     const { status } = await world.get(EtcdCluster, "orders");
     expect(status?.clusterID).toBe(clusterOfFirstRelease().status?.clusterID);
@@ -72,12 +68,12 @@ test.each([
   scenario(802, async (stage) => {
     const { world } = stage;
     const writer = await takeOver(stage);
-    const before = await uids(stage);
+    const before = await podUids(stage);
     const volumes = (await world.list(PersistentVolumeClaim)).map(({ metadata }) => metadata.uid).sort();
     const from = world.trace.length;
     await world.patch(EtcdCluster, "orders", { spec });
     await world.settled();
-    expect((await uids(stage)).filter((uid) => before.includes(uid))).toEqual([]);
+    expect((await podUids(stage)).filter((uid) => before.includes(uid))).toEqual([]);
     const lines = world.trace.slice(from);
     expect(lines.filter((line) => /etcd +DELETE default\/pods/.test(line))).toHaveLength(3);
     expect(lines.filter((line) => line.includes("etcd move leader"))).toHaveLength(1);

@@ -9,6 +9,7 @@ import {
   expectHealthy,
   expectNothingLost,
   memberNames,
+  podUids,
   scenario,
   setUp,
   type Stage,
@@ -23,10 +24,6 @@ function operation(name: string, type: Operation["spec"]["type"], spec: object =
 
 async function phaseOf({ world }: Stage, name: string): Promise<string | undefined> {
   return (await world.list(Operation)).find(({ metadata }) => metadata.name === name)?.status?.phase;
-}
-
-async function podUids({ world }: Stage): Promise<readonly (string | undefined)[]> {
-  return (await world.list(Pod)).map(({ metadata }) => metadata.uid);
 }
 
 const within = { within: minutes(10) };

@@ -14,6 +14,7 @@ import {
   scenario,
   type Stage,
   startWriter,
+  podUids,
 } from "./testing/etcd-stage.ts";
 
 const on = { tls: { mode: "Enabled" } } as const;
@@ -21,10 +22,6 @@ const roles = ["peer", "server", "client", "operator"];
 
 async function certificate(world: World, name: string): Promise<string> {
   return textOf(await world.get(Secret, name), "tls.crt") ?? "";
-}
-
-async function uids(world: World): Promise<readonly string[]> {
-  return (await world.list(Pod)).map(({ metadata }) => metadata.uid).sort();
 }
 
 async function rotate({ world }: Stage, request: string): Promise<void> {
@@ -61,12 +58,12 @@ describe("certificates", () => {
     scenario(2, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, { tls: { mode: "Enabled", certificateLifetime: "3h" } });
-      const [before, pods] = [await certificate(world, "orders-server-tls"), await uids(world)];
+      const [before, pods] = [await certificate(world, "orders-server-tls"), await podUids({ world })];
       await world.run(minutes(115));
       expect(await certificate(world, "orders-server-tls")).toBe(before);
       await world.run(minutes(10));
       expect(await certificate(world, "orders-server-tls")).not.toBe(before);
-      expect(await uids(world)).toEqual(pods);
+      expect(await podUids({ world })).toEqual(pods);
       await expectHealthy(stage);
     }),
   );
@@ -76,7 +73,7 @@ describe("certificates", () => {
     scenario(3, async (stage) => {
       const { world } = stage;
       await bootstrap(stage, { ...on, ...claims });
-      const [before, pods] = [await world.get(Secret, "orders-ca"), await uids(world)];
+      const [before, pods] = [await world.get(Secret, "orders-ca"), await podUids({ world })];
       const writer = startWriter(stage);
       await rotate(stage, "first");
       await world.settled();
@@ -90,7 +87,7 @@ describe("certificates", () => {
         expect(
           simulatedIssuer.isIssuedBy(await certificate(world, `orders-${role}-tls`), textOf(after, "tls.crt") ?? ""),
         ).toBe(true);
-      expect(await uids(world)).toEqual(pods);
+      expect(await podUids({ world })).toEqual(pods);
       await world.run(minutes(11));
       expect(textOf(await world.get(Secret, "orders-ca"), "previous.crt")).toBeUndefined();
     }),
@@ -103,12 +100,12 @@ describe("certificates", () => {
       await bootstrap(stage, { ...on, ...claims });
       await rotate(stage, "first");
       await world.run(minutes(30));
-      const [before, pods] = [await certificate(world, "orders-ca"), await uids(world)];
+      const [before, pods] = [await certificate(world, "orders-ca"), await podUids({ world })];
       const writer = startWriter(stage);
       await rotate(stage, "second");
       await world.run(minutes(10));
       expect(await certificate(world, "orders-ca")).not.toBe(before);
-      const restarted = await uids(world);
+      const restarted = await podUids({ world });
       expect(pods.some((uid) => restarted.includes(uid))).toBe(false);
       await expectHealthy(stage);
       await expectNothingLost(world, writer);

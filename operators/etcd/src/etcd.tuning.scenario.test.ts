@@ -9,6 +9,7 @@ import {
   expectHealthy,
   expectNothingLost,
   memberNames,
+  podUids,
   scenario,
   type Stage,
   startWriter,
@@ -24,10 +25,6 @@ async function timeouts({ world }: Stage): Promise<readonly string[]> {
     (spec?.containers[0]?.args ?? []).filter((each) => /^--(heartbeat|election)/.test(each)).join(" "),
   );
   return [...new Set(all)];
-}
-
-async function podUids({ world }: Stage): Promise<readonly (string | undefined)[]> {
-  return (await world.list(Pod)).map(({ metadata }) => metadata.uid);
 }
 
 test(

@@ -77,7 +77,7 @@ export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-m
 // etcd
 export type { MemberRecord } from "./etcd/etcd-data.ts";
 export type { EtcdMember } from "./etcd/etcd-member.ts";
-export type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd/etcd-model.ts";
+export type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd/etcd-answers.ts";
 export { EtcdModel } from "./etcd/etcd-model.ts";
 export { EtcdRefusal } from "./etcd/etcd-refusal.ts";
 export type { WriterReport } from "./etcd/etcd-writer.ts";

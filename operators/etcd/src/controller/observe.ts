@@ -12,22 +12,16 @@ import type { KubeObject, ReconcileContext } from "setpoint";
 import { type AcceptanceOptions, acceptSpec } from "../accepted-spec.ts";
 import type { EtcdCluster } from "../etcd-cluster.ts";
 import { upgradeRefusal } from "../etcd-version.ts";
-import type {
-  Authentication,
-  EtcdGateway,
-  ListedMember,
-  MemberList,
-  MemberPosition,
-  MemberStatus,
-} from "../gateway/etcd-gateway.ts";
+import type { ListedMember, MemberPosition, MemberStatus } from "../gateway/etcd-gateway.ts";
 import { labels, memberOfPeerUrl, memberOfVolume, volumeName } from "../member-names.ts";
 import { isBudgetAsWanted } from "../resources/disruption-budget.ts";
 import { isFencedVolume } from "../resources/fencing.ts";
 import { removesCopies } from "../resources/survivor-copy.ts";
 import { dueCopy } from "./copy-record.ts";
-import { memberEndpoint, memberLabels, metricsEndpoint } from "../resources/member-pod.ts";
+import { memberLabels } from "../resources/member-pod.ts";
 import { isOutdated } from "../resources/member-template.ts";
 import { wantsAuthentication } from "../resources/root-login.ts";
+import { askAuthentication, askMembers, askPositions, askQuorum } from "./ask-members.ts";
 import { withTlsMode } from "../resources/tls.ts";
 import { isRetained } from "../resources/retained-volumes.ts";
 import { isAsWanted, serviceRoles } from "../resources/services.ts";
@@ -217,28 +211,6 @@ function isGivenUp({ status }: EtcdCluster, { name, listed, recorded, isFenced =
   return record?.fenced?.includes(name) === true || (isFenced && recorded === undefined);
 }
 
-/** How far members are that run without a leader: they answer nothing else. */
-async function askPositions(
-  isNeeded: boolean,
-  pods: ReadonlyMap<string, Pod>,
-  statuses: ReadonlyMap<string, MemberStatus>,
-  { gateway, signal }: { readonly gateway: EtcdGateway; readonly signal: AbortSignal },
-): Promise<ReadonlyMap<string, MemberPosition>> {
-  const positions = new Map<string, MemberPosition>();
-  if (!isNeeded) return positions;
-  const silent = [...pods].filter(([name, pod]) => podState(pod) === "running" && !statuses.has(name));
-  await Promise.all(
-    silent.map(async ([name, pod]) => {
-      const endpoint = metricsEndpoint(pod);
-      const position =
-        endpoint === undefined ? undefined : await gateway.position(endpoint, signal).catch(() => undefined);
-      if (position !== undefined) positions.set(name, position);
-    }),
-  );
-  signal.throwIfAborted();
-  return positions;
-}
-
 /** What a quorum says counts; without one, the highest of what was seen. */
 function highest(
   { metadata: { uid = "" }, status }: EtcdCluster,
@@ -314,61 +286,6 @@ function byName(members: readonly ListedMember[]): ReadonlyMap<string, ListedMem
       member,
     ]),
   );
-}
-
-async function askMembers(
-  pods: ReadonlyMap<string, Pod>,
-  gateway: EtcdGateway,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, MemberStatus>> {
-  const answers = new Map<string, MemberStatus>();
-  const asked: Promise<unknown>[] = [];
-  for (const [name, pod] of pods) {
-    const endpoint = podState(pod) === "running" ? memberEndpoint(pod) : undefined;
-    if (endpoint === undefined) continue;
-    const answered = (status: MemberStatus): unknown => answers.set(name, status);
-    asked.push(gateway.status(endpoint, signal).then(answered, () => {}));
-  }
-  await Promise.all(asked);
-  signal.throwIfAborted();
-  return answers;
-}
-
-/** The member list from a voter that can reach a quorum, the leader first. */
-async function askQuorum(
-  pods: ReadonlyMap<string, Pod>,
-  statuses: ReadonlyMap<string, MemberStatus>,
-  gateway: EtcdGateway,
-  signal: AbortSignal,
-): Promise<MemberList | undefined> {
-  const voters = [...statuses].filter(([, status]) => !status.learner && status.leaderId !== "");
-  voters.sort(([, a], [, b]) => Number(b.leaderId === b.memberId) - Number(a.leaderId === a.memberId));
-  for (const [name] of voters) {
-    const pod = pods.get(name);
-    const endpoint = pod === undefined ? undefined : memberEndpoint(pod);
-    const list = endpoint === undefined ? undefined : await gateway.members(endpoint, signal).catch(() => undefined);
-    if (list !== undefined) return list;
-  }
-  signal.throwIfAborted();
-  return undefined;
-}
-
-/** From a voter that follows a leader; undefined when none of them says. */
-async function askAuthentication(
-  pods: ReadonlyMap<string, Pod>,
-  statuses: ReadonlyMap<string, MemberStatus>,
-  gateway: EtcdGateway,
-  signal: AbortSignal,
-): Promise<Authentication | undefined> {
-  for (const [name, { learner, leaderId }] of statuses) {
-    const pod = pods.get(name);
-    const endpoint = pod === undefined || learner || leaderId === "" ? undefined : memberEndpoint(pod);
-    if (endpoint === undefined) continue;
-    const answer = await gateway.authentication(endpoint, signal).catch(() => undefined);
-    if (answer !== undefined) return answer;
-  }
-  signal.throwIfAborted();
-  return undefined;
 }
 
 /** Services and people find pods and volumes by their labels. */

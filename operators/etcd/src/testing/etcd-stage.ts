@@ -113,3 +113,8 @@ export function memberNames({ etcd }: Stage): readonly string[] {
     .map(({ name }) => name)
     .sort();
 }
+
+/** Of all pods, sorted: the same UIDs mean that none was made anew. */
+export async function podUids({ world }: Pick<Stage, "world">): Promise<readonly string[]> {
+  return (await world.list(Pod)).map(({ metadata }) => metadata.uid).sort();
+}

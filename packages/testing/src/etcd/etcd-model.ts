@@ -3,6 +3,7 @@ import { type Host, sleep } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
 import type { EtcdData, MemberRecord } from "./etcd-data.ts";
+import type { SimulatedMeasurements, SimulatedMemberStatus } from "./etcd-answers.ts";
 import { EtcdMember, type EtcdNetwork, idOf } from "./etcd-member.ts";
 import type { SimulatedSnapshot } from "../data-service/transfer-model.ts";
 import { restoreSnapshot, snapshotText } from "./etcd-snapshot.ts";
@@ -22,27 +23,6 @@ const momentMs = 50;
 
 /** How often etcd probes a peer. */
 const probeMs = 30_000;
-
-/** What the metrics of a member count. */
-export interface SimulatedMeasurements {
-  readonly logWrites: readonly { readonly withinSeconds: number; readonly count: number }[];
-  readonly roundTrips: readonly { readonly peerId: string; readonly seconds: number; readonly count: number }[];
-}
-
-/** What a member answers to a status request. */
-export interface SimulatedMemberStatus {
-  readonly memberId: string;
-  readonly clusterId: string;
-  readonly version: string;
-  readonly leaderId: string;
-  readonly learner: boolean;
-  readonly raftIndex: number;
-  readonly revision: number;
-  readonly dbSize: number;
-  readonly dbSizeInUse: number;
-  /** Alarms: NOSPACE of members whose file has reached its quota. */
-  readonly errors: readonly string[];
-}
 
 /** Simulates etcd in pods, with membership, quorum and data, and records each violation of safety. */
 export class EtcdModel implements ProgramModel {

@@ -114,7 +114,7 @@ export function memberNames({ etcd }: Stage): readonly string[] {
     .sort();
 }
 
-/** Of all pods, sorted: the same UIDs mean that none was made anew. */
+/** Of all pods, sorted: the same UIDs mean that none was replaced. */
 export async function podUids({ world }: Pick<Stage, "world">): Promise<readonly string[]> {
   return (await world.list(Pod)).map(({ metadata }) => metadata.uid).sort();
 }

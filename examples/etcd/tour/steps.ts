@@ -54,7 +54,10 @@ function checkOneAtATime(sizes: readonly number[]): void {
   check(jumps.length === 0, `membership changed by more than one at a time: ${sizes.join(" → ")}`);
 }
 
+/** The status may be older than the latest restart: a member that is not up yet is waited for. */
 export async function checkHashes(cluster: ClusterUnderTour, size: number): Promise<void> {
+  const doAllAnswer = async (): Promise<boolean> => (await cluster.etcdStatuses()).length === size;
+  await cluster.until(`answers of ${size} members`, doAllAnswer);
   const hashes = await cluster.hashes();
   check(hashes.length === size && new Set(hashes).size === 1, `the members' data differ: hashes ${hashes.join(", ")}`);
 }

@@ -3,7 +3,8 @@
  * half done and plans again.
  */
 import { Pod, PodDisruptionBudget, Service } from "setpoint/kinds";
-import type { ReconcileContext, Result } from "setpoint";
+import { type ReconcileContext, type Result, TemporaryError } from "setpoint";
+import { isForbidden, isInvalid } from "setpoint/client";
 import { isNotYet, type EtcdGateway, waitsForStart } from "../gateway/etcd-gateway.ts";
 import { labels, newMemberName, peerUrl } from "../member-names.ts";
 import { budgetRestoration, memberBudget } from "../resources/disruption-budget.ts";
@@ -16,7 +17,7 @@ import { memberVolume } from "../resources/member-volume.ts";
 import { isRetained, retentionLabels } from "../resources/retained-volumes.ts";
 import { restoration, serviceRoles, wantedService } from "../resources/services.ts";
 import type { EtcdConnections } from "./connections.ts";
-import type { Actions } from "./etcd-step.ts";
+import { type Actions, recheckMs } from "./etcd-step.ts";
 import { nodeToAvoid } from "./plan-disks.ts";
 import { restoreActions } from "./restore-actions.ts";
 import { isHealthy, isLeader, joinList, podState, type Seen, type SeenMember } from "./seen.ts";
@@ -161,9 +162,16 @@ export function etcdActions(connections: EtcdConnections): ActionFunctions {
       await deletePod(find(seen, member).pod, context);
     },
 
+    // The members are watched on: no change of an object tells when the class or a policy allows it.
     async growVolume({ member, storage }, { patch }, seen) {
       const { volume } = find(seen, member);
-      if (volume !== undefined) await patch(volume, { spec: { resources: { requests: { storage } } } });
+      if (volume === undefined) return;
+      try {
+        await patch(volume, { spec: { resources: { requests: { storage } } } });
+      } catch (error) {
+        if (!isForbidden(error) && !isInvalid(error)) throw error;
+        throw new TemporaryError(error.message, recheckMs, { cause: error });
+      }
     },
 
     async compact({ revision }, context, seen) {
@@ -306,11 +314,6 @@ async function riskOf(
   ]);
   if (podState(pod) !== "running") return `the pod of ${name} is stopping`;
   return status === undefined ? `${name} does not answer any more` : undefined;
-}
-
-/** Whether a quota refused it. */
-function isForbidden(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && error.code === 403;
 }
 
 /** A member that has a pod by what the server shows, whatever the cache does. */

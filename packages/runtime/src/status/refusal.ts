@@ -9,7 +9,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
   /**
-   * `change`: only a change of an object can help; `look`: the cache is looked at now and then; `retry`: the run is tried
+   * `change`: only a change of an object can help; `look`: the run is repeated now and then; `retry`: the run is tried
    * again, ever more slowly.
    */
   readonly until: "change" | "look" | "retry";
@@ -30,8 +30,8 @@ export const refusalReasons = [
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /**
- * How often to read the cache for the deletion of an object that another owner holds: no event of it wakes
- * the key.
+ * How often to look whether an object that another owner holds is deleted, or a policy is changed: no event of it
+ * wakes the key.
  */
 export const lookAgainMs: number = minutes(1);
 
@@ -44,9 +44,15 @@ export function refusalOf(error: unknown, isWrite: (error: object) => boolean): 
   if (isSetpointError(error, errWriteBudget)) return { reason: "WriteBudget", message, until: "retry" };
   if (!isApiError(error) || !isWrite(error) || isOtherUid(error)) return undefined;
   if (isNamespaceTerminating(error)) return { reason: "NamespaceTerminating", message, until: "change" };
+  if (isInvalid(error) && isByPolicy(message)) return { reason: "Rejected", message, until: "look" };
   if (isInvalid(error)) return { reason: isImmutable(error) ? "ImmutableField" : "Rejected", message, until: "change" };
   if (!isForbidden(error)) return undefined;
   return { reason: message.includes("exceeded quota") ? "QuotaExceeded" : "Forbidden", message, until: "retry" };
+}
+
+/** An admission policy or a webhook: no event of the key's objects tells when it changes its mind. */
+function isByPolicy(message: string): boolean {
+  return /\bdenied (the )?request\b/.test(message);
 }
 
 /** Several: tried again as soon as any of them may be. */

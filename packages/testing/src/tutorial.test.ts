@@ -1,23 +1,32 @@
 /**
- * The tutorial of docs/simulated-world.md: it runs under node:test, outside of vitest, and the page shows
- * what runs.
+ * The examples of docs/simulated-world.md and docs/exploring.md: they run under node:test, outside of vitest,
+ * and each page shows what runs.
  */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-const fixture = new URL("tutorial.fixture.ts", import.meta.url).pathname;
-const page = new URL("../../../docs/simulated-world.md", import.meta.url).pathname;
+const examples = [
+  { page: "simulated-world", fixture: "tutorial", passing: 3 },
+  { page: "exploring", fixture: "exploring", passing: 1 },
+];
 
-test("worlds run under node:test", async () => {
-  const args = ["--conditions=@setpoint/source", "--test", "--test-reporter=tap", fixture];
+/** An example explores for some seconds, which a busy machine makes a minute. */
+const timeout = 120_000;
+
+test.each(examples)("the example of $page runs under node:test", { timeout }, async ({ fixture, passing }) => {
+  const args = ["--conditions=@setpoint/source", "--test", "--test-reporter=tap", pathOf(fixture)];
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  expect(stdout).toContain("# pass 3");
+  expect(stdout).toContain(`# pass ${passing}`);
   expect(stdout).toContain("# fail 0");
 });
 
-test("the page shows the code that runs", () => {
-  const shown = readFileSync(page, "utf8");
-  expect(shown).toContain(readFileSync(fixture, "utf8").trim());
+test.each(examples)("the page $page shows the code that runs", ({ page, fixture }) => {
+  const shown = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), "utf8");
+  expect(shown).toContain(readFileSync(pathOf(fixture), "utf8").trim());
 });
+
+function pathOf(fixture: string): string {
+  return new URL(`${fixture}.fixture.ts`, import.meta.url).pathname;
+}

@@ -8,7 +8,7 @@ import { allOracles } from "../oracles/all-oracles.ts";
 import type { BrokenRule, Oracle, Reference } from "../oracles/oracle.ts";
 import type { KindCoverage } from "./coverage.ts";
 import { chancePaths } from "./end-state.ts";
-import { faultMenu, type MenuOptions } from "./fault-menu.ts";
+import { faultMenu, type MenuOptions, placedKinds } from "./fault-menu.ts";
 import { type RunReport, runSchedule, type Schedule } from "./run-schedule.ts";
 import { cellOf, interleaved, swarmOf } from "./schedule-plan.ts";
 import type { Explored } from "./explored.ts";
@@ -38,6 +38,13 @@ export function explore(options: ExploreOptions): Promise<Exploration> {
     );
   if (options.worlds.length === 0)
     throw new SetpointError("ERR_NO_WORLD", "Cannot explore: `worlds` is empty; pass at least one object or story");
+  const unknown = options.faults?.find((kind) => !placedKinds.includes(kind));
+  if (unknown !== undefined)
+    throw new SetpointError(
+      "ERR_FAULT_NOT_EXPLORED",
+      `Cannot explore with the fault "${unknown}": expected one of ${placedKinds.join(", ")}; ` +
+        "E3, E4 and E10 strike in `simulate({ faults })` only",
+    );
   return new Explorer(options).run();
 }
 

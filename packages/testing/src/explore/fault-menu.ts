@@ -1,11 +1,26 @@
 /** Every fault that could have struck a run: its cells are what coverage counts. */
 import type { KindRef } from "@setpoint/client";
-import type { Fault, FaultKind, ObservationFault, StepSite, WriteFault } from "../faults/fault.ts";
+import {
+  type Fault,
+  type FaultKind,
+  faultNames,
+  type ObservationFault,
+  type StepSite,
+  type WriteFault,
+} from "../faults/fault.ts";
 import type { RecordedEvent, RecordedWrite } from "../faults/fault-board.ts";
 
 const seconds = 1_000;
 const minutes = 60 * seconds;
 const hours = 60 * minutes;
+
+/** Faults that only `simulate({ faults })` strikes: they destroy what a run without faults is compared with. */
+const unplaced: ReadonlySet<FaultKind> = new Set(["E3", "E4", "E10"]);
+
+/** The kinds that an exploration can strike with. */
+export const placedKinds: readonly FaultKind[] = (Object.keys(faultNames) as FaultKind[]).filter(
+  (kind) => !unplaced.has(kind),
+);
 
 export interface MenuOptions {
   /** Absent: all that are legal. */

@@ -107,6 +107,12 @@ describe("bad input ends with a sentence", () => {
     expect(await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [] }))).toContain("`worlds` is empty");
   });
 
+  test("an exploration with a fault that the explorer never places", async () => {
+    expect(await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [pair], faults: ["A1", "E4"] }))).toContain(
+      'Cannot explore with the fault "E4": expected one of A1, A2,',
+    );
+  });
+
   test("a story whose object the API refuses", async () => {
     const wrong = { ...pair, spec: { value: 7 } } as unknown as typeof pair;
     const message = await messageOf(reconcilerLaws(pairs(true), { ...quick, worlds: [wrong] }));

@@ -3,7 +3,10 @@ import type { Oracle } from "./oracle.ts";
 import { converges, operandsIntact, sameEnd, sameWork, staysQuiet } from "./outcome-oracles.ts";
 import { deletesByUid, foreignFields, honestStatus, nothingAfterCleanup, singleController } from "./safety-oracles.ts";
 
-/** The rules for every operator. Leave one out by its name: `allOracles.filter(({ name }) */
+/**
+ * The rules for every operator. Leave one out by its name:
+ * `allOracles.filter(({ name }) => name !== "no work twice")`.
+ */
 export const allOracles: readonly Oracle[] = [
   converges,
   staysQuiet,

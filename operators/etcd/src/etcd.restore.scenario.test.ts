@@ -5,7 +5,7 @@ import { EtcdModel, simulate, simulatedOperatorImage, TransferModel, type World 
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
 import { etcdOperator } from "./etcd-operator.ts";
-import { claims, cluster } from "./testing/etcd-stage.ts";
+import { claims, cluster, podUids } from "./testing/etcd-stage.ts";
 import { simulatedGateway } from "./testing/simulated-gateway.ts";
 
 interface Stage {
@@ -154,6 +154,21 @@ describe("a restore of etcd", () => {
     await expectTls(stage);
     expect([...seen]).toEqual([JSON.stringify(tls)]);
     expect(etcd.violations).toEqual([]);
+  });
+
+  test("in place from a damaged backup touches nothing of the instance", async () => {
+    const stage = await setUp(8);
+    const { world, transfers } = stage;
+    await using _ = world;
+    const uids = await podUids(stage);
+    transfers.vault.damage();
+    await world.apply(Restore({ name: "back", spec: { ...source, inPlace: {} } }));
+    await world.settled();
+    expect((await statusOf(stage))?.phase).toBe("Failed");
+    expect((await statusOf(stage))?.message).toContain("BackupDamaged");
+    expect((await podUids(stage)).filter((uid) => uids.includes(uid))).toEqual(uids);
+    expect(await keysOf(stage, "orders")).toEqual({ a: "2" });
+    await world.expectQuiet();
   });
 
   test("in place goes back to the members from before when the data are damaged after the stop", async () => {

@@ -1,0 +1,154 @@
+/**
+ * Each promise of a data service that would cost data or a login when it is broken, broken once in the source itself. A test
+ * that is named here must fail then.
+ */
+
+export interface PromiseMutant {
+  readonly id: string;
+  /** What is wrong, in one sentence. */
+  readonly bug: string;
+  readonly file: string;
+  /** Texts that the file contains once, and what replaces them. */
+  readonly edits: readonly (readonly [original: string, wrong: string])[];
+  /** The test file, and a part of the name of the test, that find it. */
+  readonly test: string;
+  readonly named: string;
+}
+
+const dataService = "packages/data-service/src";
+const etcd = "operators/etcd/src";
+const restores = `${etcd}/etcd.restore.scenario.test.ts`;
+
+export const promiseMutants: readonly PromiseMutant[] = [
+  {
+    id: "retention-by-name",
+    bug: "the names of backups decide which of them are kept",
+    file: `${dataService}/plan/retention.ts`,
+    edits: [
+      [
+        "timeOf(b) - timeOf(a) || comparePositions(",
+        '(b.metadata.name ?? "").localeCompare(a.metadata.name ?? "") || comparePositions(',
+      ],
+    ],
+    test: `${dataService}/plan/retention.test.ts`,
+    named: "keeps the newest by time, whatever the names are",
+  },
+  {
+    id: "retention-by-text",
+    bug: "positions are compared as texts, so that 9 is newer than 10",
+    file: `${dataService}/plan/retention.ts`,
+    edits: [
+      [
+        'comparePositions(b.status?.position ?? "", a.status?.position ?? "")',
+        '(b.status?.position ?? "").localeCompare(a.status?.position ?? "")',
+      ],
+    ],
+    test: `${dataService}/plan/retention.test.ts`,
+    named: "compares positions as numbers",
+  },
+  {
+    id: "retention-counts-failed",
+    bug: "a failed backup counts, and pushes the last good one out",
+    file: `${dataService}/plan/retention.ts`,
+    edits: [["newestFirst(backups.filter(isGood))", "newestFirst(backups)"]],
+    test: `${dataService}/plan/retention.test.ts`,
+    named: "counts only verified backups",
+  },
+  {
+    id: "restore-without-verification",
+    bug: "a restore in place stops the instance before its source is verified",
+    file: `${dataService}/restore/decide-restore.ts`,
+    edits: [
+      [
+        '"Verifying", "the source is verified before anything is changed"',
+        'restore.spec.inPlace === undefined ? "Verifying" : "SavingPresent", "the instance makes room"',
+      ],
+    ],
+    test: restores,
+    named: "from a damaged backup touches nothing",
+  },
+  {
+    id: "restore-deletes-first",
+    bug: "a restore in place deletes the present volumes instead of setting them aside",
+    file: `${etcd}/controller/restore-actions.ts`,
+    edits: [
+      [
+        "for (const volume of restore.current) await annotate(volume, annotations, context);",
+        "await deleteVolumes(restore.current, context);",
+      ],
+    ],
+    test: restores,
+    named: "keeps the volumes from before",
+  },
+  {
+    id: "restore-never-goes-back",
+    bug: "a restore in place that fails leaves the instance stopped",
+    file: `${dataService}/restore/decide-restore.ts`,
+    edits: [["if (isTouched && canGoBack)", "if (!isTouched && canGoBack)"]],
+    test: restores,
+    named: "goes back to the members from before",
+  },
+  {
+    id: "rotation-drops-early",
+    bug: "the old login is dropped as soon as a new one is recorded",
+    file: `${dataService}/binding/plan-binding.ts`,
+    edits: [
+      [
+        'state === "Retiring" && seen.remainingMs[user] === 0)',
+        'state === "Retiring" && seen.remainingMs[user] !== undefined)',
+      ],
+    ],
+    test: `${dataService}/binding/plan-binding.test.ts`,
+    named: "when the overlap lasts",
+  },
+  {
+    id: "rotation-without-proof",
+    bug: "the old login is dropped although the new one is not proven",
+    file: `${dataService}/binding/plan-binding.ts`,
+    edits: [
+      ["planPublished(seen) ?? planRestored(seen) ?? planRetired(seen)", "planRetired(seen) ?? planPublished(seen)"],
+      [
+        '|| published?.state !== "Active" || !seen.proven) return undefined;',
+        "|| published === undefined) return undefined;",
+      ],
+    ],
+    test: `${dataService}/binding/plan-binding.test.ts`,
+    named: "and the new login does not work",
+  },
+  {
+    id: "recovery-from-the-shortest-log",
+    bug: "a lost quorum goes on from the survivor that has the least",
+    file: `${etcd}/controller/quorum-loss.ts`,
+    edits: [
+      [
+        "const index = (b.position?.raftIndex ?? 0) - (a.position?.raftIndex ?? 0);",
+        "const index = (a.position?.raftIndex ?? 0) - (b.position?.raftIndex ?? 0);",
+      ],
+    ],
+    test: `${etcd}/controller/plan-quorum.test.ts`,
+    named: "the one that the status named has less",
+  },
+  {
+    id: "recovery-by-name",
+    bug: "a lost quorum goes on from the first survivor by name",
+    file: `${etcd}/controller/quorum-loss.ts`,
+    edits: [
+      [
+        "survivors: survivors.toSorted(byProgress)",
+        "survivors: survivors.toSorted((x, y) => (x.name < y.name ? -1 : 1))",
+      ],
+    ],
+    test: `${etcd}/etcd.quorum.scenario.test.ts`,
+    named: "goes on from the survivor that has the most",
+  },
+];
+
+/** The source as the mutant has it; throws when a text is not there once. */
+export function mutated(source: string, { id, file, edits }: PromiseMutant): string {
+  return edits.reduce((text, [original, wrong]) => {
+    const found = text.split(original).length - 1;
+    if (found !== 1)
+      throw new Error(`Cannot make mutant "${id}": ${file} has ${found} times ${original}, expected once`);
+    return text.replace(original, () => wrong);
+  }, source);
+}

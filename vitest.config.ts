@@ -3,11 +3,13 @@ import { defineConfig } from "vitest/config";
 // Packages resolve to their sources, so nothing must be built to run a test.
 const resolve = { conditions: ["@setpoint/source"] };
 const ssr = { resolve };
-// More room for young objects, and no guess that those of the next world live long because those of the first did: 10 to 25 % less CPU
-// in packages/testing/src/engine.scenario.test.ts (4.5 and 5.9 s with the flags, 5.0 and 7.8 s without, in turn).
+// More room for young objects, and no guess that those of the next world live long because those of the first
+// did: 10 to 25 % less CPU in packages/testing/src/engine.scenario.test.ts (4.5 and 5.9 s with the flags, 5.0
+// and 7.8 s without, in turn).
 const room = ["--max-semi-space-size=64", "--min-semi-space-size=64", "--no-allocation-site-pretenuring"];
-// Under the gate (tools/gate/run.ts), a test with real processes and real time may be tried once more; the gate names each test that
-// needed it. Elsewhere, and for everything that runs in simulated time, the first failure counts.
+// Under the gate (tools/gate/run.ts), a test with real processes and real time may be tried once more; the
+// gate names each test that needed it. Elsewhere, and for everything that runs in simulated time, the first
+// failure counts.
 const gateResult = process.env["SETPOINT_GATE_RESULT"];
 const realTime = ["e2e", "attack", "attack-load"];
 const project = (name: string, include: string[], timeout: number, fileParallelism = true) => ({

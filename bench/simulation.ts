@@ -1,7 +1,7 @@
 /**
- * Measures a schedule of the simulated world: an etcd cluster of three starts, loses its leader and heals. The figures are CPU time
- * of this process (on a machine that others use, too, the time of day says little), for one core. It runs in a thread like those of
- * the explorer, with the same room for short-lived objects.
+ * Measures a schedule of the simulated world: an etcd cluster of three starts, loses its leader and heals.
+ * The figures are CPU time of this process (on a machine that others use, too, the time of day says little),
+ * for one core. It runs in a thread like those of the explorer, with the same room for short-lived objects.
  * Run: node --conditions=@setpoint/source bench/simulation.ts [schedules]
  */
 import { setFlagsFromString } from "node:v8";
@@ -12,8 +12,8 @@ import { simulatedGateway } from "../operators/etcd/src/testing/simulated-gatewa
 
 const schedules = Number(process.argv[2] ?? "200");
 /**
- * Runs between the first figures and the last, in which the compiler gets warm: an exploration runs a hundred thousand schedules in a
- * process, a test a few.
+ * Runs between the first figures and the last, in which the compiler gets warm: an exploration runs a hundred
+ * thousand schedules in a process, a test a few.
  */
 const warmUps = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Backups of a real etcd by the installed operator: to a claim, verified, refused when the stored file is damaged, restored into a new cluster and
- * in place, and taken on a schedule with retention.
+ * Backups of a real etcd by the installed operator: to a claim, verified, refused when the stored file is
+ * damaged, restored into a new cluster and in place, and taken on a schedule with retention.
  */
 import type { Client } from "@setpoint/client";
 import { Backup, BackupPlan } from "@setpoint/data-service";

@@ -1,6 +1,6 @@
 /**
- * ServiceBindings of a real etcd with TLS and authentication: who gets in and where, rotation under use, revocation, and backups of
- * such a cluster.
+ * ServiceBindings of a real etcd with TLS and authentication: who gets in and where, rotation under use,
+ * revocation, and backups of such a cluster.
  */
 import type { Client } from "@setpoint/client";
 import { ServiceBinding } from "@setpoint/data-service";

@@ -1,6 +1,7 @@
 /**
- * Which faults of real etcd make a member's pod unready. A pod without space stays ready, because it serves reads: without it
- * in the Service, clients would lose those too. The operator repairs the space, and the status reports it.
+ * Which faults of real etcd make a member's pod unready. A pod without space stays ready, because it serves
+ * reads: without it in the Service, clients would lose those too. The operator repairs the space, and the
+ * status reports it.
  */
 import type { EndpointSlice } from "@setpoint/api";
 import { EndpointSlice as EndpointSlices } from "@setpoint/api";

@@ -1,4 +1,7 @@
-/** TLS with the real etcd: who is let in, and that certificates and their authority are replaced without a restart (A9: TestTLS). */
+/**
+ * TLS with the real etcd: who is let in, and that certificates and their authority are replaced without a
+ * restart (A9: TestTLS).
+ */
 import { Pod, Secret } from "@setpoint/api";
 import { x509Issuer } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";

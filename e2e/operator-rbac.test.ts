@@ -1,6 +1,6 @@
 /**
- * The etcd operator's rights are exactly what it uses: with them it is refused nothing, and without any one of them it is.
- * In the simulated world, whose API server enforces RBAC, also on owner references.
+ * The etcd operator's rights are exactly what it uses: with them it is refused nothing, and without any one
+ * of them it is. In the simulated world, whose API server enforces RBAC, also on owner references.
  */
 import { ClusterRole, Lease, PersistentVolumeClaim, Role } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
@@ -35,8 +35,9 @@ const volumeClaimTemplate = { accessModes: ["ReadWriteOnce" as const], resources
 const etcd = etcdOperator(simulatedGateway(new EtcdModel(), { call: (_what, _kind, send) => send() }));
 
 /**
- * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present objects, and
- * `get`, to see whose an object is that a creation finds there. Definitions and Secrets are read by `get`.
+ * Reads that this server never makes necessary: `list`, where a server cannot begin a watch with the present
+ * objects, and `get`, to see whose an object is that a creation finds there. Definitions and Secrets are read
+ * by `get`.
  */
 function isForOtherServers({ verb, role, rule }: Right): boolean {
   if (role !== "rules") return false;
@@ -60,7 +61,10 @@ function without(rules: readonly Rule[], { rule, verb }: Right): readonly Rule[]
     .filter(({ verbs }) => verbs.length > 0);
 }
 
-/** Everything that the operator promises: start, grow, shrink, heal, upgrade, put labels back, come back after a crash, end. */
+/**
+ * Everything that the operator promises: start, grow, shrink, heal, upgrade, put labels back, come back after
+ * a crash, end.
+ */
 async function live(world: World, model: EtcdModel): Promise<void> {
   await world.apply(EtcdCluster({ name: "orders", spec: { size: 3, version: "3.4.23", volumeClaimTemplate } }));
   await world.settled();

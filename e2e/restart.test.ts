@@ -164,7 +164,8 @@ test("after a kill of the main process that nobody starts again, members go on f
   const { pid: network } = JSON.parse(readFileSync(join(directory, "network-namespace.json"), "utf8")) as {
     pid: number;
   };
-  // The agent may learn of the Service's endpoints a moment after the cluster reports that it is ready; after the kill it learns nothing.
+  // The agent may learn of the Service's endpoints a moment after the cluster reports that it is ready; after
+  // the kill it learns nothing.
   await expect.poll(() => isWritten(endpoint), { timeout: 20_000, interval: 500 }).toBe(true);
   await first.kill();
   await sleep(host.clock, 20_000);

@@ -1,6 +1,6 @@
 /**
- * 24 2.4 and 2.9: several namespaces, ports, log level and lease are reached from `setpoint run` and from generated manifests. The
- * operator runs as a process with the account that its manifests make.
+ * 24 2.4 and 2.9: several namespaces, ports, log level and lease are reached from `setpoint run` and from
+ * generated manifests. The operator runs as a process with the account that its manifests make.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

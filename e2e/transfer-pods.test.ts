@@ -1,6 +1,7 @@
 /**
- * The transfer program in pods of the operator's image, against real etcd and a claim as store: the native library of the store loads there, a backup
- * goes through all four tasks, etcd's own tool accepts what comes out, and no value of a Secret is in a result or a log.
+ * The transfer program in pods of the operator's image, against real etcd and a claim as store: the native
+ * library of the store loads there, a backup goes through all four tasks, etcd's own tool accepts what comes
+ * out, and no value of a Secret is in a result or a log.
  */
 import { randomBytes } from "node:crypto";
 import { PersistentVolumeClaim, Pod, Secret } from "@setpoint/api";

@@ -1,5 +1,8 @@
 // One small file, as docs/small-and-quick.md recommends for an image.
-/** One character beyond Latin-1, such as an ellipsis in a message, and V8 keeps two bytes for each character of the file. */
+/**
+ * One character beyond Latin-1, such as an ellipsis in a message, and V8 keeps two bytes for each character
+ * of the file.
+ */
 const latin1 = {
   name: "latin1",
   generateBundle(_options, files) {

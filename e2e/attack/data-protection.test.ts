@@ -1,4 +1,6 @@
-/** Deletions around a database leave its volumes: those of its definition, of its namespace, of its operator. */
+/**
+ * Deletions around a database leave its volumes: those of its definition, of its namespace, of its operator.
+ */
 import {
   CustomResourceDefinition,
   Namespace,

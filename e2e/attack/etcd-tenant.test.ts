@@ -1,4 +1,6 @@
-/** A service account that may only create EtcdClusters, in a namespace that enforces the level `restricted`. */
+/**
+ * A service account that may only create EtcdClusters, in a namespace that enforces the level `restricted`.
+ */
 import { Namespace, Pod, Role, RoleBinding, Service, ServiceAccount } from "@setpoint/api";
 import { createClient, RestMapping, type Client } from "@setpoint/client";
 import { startControlPlane, type ControlPlane } from "@setpoint/controlplane";

@@ -1,6 +1,7 @@
 /**
- * Shows that the checker finds a real fault: a member that is cut off answers serializable reads from its own old data, which etcd
- * documents as not linearizable. A campaign that finds nothing says something only after this.
+ * Shows that the checker finds a real fault: a member that is cut off answers serializable reads from its own
+ * old data, which etcd documents as not linearizable. A campaign that finds nothing says something only after
+ * this.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { injectFault } from "@setpoint/process-node";
@@ -33,7 +34,10 @@ export async function checkKnownBad({ cluster, network }: Arena): Promise<void> 
   if (isLinearizable(history)) throw new Error("the checker does not find a stale read");
 }
 
-/** The Service may send a client to a member that is cut off or does not listen yet: it tries again until one takes the write. */
+/**
+ * The Service may send a client to a member that is cut off or does not listen yet: it tries again until one
+ * takes the write.
+ */
 async function writeAtLast(client: EtcdClient, value: string, history: Operation[]): Promise<void> {
   for (;;) {
     const startMs = performance.now();

@@ -1,7 +1,8 @@
 /**
- * `npm run campaign -- [--failovers 1000] [--plain 50] [--clusters 2] [--seed 1] [--state FOLDER]`: strikes etcd clusters on an embedded
- * cluster until that many failovers are on record, while clients write a ledger and use registers. It fails when an acknowledged write is
- * lost, or when what clients saw of a register is not linearizable. It adds to what `--state` has, so it can be interrupted.
+ * `npm run campaign -- [--failovers 1000] [--plain 50] [--clusters 2] [--seed 1] [--state FOLDER]`: strikes
+ * etcd clusters on an embedded cluster until that many failovers are on record, while clients write a ledger
+ * and use registers. It fails when an acknowledged write is lost, or when what clients saw of a register is
+ * not linearizable. It adds to what `--state` has, so it can be interrupted.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -138,7 +139,10 @@ async function isWhole(cluster: ClusterUnderTour, writer: LedgerWriter): Promise
   return writer.acknowledged > acknowledged;
 }
 
-/** A node waits longer and longer before it restarts what ends again and again, so a plain cluster is struck a few times only. */
+/**
+ * A node waits longer and longer before it restarts what ends again and again, so a plain cluster is struck a
+ * few times only.
+ */
 const strikesPerPlainCluster = 6;
 
 /** The same measure of three members without an operator, whose node restarts what was killed. */

@@ -1,4 +1,7 @@
-/** A story whose every turn follows from its seed: what befalls an etcd cluster, when, and how fast its operator hears of it. */
+/**
+ * A story whose every turn follows from its seed: what befalls an etcd cluster, when, and how fast its
+ * operator hears of it.
+ */
 import { Pod } from "@setpoint/api";
 import { EtcdCluster, etcdOperator } from "@setpoint/etcd-operator";
 import { EtcdModel, seededRandom, simulate, type World } from "@setpoint/testing";

@@ -51,9 +51,9 @@ export class Playground implements AsyncDisposable {
   }
 
   /**
-   * Makes an EtcdCluster, waits until it runs, and tells its story under a writer; afterwards its status must be as its spec
-   * wants it, nothing that was acknowledged may be lost, and nothing may be left when it is deleted. A story that restores
-   * in place loses what was written since the backup, on purpose.
+   * Makes an EtcdCluster, waits until it runs, and tells its story under a writer; afterwards its status must
+   * be as its spec wants it, nothing that was acknowledged may be lost, and nothing may be left when it is
+   * deleted. A story that restores in place loses what was written since the backup, on purpose.
    */
   async tell(name: string, spec: Spec, story: Story, { losesWrites = false } = {}): Promise<void> {
     const cluster = new ClusterUnderTour(this.client, name, namespace, operator);

@@ -1,9 +1,12 @@
 /**
- * A chocolate factory, which knows nothing of Kubernetes. Its machines take sugar and make bars; each bar's sweetness is measured, with
- * noise, and a machine that wears makes every bar a little sweeter than the last.
+ * A chocolate factory, which knows nothing of Kubernetes. Its machines take sugar and make bars; each bar's
+ * sweetness is measured, with noise, and a machine that wears makes every bar a little sweeter than the last.
  */
 
-/** A bar as the factory made and measured it; a type, not an interface, because the operator's ledger keeps it as JSON. */
+/**
+ * A bar as the factory made and measured it; a type, not an interface, because the operator's ledger keeps it
+ * as JSON.
+ */
 export type Bar = {
   readonly id: string;
   readonly machine: number;

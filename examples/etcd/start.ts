@@ -1,4 +1,6 @@
-/** `npm start`: an embedded cluster, the etcd operator installed as on any cluster, and a three-member etcd. */
+/**
+ * `npm start`: an embedded cluster, the etcd operator installed as on any cluster, and a three-member etcd.
+ */
 import { dirname, join, relative } from "node:path";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import {
@@ -67,7 +69,9 @@ async function start(options: UpOptions): Promise<number> {
   return holds ? 0 : 1;
 }
 
-/** Resolves when the example runs. One that is there keeps its size and version: people scale and upgrade it. */
+/**
+ * Resolves when the example runs. One that is there keeps its size and version: people scale and upgrade it.
+ */
 async function install(example: ClusterUnderTour, print: (line: string) => void): Promise<void> {
   const { client } = example;
   print("Installing the etcd operator and examples/etcd/cluster.yaml …");
@@ -75,7 +79,8 @@ async function install(example: ClusterUnderTour, print: (line: string) => void)
   const known = (await client.discover()).ofKind(EtcdCluster);
   const found = known === undefined ? undefined : await example.get().catch(() => undefined);
   if (found !== undefined && exits) {
-    // It cannot be brought back to the version from which the tour upgrades, and the tour removes it at its end anyway.
+    // It cannot be brought back to the version from which the tour upgrades, and the tour removes it at its
+    // end anyway.
     print(`  removing the EtcdCluster "${example.name}" of an earlier start: the tour begins with a new one`);
     await deleteCluster(example);
   }
@@ -100,7 +105,9 @@ function commandsToTry(kubeconfig: string): string {
   return `Ready after ${since()}. Try:\n\n  export KUBECONFIG=${shown}\n${lines.map((line) => `  ${line}`).join("\n")}\n\n^C stops everything; the next start finds it again.`;
 }
 
-/** What still waits for a cluster that has been stopped must not keep the process: it would wait for minutes. */
+/**
+ * What still waits for a cluster that has been stopped must not keep the process: it would wait for minutes.
+ */
 async function end(): Promise<never> {
   try {
     process.exit(await start(parseUpOptions(args.filter((arg) => arg !== "--exit"))));

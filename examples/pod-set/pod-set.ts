@@ -15,8 +15,8 @@ export const PodSet = defineKind({
 });
 
 /**
- * Each pod has a number, and so a name of its own. A stale cache may hide a pod, but creating it again is refused: there are never more
- * pods than replicas.
+ * Each pod has a number, and so a name of its own. A stale cache may hide a pod, but creating it again is
+ * refused: there are never more pods than replicas.
  */
 export const podSets = controller(PodSet, {
   owns: { pods: Pod },

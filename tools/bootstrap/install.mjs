@@ -1,5 +1,5 @@
-// Makes a fresh machine ready: npm packages of the lock file, and Debian's sandbox tools. Plain JavaScript for Node 20,
-// because this runs before the pinned Node is there.
+// Makes a fresh machine ready: npm packages of the lock file, and Debian's sandbox tools. Plain JavaScript
+// for Node 20, because this runs before the pinned Node is there.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

@@ -8,8 +8,8 @@ export function runPinned(script, args) {
   // Modules without their types, compiled, are kept: they are most of the time until the first line.
   const env = { NODE_COMPILE_CACHE: join(root, "node_modules", ".cache", "node"), ...process.env };
   const child = spawn(node, ["--conditions=@setpoint/source", join(root, script), ...args], { stdio: "inherit", env });
-  // At ^C a terminal tells the child itself, of the same process group, but who stops this process alone does not. Not SIGINT: told
-  // twice, the child would take it for a second ^C.
+  // At ^C a terminal tells the child itself, of the same process group, but who stops this process alone does
+  // not. Not SIGINT: told twice, the child would take it for a second ^C.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill("SIGTERM"));
   child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 143)));
 }

@@ -1,4 +1,7 @@
-/** docs/etcd-capabilities.md answers the questions of the capability levels: each answer names a test that exists, and the score is right. */
+/**
+ * docs/etcd-capabilities.md answers the questions of the capability levels: each answer names a test that
+ * exists, and the score is right.
+ */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 

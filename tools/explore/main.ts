@@ -1,7 +1,8 @@
 /**
  * Explores an operator: every single fault, then pairs, then random schedules, for as long as it is given.
  *
- *     npm run explore -- operators/etcd/src/testing/etcd-worlds.ts --seconds 600 --pairs 5000 --swarm 1000 --resume FILE
+ *     npm run explore -- operators/etcd/src/testing/etcd-worlds.ts --seconds 600 --pairs 5000 --swarm 1000
+ *     --resume FILE
  *
  * The module exports `subject`, `worlds` and perhaps `options`. What was run, and what has failed, is kept in
  * FILE: the same command goes on there until all is done.

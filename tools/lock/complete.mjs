@@ -1,5 +1,6 @@
-// Completes package-lock.json after `npm install`: a registry that lacks builds for other platforms makes npm leave these
-// optional packages out, and `npm ci` then refuses the lock. Entries for foreign platforms are never fetched.
+// Completes package-lock.json after `npm install`: a registry that lacks builds for other platforms makes npm
+// leave these optional packages out, and `npm ci` then refuses the lock. Entries for foreign platforms are
+// never fetched.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const file = new URL("../../package-lock.json", import.meta.url);

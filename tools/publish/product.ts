@@ -2,8 +2,8 @@
  * The npm package `setpoint`: the builds of all workspace packages in one folder, with the command and the
  * entries of `packages/setpoint`.
  *
- *     lib/PACKAGE/dist/…   the build of packages/PACKAGE, whose imports of other packages are relative paths here
- *     lib/PACKAGE/…        its data, templates and programs, at the places where its build looks for them
+ *     lib/PACKAGE/dist/… the build of packages/PACKAGE, whose imports of other packages are relative paths
+ *     here lib/PACKAGE/… its data, templates and programs, at the places where its build looks for them
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

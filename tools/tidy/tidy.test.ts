@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
 import { orderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
@@ -50,4 +51,15 @@ test("a name that a package exports without a doc comment is reported by its ent
   expect(documentedExportProblems([entry, a])[0]).toBe(
     'packages/p/src/index.ts: "b" has no doc comment where it is declared',
   );
+});
+
+test("a comment wider than 110 columns is reported, code and a line of nothing but a code span are not", () => {
+  const wide = "word ".repeat(22).trim();
+  const text = [`// ${wide}`, `/** ${wide} */`, ` * ${wide}`, ` * \`${wide}\`.`, `const x = "${wide}";`].join("\n");
+  expect(commentWidthProblems([{ path: "p.ts", text }])).toEqual([
+    "p.ts:1: a comment's line has 112 columns, at most 110",
+    "p.ts:2: a comment's line has 116 columns, at most 110",
+    "p.ts:3: a comment's line has 112 columns, at most 110",
+  ]);
+  expect(commentWidthProblems([{ path: "packages/api/src/core-v1.ts", text }])).toEqual([]);
 });

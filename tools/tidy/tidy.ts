@@ -1,4 +1,5 @@
 /** Checks of our own house that no linter has. Each file of this folder is one check. */
+import { commentWidthProblems } from "./comment-width.ts";
 import { documentedExportProblems } from "./documented-exports.ts";
 import { folderOrderProblems } from "./folder-order.ts";
 import { importCycleProblems } from "./import-cycles.ts";
@@ -17,6 +18,7 @@ const problems = [
   ...fileNameProblems(paths),
   ...openWorkProblems(texts),
   ...plainWordProblems(texts),
+  ...commentWidthProblems(texts),
   ...packageLevelProblems(sources),
   ...folderOrderProblems(sources),
   ...importCycleProblems(sources),

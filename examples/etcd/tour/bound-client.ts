@@ -1,4 +1,7 @@
-/** An application that logs in with the Secret of its ServiceBinding, and reads the Secret again when its token ends. */
+/**
+ * An application that logs in with the Secret of its ServiceBinding, and reads the Secret again when its
+ * token ends.
+ */
 import { etcdClient, type EtcdClient, type EtcdEndpoint } from "./etcd-client.ts";
 
 type ReadSecret = () => Promise<Readonly<Record<string, string>>>;

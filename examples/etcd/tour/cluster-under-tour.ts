@@ -17,7 +17,10 @@ export class TourError extends Error {
   override readonly name = "TourError";
 }
 
-/** The host reaches the Services and pods of `setpoint up` at mirrors of their addresses on its loopback network. */
+/**
+ * The host reaches the Services and pods of `setpoint up` at mirrors of their addresses on its loopback
+ * network.
+ */
 function reachable(address: string | undefined): string {
   return (address ?? "").replace(/^10\.(?=(?:6[4-9]|7\d|9[6-9]|10\d|11[01])\.)/, "127.");
 }
@@ -67,7 +70,10 @@ export class ClusterUnderTour {
     return this.endpointOf(service.spec?.clusterIP ?? "");
   }
 
-  /** How this machine reaches the Service or pod with this address: with the client Secret when the cluster has TLS. */
+  /**
+   * How this machine reaches the Service or pod with this address: with the client Secret when the cluster
+   * has TLS.
+   */
   async endpointOf(address: string): Promise<EtcdEndpoint> {
     const { status } = await this.get();
     if (status?.tls === undefined) return `http://${reachable(address)}:2379`;
@@ -81,8 +87,8 @@ export class ClusterUnderTour {
   }
 
   /**
-   * The value of a key, read through the client Service. A member that has just started may be in the Service before its port is open, so a
-   * connection that fails is tried again for a few seconds.
+   * The value of a key, read through the client Service. A member that has just started may be in the Service
+   * before its port is open, so a connection that fails is tried again for a few seconds.
    */
   async valueOf(key: string): Promise<string | undefined> {
     let value: string | undefined;

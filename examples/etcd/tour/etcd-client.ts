@@ -42,7 +42,10 @@ const everyKey = base64("\0");
 const prefixEnd = (prefix: string): string =>
   prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
-/** A cluster with TLS: an address with `https`, the name in its certificate, and the files of its client Secret. */
+/**
+ * A cluster with TLS: an address with `https`, the name in its certificate, and the files of its client
+ * Secret.
+ */
 export interface SecureEndpoint {
   readonly url: string;
   readonly serverName: string;
@@ -101,8 +104,9 @@ export function etcdClient(endpoint: EtcdEndpoint, timeoutMs = 1_500): EtcdClien
       };
     },
     async hash(revision) {
-      // Not /v3/maintenance/hash: in 3.4 and 3.5 that path hashes the member's whole database as it is now, so two members
-      // differ whenever a write lies between the questions. A serializable read is this member's own data.
+      // Not /v3/maintenance/hash: in 3.4 and 3.5 that path hashes the member's whole database as it is now,
+      // so two members differ whenever a write lies between the questions. A serializable read is this
+      // member's own data.
       const all = { key: everyKey, range_end: everyKey, revision: String(revision), serializable: true };
       const { kvs = [] } = await call("/v3/kv/range", all);
       return createHash("sha256").update(JSON.stringify(kvs)).digest("hex").slice(0, 16);

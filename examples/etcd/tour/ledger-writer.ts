@@ -1,4 +1,7 @@
-/** Writes one key after the other and keeps a ledger of what was acknowledged, to prove afterwards that nothing was lost. */
+/**
+ * Writes one key after the other and keeps a ledger of what was acknowledged, to prove afterwards that
+ * nothing was lost.
+ */
 import { sleep } from "@setpoint/host";
 import { systemClock } from "@setpoint/host/system";
 import { etcdClient, type EtcdEndpoint } from "./etcd-client.ts";
@@ -24,7 +27,10 @@ export class LedgerWriter implements AsyncDisposable {
   #gapMs = 0;
   #gapSinceMarkMs = 0;
 
-  /** `endpoint` is the client Service's address: the writer knows nothing of members. Keys begin with `prefix`. */
+  /**
+   * `endpoint` is the client Service's address: the writer knows nothing of members. Keys begin with
+   * `prefix`.
+   */
   constructor(endpoint: EtcdEndpoint, prefix = "ledger/") {
     this.#endpoint = endpoint;
     this.#prefix = prefix;
@@ -72,7 +78,8 @@ export class LedgerWriter implements AsyncDisposable {
         await client.put(key, `value ${i}`);
         this.#acknowledge(key);
       } catch {
-        // The write may have happened or not; only acknowledged ones count. A new connection may reach another member.
+        // The write may have happened or not; only acknowledged ones count. A new connection may reach
+        // another member.
         this.#errors++;
         client.close();
         client = etcdClient(this.#endpoint);

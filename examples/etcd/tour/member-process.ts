@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * The process ID of the etcd that runs as `member`, on this machine: also inside containers and sandboxes, whose processes
- * the host sees. Throws when there is none.
+ * The process ID of the etcd that runs as `member`, on this machine: also inside containers and sandboxes,
+ * whose processes the host sees. Throws when there is none.
  */
 export function memberProcess(member: string): number {
   for (const entry of readdirSync("/proc")) {

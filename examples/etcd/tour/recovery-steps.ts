@@ -1,4 +1,7 @@
-/** The steps of the tour that lose data on purpose and get them back: backup, restore, a damaged backup, a lost quorum. */
+/**
+ * The steps of the tour that lose data on purpose and get them back: backup, restore, a damaged backup, a
+ * lost quorum.
+ */
 import { systemClock } from "@setpoint/host/system";
 import { Backup } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
@@ -84,7 +87,10 @@ const recoverQuorum: TourStep = {
   },
 };
 
-/** All members but the leader end with their volumes; the leader has everything that was acknowledged. Returns its name. */
+/**
+ * All members but the leader end with their volumes; the leader has everything that was acknowledged. Returns
+ * its name.
+ */
 export async function loseMajority(cluster: ClusterUnderTour): Promise<string> {
   const { client, namespace } = cluster;
   const { name: survivor } = await cluster.leader();

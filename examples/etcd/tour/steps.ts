@@ -20,7 +20,9 @@ function check(holds: boolean, sentence: string): void {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** Watches etcd's member list while `work` runs: how many learners at once, and how often the leader changed. */
+/**
+ * Watches etcd's member list while `work` runs: how many learners at once, and how often the leader changed.
+ */
 async function observingMembership(
   cluster: ClusterUnderTour,
   work: () => Promise<void>,

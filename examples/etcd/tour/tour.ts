@@ -1,4 +1,7 @@
-/** Runs the steps one after the other, prints each with its seconds, and stops at the first that does not hold. */
+/**
+ * Runs the steps one after the other, prints each with its seconds, and stops at the first that does not
+ * hold.
+ */
 import { messageOf } from "@setpoint/apimachinery";
 import { systemClock } from "@setpoint/host/system";
 import { useBinding } from "./binding-step.ts";

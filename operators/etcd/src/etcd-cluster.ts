@@ -252,7 +252,10 @@ const status = z.object({
   conditions: z.array(anything).optional(),
 });
 
-/** Rules look at versions only when the wanted one changes: what members report later must never block the status. */
+/**
+ * Rules look at versions only when the wanted one changes: what members report later must never block the
+ * status.
+ */
 const keepsVersion =
   "self.spec.version == oldSelf.spec.version || !self.spec.version.matches('^3[.][0-9]+[.][0-9]+$') || !has(self.status) || !has(self.status.currentVersion)";
 const part = (version: string, index: number): string => `int(${version}.split('.')[${index}])`;

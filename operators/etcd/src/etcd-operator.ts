@@ -43,8 +43,9 @@ const restoreRules: readonly PolicyRule[] = [
 ];
 
 /**
- * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs; `image` is the
- * operator's own, which transfers of backups and copies of data run; `issuer` makes certificates.
+ * The operator for EtcdCluster. `gateway` talks to etcd; `accepts` decides what it accepts from specs;
+ * `image` is the operator's own, which transfers of backups and copies of data run; `issuer` makes
+ * certificates.
  */
 export function etcdOperator(
   gateway: EtcdGateway,

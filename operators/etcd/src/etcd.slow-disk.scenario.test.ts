@@ -1,4 +1,6 @@
-/** A member that answers and whose disk is slow: it is named, and on request replaced; in the simulated world. */
+/**
+ * A member that answers and whose disk is slow: it is named, and on request replaced; in the simulated world.
+ */
 import { Pod } from "setpoint/kinds";
 import { minutes, seconds } from "setpoint";
 import { conditionOf } from "setpoint/testing";

@@ -1,4 +1,7 @@
-/** Every field of an EtcdCluster is changed, removed, set to its bounds and to what it must not be, and taken back. */
+/**
+ * Every field of an EtcdCluster is changed, removed, set to its bounds and to what it must not be, and taken
+ * back.
+ */
 import { specLaws } from "setpoint/testing";
 import { expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";

@@ -1,4 +1,7 @@
-/** Authentication and ServiceBindings of simulated etcd. That real etcd behaves so is the subject of e2e/etcd-binding.test.ts. */
+/**
+ * Authentication and ServiceBindings of simulated etcd. That real etcd behaves so is the subject of
+ * e2e/etcd-binding.test.ts.
+ */
 import { ServiceBinding } from "@setpoint/data-service";
 import { minutes } from "setpoint";
 import { Secret } from "setpoint/kinds";

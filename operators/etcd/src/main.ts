@@ -9,7 +9,10 @@ import { httpGateway } from "./gateway/http-gateway.ts";
 const terminationLog = "/dev/termination-log";
 
 async function runOperator(): Promise<number> {
-  /** Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is refused later. */
+  /**
+   * Repositories of images that EtcdClusters may name, separated by commas; the first replaces one that is
+   * refused later.
+   */
   const listed = process.env["ETCD_IMAGE_REPOSITORIES"] ?? "";
   const repositories = listed.split(",").map((each) => each.trim());
   const accepts = {
@@ -19,7 +22,10 @@ async function runOperator(): Promise<number> {
   return runOperatorProcess(etcdOperator(httpGateway(), accepts, process.env["SETPOINT_OPERATOR_IMAGE"]));
 }
 
-/** Loaded only here: the operator needs no access to stores. A call of the store that was abandoned must not keep the process alive. */
+/**
+ * Loaded only here: the operator needs no access to stores. A call of the store that was abandoned must not
+ * keep the process alive.
+ */
 async function runTransfer(): Promise<never> {
   const { runEtcdAgent } = await import("./backup/run-etcd-agent.ts");
   process.exit(await runEtcdAgent());

@@ -4,7 +4,9 @@ import type { EtcdCluster } from "./etcd-cluster.ts";
 
 export const peerPort = 2380;
 export const clientPort = 2379;
-/** Metrics and health without credentials; etcd serves it from its start, also while it looks for a leader. */
+/**
+ * Metrics and health without credentials; etcd serves it from its start, also while it looks for a leader.
+ */
 export const metricsPort = 2381;
 
 export const labels = {
@@ -27,7 +29,9 @@ export const labels = {
   tls: "etcd.setpoint.dev/tls",
   /** An annotation that a user sets on an EtcdCluster: a new text asks for a new authority. */
   rotate: "etcd.setpoint.dev/rotate-certificates",
-  /** An annotation of an EtcdCluster, and of the pods that have followed it: a new text restarts all members. */
+  /**
+   * An annotation of an EtcdCluster, and of the pods that have followed it: a new text restarts all members.
+   */
   restart: "etcd.setpoint.dev/restart",
   /** An annotation of an EtcdCluster: a new text asks for a defragmentation of all members. */
   defragment: "etcd.setpoint.dev/defragment",
@@ -71,14 +75,19 @@ export function schemeOf({ spec }: EtcdCluster): "http" | "https" {
   return spec.tls?.mode === "Enabled" ? "https" : "http";
 }
 
-/** The member that a peer URL belongs to; a member that was added but has not started has no name in etcd's list. */
+/**
+ * The member that a peer URL belongs to; a member that was added but has not started has no name in etcd's
+ * list.
+ */
 export function memberOfPeerUrl(url: string): string | undefined {
   return /^https?:\/\/([^.:/]+)/.exec(url)?.[1];
 }
 
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
-/** Six characters from a text, by FNV-1a: equal texts give equal ones, and nothing here needs to be secret. */
+/**
+ * Six characters from a text, by FNV-1a: equal texts give equal ones, and nothing here needs to be secret.
+ */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;
   let result = "";

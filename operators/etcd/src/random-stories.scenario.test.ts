@@ -1,4 +1,6 @@
-/** Stories that a seed makes up: users, power cuts, late watches and a crashing operator, at random moments. */
+/**
+ * Stories that a seed makes up: users, power cuts, late watches and a crashing operator, at random moments.
+ */
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { EtcdModel, EtcdWriter, seededRandom, simulate, type World } from "setpoint/testing";
 import { minutes, type ReconcileContext, seconds } from "setpoint";

@@ -1,12 +1,15 @@
 /**
- * The images of etcd that the operator lists, so that a registry without internet can hold them. Other patches of the
- * supported minors run too; their images are `REPOSITORY:vVERSION`.
+ * The images of etcd that the operator lists, so that a registry without internet can hold them. Other
+ * patches of the supported minors run too; their images are `REPOSITORY:vVERSION`.
  */
 import type { RelatedImage } from "setpoint/install";
 import { relatedImageVariable } from "setpoint/install";
 import { defaultRepository } from "./etcd-cluster.ts";
 
-/** The patches that the tests run with real processes, the first from which 3.6 can be reached, and one of 3.6. */
+/**
+ * The patches that the tests run with real processes, the first from which 3.6 can be reached, and one of
+ * 3.6.
+ */
 export const listedVersions: readonly string[] = ["3.4.23", "3.5.16", "3.5.26", "3.6.4"];
 
 /** Backups use these images too: `etcdutl` is in them. */

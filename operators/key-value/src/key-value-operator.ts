@@ -3,7 +3,9 @@ import { defineOperator, type Operator } from "setpoint";
 import { keyValueStores } from "./key-value-controller.ts";
 import { keyValueEngine, type KeyValueUsers } from "./key-value-engine.ts";
 
-/** The operator for KeyValueStore; `image` is its own, which transfer pods run. With `users`, it has bindings. */
+/**
+ * The operator for KeyValueStore; `image` is its own, which transfer pods run. With `users`, it has bindings.
+ */
 export function keyValueOperator(image: string | undefined, users?: KeyValueUsers): Operator {
   const engine = keyValueEngine(users);
   return defineOperator({

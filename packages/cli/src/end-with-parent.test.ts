@@ -9,7 +9,9 @@ import { endsWithParent } from "./end-with-parent.ts";
 
 const program = fileURLToPath(new URL("waits.fixture.ts", import.meta.url));
 
-/** The output of a program when only its shell gets the signal; the test ends it if it does not end by itself. */
+/**
+ * The output of a program when only its shell gets the signal; the test ends it if it does not end by itself.
+ */
 async function saidWithout(environment: NodeJS.ProcessEnv): Promise<string> {
   const { npm_command: _, ...others } = process.env;
   // Two commands, so that the shell does not become the first.

@@ -4,8 +4,9 @@ export const endsWithParent = "SETPOINT_ENDS_WITH_PARENT";
 const lookMs = 500;
 
 /**
- * Ends this process as SIGTERM does when its parent is gone. npm runs a command by a shell that hands on no signal: who stops `npx setpoint
- * up` or a script of a project by npm's process alone would leave the cluster behind. Others may leave a process behind on purpose.
+ * Ends this process as SIGTERM does when its parent is gone. npm runs a command by a shell that hands on no
+ * signal: who stops `npx setpoint up` or a script of a project by npm's process alone would leave the cluster
+ * behind. Others may leave a process behind on purpose.
  */
 export function endWithParent(environment: NodeJS.ProcessEnv = process.env): void {
   const parent = process.ppid;

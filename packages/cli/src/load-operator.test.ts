@@ -12,7 +12,8 @@ function file(name: string, text: string): string {
   return path;
 }
 
-// What Node says of a syntax that it does not take differs with what loads modules: here that is the test runner.
+// What Node says of a syntax that it does not take differs with what loads modules: here that is the test
+// runner.
 test.each([
   ["throws.ts", 'export const name = "x";\nthrow new Error("the sugar is out");', "the sugar is out (FILE:2)"],
   ["says.ts", 'throw "no sugar";', "no sugar"],

@@ -10,8 +10,8 @@ import { parseAllDocuments } from "yaml";
 import { usageError } from "./command.ts";
 
 /**
- * The operator that a module exports as default, or that a YAML file declares; `verb` completes the sentence that says why not.
- * Throws `ERR_USAGE`.
+ * The operator that a module exports as default, or that a YAML file declares; `verb` completes the sentence
+ * that says why not. Throws `ERR_USAGE`.
  */
 export async function loadOperator(file: string | undefined, verb: string): Promise<Operator> {
   const path = operatorPath(file, verb);
@@ -53,7 +53,10 @@ async function importModule(path: string, cannot: string): Promise<{ readonly de
   }
 }
 
-/** Where an error of the author's own code came from, in this file if it passed through it; the rest of a stack is Node's and ours. */
+/**
+ * Where an error of the author's own code came from, in this file if it passed through it; the rest of a
+ * stack is Node's and ours.
+ */
 function placeOf({ stack = "" }: Error, path: string): string | undefined {
   const places = [...stack.matchAll(/(?:^|file:\/\/|\(|at )(\/[^():\n]+):(\d+)/gm)]
     .map(([, file = "", line = ""]) => ({ file: decodeURIComponent(file), line }))

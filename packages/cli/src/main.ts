@@ -57,7 +57,8 @@ const processOutput: Output = {
 /** Resolves to the exit code: 0 done, 1 not done, 2 called in a wrong way. */
 export async function main(args: readonly string[], output: Output = processOutput): Promise<number> {
   const [name, ...rest] = args;
-  // A reader that is gone, or a full disk behind it, is no reason to end: without a listener Node ends the process.
+  // A reader that is gone, or a full disk behind it, is no reason to end: without a listener Node ends the
+  // process.
   for (const stream of [process.stdout, process.stderr])
     if (stream.listenerCount("error") === 0) stream.on("error", () => {});
   if (name === undefined) {
@@ -83,7 +84,8 @@ export async function main(args: readonly string[], output: Output = processOutp
 }
 
 function help(name: string | undefined, output: Output): number {
-  // A reader that is gone, or a full disk behind it, is no reason to end: without a listener Node ends the process.
+  // A reader that is gone, or a full disk behind it, is no reason to end: without a listener Node ends the
+  // process.
   for (const stream of [process.stdout, process.stderr])
     if (stream.listenerCount("error") === 0) stream.on("error", () => {});
   if (name === undefined) {

@@ -1,4 +1,6 @@
-/** The flags that say how an operator runs, for `setpoint run` and for the Deployment of `setpoint manifests`. */
+/**
+ * The flags that say how an operator runs, for `setpoint run` and for the Deployment of `setpoint manifests`.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import type { OperatorProcessOptions } from "setpoint/process";
 import { parseNumber, usageError } from "./command.ts";
@@ -33,7 +35,10 @@ export interface ParsedRunFlags {
 }
 
 const portMax = 65_535;
-/** A shorter lease would be lost by one slow answer; a longer one would leave a crashed operator unreplaced for an hour. */
+/**
+ * A shorter lease would be lost by one slow answer; a longer one would leave a crashed operator unreplaced
+ * for an hour.
+ */
 const leaseSecondsMin = 5;
 const leaseSecondsMax = 3_600;
 

@@ -3,7 +3,9 @@ import { dirname, join } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
 import { prepareFolder } from "./cluster/prepare-folder.ts";
 
-/** `what` the file is completes the sentence that says why it cannot be written; `mode` says who may read it. */
+/**
+ * `what` the file is completes the sentence that says why it cannot be written; `mode` says who may read it.
+ */
 export function writeText(what: string, path: string, text: string, mode = 0o666): void {
   try {
     writeFileSync(path, text, { mode });

@@ -1,4 +1,7 @@
-/** Puts the parts of the API server together: storage, built-in kinds, CRDs, discovery, admission, authorization. */
+/**
+ * Puts the parts of the API server together: storage, built-in kinds, CRDs, discovery, admission,
+ * authorization.
+ */
 import {
   type ApiServer,
   type Authorizer,

@@ -1,4 +1,7 @@
-/** What node agents need of the cluster: a role beyond the kubelet's, because they also proxy Services and make volumes. */
+/**
+ * What node agents need of the cluster: a role beyond the kubelet's, because they also proxy Services and
+ * make volumes.
+ */
 import { ClusterRole, ClusterRoleBinding, StorageClass } from "@setpoint/api";
 import type { Transport } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
@@ -6,7 +9,9 @@ import type { Host } from "@setpoint/host";
 
 /** The group of agents' certificates beside `system:nodes`. */
 export const nodeAgentsGroup = "setpoint:node-agents";
-/** The group of the certificates with which nodes read what they need to route and to enforce NetworkPolicies. */
+/**
+ * The group of the certificates with which nodes read what they need to route and to enforce NetworkPolicies.
+ */
 export const nodeNetworksGroup = "setpoint:node-networks";
 /** As whom the API server calls node agents; RBAC grants it the agents' API and nothing else. */
 export const kubeletClientUser = "kube-apiserver-kubelet-client";
@@ -17,8 +22,8 @@ const apiGroup = "rbac.authorization.k8s.io";
 const fieldManager = "setpoint";
 
 /**
- * Beside what the node authorizer lets every agent do. It also lets those of this group bind the claims of their pods, and admission
- * holds what they write to volumes of their own node.
+ * Beside what the node authorizer lets every agent do. It also lets those of this group bind the claims of
+ * their pods, and admission holds what they write to volumes of their own node.
  */
 const rules = [
   { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
@@ -32,7 +37,10 @@ const networkRules = [
   { apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["list", "watch"] },
 ];
 
-/** Applies the agents' role, the API server's right to call them, and the default StorageClass, whose volumes are folders of a node. */
+/**
+ * Applies the agents' role, the API server's right to call them, and the default StorageClass, whose volumes
+ * are folders of a node.
+ */
 export async function prepareForNodes(transport: Transport, host: Host): Promise<void> {
   const client = createClient(transport, host);
   const options = { fieldManager, force: true };

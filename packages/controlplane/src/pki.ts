@@ -1,4 +1,7 @@
-/** The keys of a cluster: its certificate authority and the key of its service accounts, kept in a folder or in memory. */
+/**
+ * The keys of a cluster: its certificate authority and the key of its service accounts, kept in a folder or
+ * in memory.
+ */
 import { createPrivateKey } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

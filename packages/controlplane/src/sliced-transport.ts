@@ -5,8 +5,9 @@ import { type Clock, nextTurn } from "@setpoint/host";
 const sliceMsMax = 5;
 
 /**
- * An in-process transport that gives the event loop its turns. Such a server answers without waiting for anything, so a client that asks
- * again and again, or reads the frames of a watch, would keep the loop from everything else in the process for as long as it likes.
+ * An in-process transport that gives the event loop its turns. Such a server answers without waiting for
+ * anything, so a client that asks again and again, or reads the frames of a watch, would keep the loop from
+ * everything else in the process for as long as it likes.
  */
 export function slicedTransport(inner: Transport, clock: Clock): Transport {
   let startedMs = clock.monotonic();

@@ -13,7 +13,10 @@ import { planController } from "./plan/plan-controller.ts";
 import { restoreController } from "./restore/restore-controller.ts";
 import type { ControllerOptions } from "./transfer/controller-options.ts";
 
-/** Backups, plans, restores, drills and, where the engine has users, bindings of one engine, for `defineOperator`. */
+/**
+ * Backups, plans, restores, drills and, where the engine has users, bindings of one engine, for
+ * `defineOperator`.
+ */
 export function dataServiceControllers<Instance extends KubeObject>(
   engine: EngineControl<Instance>,
   options: ControllerOptions,
@@ -34,7 +37,10 @@ export const dataServiceWrites: ReadonlyMap<KindRef, readonly WriteVerb[]> = new
   [Restore, ["create", "delete"]],
 ]);
 
-/** What they may do beyond that, for `permissions`: instances, claims and Backups have no controller of theirs as owner. */
+/**
+ * What they may do beyond that, for `permissions`: instances, claims and Backups have no controller of theirs
+ * as owner.
+ */
 export function dataServicePermissions<Instance extends KubeObject>(
   engine: EngineControl<Instance>,
 ): readonly PolicyRule[] {

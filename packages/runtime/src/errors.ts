@@ -104,7 +104,10 @@ function isOfFrozen(error: unknown): error is TypeError {
   return error instanceof TypeError && frozenPattern.test(error.message);
 }
 
-/** The error in words that help, when it comes from an attempt to change the object that a webhook is asked about. */
+/**
+ * The error in words that help, when it comes from an attempt to change the object that a webhook is asked
+ * about.
+ */
 export function explainedToWebhook(error: unknown): unknown {
   if (!isOfFrozen(error)) return error;
   const message = `Cannot change the object of a request: it is frozen; return a changed copy from \`mutate\`; ${copyAdvice}`;

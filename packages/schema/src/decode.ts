@@ -1,6 +1,6 @@
 /**
- * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and checks JSON
- * types. Every write of the API server runs this.
+ * Decodes a JSON value by a schema: one pass copies it, drops unknown fields and meaningless nulls, and
+ * checks JSON types. Every write of the API server runs this.
  */
 import { SetpointError, isSetpointError, cloneJson, setOwn } from "@setpoint/apimachinery";
 import { isBase64 } from "./base64.ts";
@@ -72,8 +72,8 @@ class DecodeWalk {
   readonly unknownFields: string[] = [];
 
   /**
-   * `isResource`: the value is a whole object of the API, whose metadata the schema leaves out. `throws`: wrong
-   * types throw here, as they always do inside metadata. Whether to keep a null depends on nullable and
+   * `isResource`: the value is a whole object of the API, whose metadata the schema leaves out. `throws`:
+   * wrong types throw here, as they always do inside metadata. Whether to keep a null depends on nullable and
    * defaults, which the parent has checked.
    */
   value(schema: StructuralSchema, value: unknown, path: string, isResource: boolean, throws: boolean): unknown {

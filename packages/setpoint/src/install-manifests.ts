@@ -46,23 +46,27 @@ export interface InstalledRun {
 }
 
 /**
- * A NetworkPolicy lets others reach the operator's health, metrics and webhooks alone; what the operator may reach is left open, because
- * the address of an API server is the cluster's. A PodDisruptionBudget lets a drain take one replica at a time. A metrics
- * Service gives the metrics of all replicas a name; a ServiceMonitor, which the Prometheus operator has to know, finds it.
+ * A NetworkPolicy lets others reach the operator's health, metrics and webhooks alone; what the operator may
+ * reach is left open, because the address of an API server is the cluster's. A PodDisruptionBudget lets a
+ * drain take one replica at a time. A metrics Service gives the metrics of all replicas a name; a
+ * ServiceMonitor, which the Prometheus operator has to know, finds it.
  */
 export type InstallExtra = "NetworkPolicy" | "PodDisruptionBudget" | "MetricsService" | "ServiceMonitor";
 
 const metricsPortName = "metrics";
 
-/** To ask the server who wants to see its metrics and whether he may; what Kubernetes grants as `system:auth-delegator`. */
+/**
+ * To ask the server who wants to see its metrics and whether he may; what Kubernetes grants as
+ * `system:auth-delegator`.
+ */
 const reviewRules: readonly PolicyRule[] = [
   { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
   { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
 ];
 
 /**
- * The objects in the order in which they have to be applied. The rules are those of the operator, and those to ask who reads its
- * metrics; its own namespace holds its lease.
+ * The objects in the order in which they have to be applied. The rules are those of the operator, and those
+ * to ask who reads its metrics; its own namespace holds its lease.
  */
 export function installManifests(operator: Operator, options: InstallOptions): readonly KubeObject[] {
   const name = `${operator.name}-operator`;

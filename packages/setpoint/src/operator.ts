@@ -29,7 +29,10 @@ export interface Operator {
   readonly run?: RunSettings;
   /** The images of the pods that it creates, besides its own; who mirrors a registry copies these. */
   readonly relatedImages: readonly RelatedImage[];
-  /** The CustomResourceDefinitions of `kinds`; with `conversion`, kinds with several versions are served in all of them. */
+  /**
+   * The CustomResourceDefinitions of `kinds`; with `conversion`, kinds with several versions are served in
+   * all of them.
+   */
   crds(options?: CrdOptions): readonly KubeObject[];
 }
 
@@ -48,8 +51,8 @@ export interface OperatorInit {
   /** Kinds without a controller of their own. */
   readonly kinds?: readonly KindRef[];
   /**
-   * What is done to owned kinds besides reading, where that is less than the default: `create`, `patch` and `delete`, as
-   * applying and pruning children needs.
+   * What is done to owned kinds besides reading, where that is less than the default: `create`, `patch` and
+   * `delete`, as applying and pruning children needs.
    */
   readonly writes?: ReadonlyMap<KindRef, readonly WriteVerb[]>;
   /** What `webhooks(kind, …)` made, one a kind. */

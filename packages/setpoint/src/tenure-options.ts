@@ -2,7 +2,10 @@ import type { ManagerOptions } from "@setpoint/runtime";
 import type { Operator } from "./operator.ts";
 import type { LeaseTimes } from "./run-settings.ts";
 
-/** How the replicas of an operator get along: one leads, or all share the keys. Their Leases are in `namespace`. */
+/**
+ * How the replicas of an operator get along: one leads, or all share the keys. Their Leases are in
+ * `namespace`.
+ */
 export function tenureOptions(
   { name, isSharded, run = {} }: Operator,
   namespace: string,

@@ -98,7 +98,10 @@ export class WorldRest {
       : `${texts.join("")}\nif the test expects it: settled({ failing: /part of the message/ })`;
   }
 
-  /** Whether all failing reconciles succeed in time; those that back off for longer are tried once more at the end. */
+  /**
+   * Whether all failing reconciles succeed in time; those that back off for longer are tried once more at the
+   * end.
+   */
   async #recovers(limitMs: number, expected: string | RegExp | undefined): Promise<boolean> {
     const isOver = (): boolean => this.failing(expected).length === 0;
     if (await this.#time.advance(Math.max(0, limitMs), isOver)) return true;
@@ -178,7 +181,9 @@ function isLoud({ kind }: TraceEntry): boolean {
   return kind === "write" || kind === "read";
 }
 
-/** Whether the runtime reports a reconcile that keeps failing, by the object's status or by an Event about it. */
+/**
+ * Whether the runtime reports a reconcile that keeps failing, by the object's status or by an Event about it.
+ */
 function isReportOf({ kind, key }: FailingReconcile, { what }: TraceEntry): boolean {
   const [name = "", namespace] = key.split("/").toReversed();
   const folder = namespace === undefined ? kind.plural : `${namespace}/${kind.plural}`;

@@ -1,6 +1,6 @@
 /**
- * Each promise of a data service that would cost data or a login when it is broken, broken once in the source itself. A test
- * that is named here must fail then.
+ * Each promise of a data service that would cost data or a login when it is broken, broken once in the source
+ * itself. A test that is named here must fail then.
  */
 
 export interface PromiseMutant {

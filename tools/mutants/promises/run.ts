@@ -1,6 +1,6 @@
 /**
- * Breaks each promise in the source, one at a time, and looks whether the test that is named for it fails; without a broken
- * promise it must pass. Run: npm run mutants:promises [-- --only retention,restore]
+ * Breaks each promise in the source, one at a time, and looks whether the test that is named for it fails;
+ * without a broken promise it must pass. Run: npm run mutants:promises [-- --only retention,restore]
  */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -67,8 +67,8 @@ function state({ spec, status }: Stored<EtcdCluster>): InstanceState {
 }
 
 /**
- * The snapshot becomes the data of one member, the seed, in a cluster with an ID of its own; members of the cluster from
- * before can never join it. The others join as learners.
+ * The snapshot becomes the data of one member, the seed, in a cluster with an ID of its own; members of the
+ * cluster from before can never join it. The others join as learners.
  */
 function dataFolder(
   stored: Stored<EtcdCluster>,

@@ -1,9 +1,15 @@
-/** Copies a member's data folder aside on the same volume, and removes the copy again. Runs in init containers. */
+/**
+ * Copies a member's data folder aside on the same volume, and removes the copy again. Runs in init
+ * containers.
+ */
 import { constants } from "node:fs";
 import { cp, lstat, mkdir, open, readdir, rename, rm, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** etcd allocates a segment of its log before it writes; the copy leaves room for one, and for its file to grow. */
+/**
+ * etcd allocates a segment of its log before it writes; the copy leaves room for one, and for its file to
+ * grow.
+ */
 export const reservedBytes = 134_217_728;
 /** The kubelet cuts messages off at 4,096 bytes. */
 const messageLengthMax = 2_000;
@@ -18,8 +24,8 @@ export interface CopyOptions {
 /**
  * Copies the folder, and returns its size in bytes.
  *
- * Guarantees: what is at the target is a whole copy from before the first forced start. A copy that is there is
- * never replaced, because the source may have changed since; one that was interrupted starts over.
+ * Guarantees: what is at the target is a whole copy from before the first forced start. A copy that is there
+ * is never replaced, because the source may have changed since; one that was interrupted starts over.
  */
 export async function copyAside({ source, target, freeBytes = freeBytesOf }: CopyOptions): Promise<number> {
   if (await exists(target)) return sizeOf(target);

@@ -44,7 +44,10 @@ export class EtcdConnections {
     return this.#connectAs(operatorRole(cluster), await this.#roots.read(cluster, context), cluster, context);
   }
 
-  /** Makes root and turns authentication on. Where data bring another password of root along, the certificate of root gets in. */
+  /**
+   * Makes root and turns authentication on. Where data bring another password of root along, the certificate
+   * of root gets in.
+   */
   async enableAuthentication(
     { cluster, authentication }: Seen,
     endpoint: string,

@@ -1,6 +1,7 @@
 /**
- * The alarm CORRUPT: the data of a member differ from those of the others. etcd then refuses all writes, on all members, and its
- * health check fails on all of them, so no pod is ready. Nobody but a person can say which data are right; pure.
+ * The alarm CORRUPT: the data of a member differ from those of the others. etcd then refuses all writes, on
+ * all members, and its health check fails on all of them, so no pod is ready. Nobody but a person can say
+ * which data are right; pure.
  */
 import { wait } from "setpoint";
 import { type EtcdStep, recheckMs } from "./etcd-step.ts";

@@ -23,7 +23,10 @@ interface Watched {
   readonly slowSinceMs: number | undefined;
 }
 
-/** By a clock that nobody sets. A new process counts from its own start: a disk is found slow later, never sooner. */
+/**
+ * By a clock that nobody sets. A new process counts from its own start: a disk is found slow later, never
+ * sooner.
+ */
 export class DiskWatch {
   /** By the UID of the cluster, then by the member. */
   readonly #clusters = new Map<string, Map<string, Watched>>();

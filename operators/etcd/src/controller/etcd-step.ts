@@ -58,7 +58,10 @@ export interface Actions {
 
 export type EtcdStep = Step<Actions>;
 
-/** How long a member may be silent while its pod runs before it is replaced; restarts and elections are far shorter. */
+/**
+ * How long a member may be silent while its pod runs before it is replaced; restarts and elections are far
+ * shorter.
+ */
 export const silenceMsMax = 60_000;
 export const lookAgainMs = 2_000;
 /** An election takes one to two seconds with etcd's defaults. */

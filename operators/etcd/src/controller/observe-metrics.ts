@@ -1,4 +1,7 @@
-/** Samples how long the disks and the peers of members take; a sample that is missed is taken with the next observation. */
+/**
+ * Samples how long the disks and the peers of members take; a sample that is missed is taken with the next
+ * observation.
+ */
 import type { ReconcileContext } from "setpoint";
 import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";

@@ -57,7 +57,10 @@ export function startAnew(member: SeenMember, start: Actions["startMember"], sub
     : act("startMember", start, `${subject} is gone, and held nothing yet`);
 }
 
-/** A pod that failed, or that has not started and has old settings, is deleted; the next pass creates it again. */
+/**
+ * A pod that failed, or that has not started and has old settings, is deleted; the next pass creates it
+ * again.
+ */
 function replacePod(seen: Seen, name: string, state: PodState): EtcdStep | undefined {
   if (state === "failed") return act("deletePod", { member: name }, `the pod of ${name} failed during the first start`);
   if (state === "starting" && seen.outdated.includes(name))
@@ -70,8 +73,9 @@ function replacePod(seen: Seen, name: string, state: PodState): EtcdStep | undef
 }
 
 /**
- * The first start on restored data; undefined for any other. The seed starts on the restored volume and on no other, as a member that
- * exists: on an empty volume it would begin an empty cluster, and the restore would report success.
+ * The first start on restored data; undefined for any other. The seed starts on the restored volume and on no
+ * other, as a member that exists: on an empty volume it would begin an empty cluster, and the restore would
+ * report success.
  */
 function planSeed(seen: Seen): EtcdStep | undefined {
   const record = seen.cluster.status?.restore;

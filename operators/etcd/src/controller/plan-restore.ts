@@ -1,6 +1,6 @@
 /**
- * What the mark of a Restore asks for. Volumes are exchanged only while no member runs, and those from before are deleted
- * only when the Restore says that they are no longer needed.
+ * What the mark of a Restore asks for. Volumes are exchanged only while no member runs, and those from before
+ * are deleted only when the Restore says that they are no longer needed.
  */
 import { wait } from "setpoint";
 import type { PersistentVolumeClaim } from "setpoint/kinds";

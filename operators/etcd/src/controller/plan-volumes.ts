@@ -5,7 +5,10 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { act, type EtcdStep, recheckMs } from "./etcd-step.ts";
 import { isVolumeLeaving, type Seen, type SeenMember } from "./seen.ts";
 
-/** One volume at a time. A class of storage that does not allow it must not hold up anything else, so this comes last. */
+/**
+ * One volume at a time. A class of storage that does not allow it must not hold up anything else, so this
+ * comes last.
+ */
 export function planVolumes(seen: Seen): EtcdStep | undefined {
   const steps = [planWantedSize(seen), ...seen.members.map((member) => planGrowth(seen.cluster, member))];
   const planned = steps.filter((step) => step !== undefined);

@@ -229,7 +229,10 @@ function planSize(seen: Seen): EtcdStep | undefined {
   return planSurplus(seen, voters) ?? wait("no member but the leader could be removed", lookAgainMs);
 }
 
-/** A member that restarts on its volume gets the new version with it; without volumes an upgrade restarts it in place. */
+/**
+ * A member that restarts on its volume gets the new version with it; without volumes an upgrade restarts it
+ * in place.
+ */
 function planChanges(seen: Seen): EtcdStep | undefined {
   const step =
     seen.cluster.spec.volumeClaimTemplate === undefined

@@ -1,4 +1,7 @@
-/** What is seen of a restore: its mark, the volumes of before and after, and the cluster as it is once its data are exchanged. */
+/**
+ * What is seen of a restore: its mark, the volumes of before and after, and the cluster as it is once its
+ * data are exchanged.
+ */
 import { type RestoreMark, restoreMarkOf } from "@setpoint/data-service";
 import type { ReconcileContext } from "setpoint";
 import { PersistentVolumeClaim } from "setpoint/kinds";

@@ -1,4 +1,6 @@
-/** Reads and makes the login of root, once for each cluster. Passwords pass through here and go nowhere else. */
+/**
+ * Reads and makes the login of root, once for each cluster. Passwords pass through here and go nowhere else.
+ */
 import { isNotFound, type ReconcileContext, type Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";

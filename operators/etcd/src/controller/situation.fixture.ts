@@ -118,7 +118,9 @@ export const a = (sketch: MemberSketch = {}): SeenMember => member("a", sketch);
 export const b = (sketch: MemberSketch = {}): SeenMember => member("b", sketch);
 export const c = (sketch: MemberSketch = {}): SeenMember => member("c", sketch);
 
-/** All there is to see of a cluster with these members: nothing is amiss but what they and the overrides say. */
+/**
+ * All there is to see of a cluster with these members: nothing is amiss but what they and the overrides say.
+ */
 export function seen(members: readonly SeenMember[], overrides: Partial<Seen> = {}): Seen {
   return {
     cluster: cluster(),

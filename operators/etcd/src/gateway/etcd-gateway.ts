@@ -1,13 +1,15 @@
 /**
- * What the operator asks of etcd, by its JSON gateway (`/v3/...`, served since 3.4 under that prefix). Every call names the
- * client endpoint of one member. Calls reject with `EtcdError` when etcd refuses and with another error when there is no
- * answer within the deadline.
+ * What the operator asks of etcd, by its JSON gateway (`/v3/...`, served since 3.4 under that prefix). Every
+ * call names the client endpoint of one member. Calls reject with `EtcdError` when etcd refuses and with
+ * another error when there is no answer within the deadline.
  */
 export interface EtcdGateway {
   /** The membership as the quorum agrees on it; rejects when the member asked cannot reach a quorum. */
   members(endpoint: string, signal: AbortSignal): Promise<MemberList>;
   status(endpoint: string, signal: AbortSignal): Promise<MemberStatus>;
-  /** How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`. */
+  /**
+   * How far a member is that looks for a leader: it answers nothing but its metrics, at `metricsEndpoint`.
+   */
   position(metricsEndpoint: string, signal: AbortSignal): Promise<MemberPosition>;
   /** How long its disk and its peers take, from its metrics, at `metricsEndpoint`. */
   measure(metricsEndpoint: string, signal: AbortSignal): Promise<MemberMeasurements>;
@@ -26,7 +28,9 @@ export interface EtcdGateway {
   authentication(endpoint: string, signal: AbortSignal): Promise<Authentication>;
   /** Makes the user root with the password of this gateway's login, and turns authentication on. */
   enableAuthentication(endpoint: string, signal: AbortSignal): Promise<void>;
-  /** Gives root the password of this gateway's login; the certificates of this gateway must be those of root. */
+  /**
+   * Gives root the password of this gateway's login; the certificates of this gateway must be those of root.
+   */
   resetRoot(endpoint: string, signal: AbortSignal): Promise<void>;
   /** Rejects with `EtcdError` when the cluster refuses the login. */
   proveLogin(endpoint: string, login: EtcdLogin, signal: AbortSignal): Promise<void>;
@@ -38,7 +42,9 @@ export interface EtcdGateway {
   withCredentials(credentials: EtcdCredentials): EtcdGateway;
 }
 
-/** Off: every client may do everything. Refused: the cluster asks for a login, and does not accept this one. */
+/**
+ * Off: every client may do everything. Refused: the cluster asks for a login, and does not accept this one.
+ */
 export type Authentication = "Off" | "On" | "Refused";
 
 /** A user of etcd. */
@@ -109,7 +115,10 @@ export interface MemberPosition {
 
 /** Counts since the start of its process. */
 export interface MemberMeasurements {
-  /** Writes of the log that reached the disk within so many seconds, in ascending order; the last bound is infinite. */
+  /**
+   * Writes of the log that reached the disk within so many seconds, in ascending order; the last bound is
+   * infinite.
+   */
   readonly logWrites: readonly HistogramBucket[];
   readonly roundTrips: readonly RoundTrips[];
 }

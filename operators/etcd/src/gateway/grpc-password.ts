@@ -1,6 +1,7 @@
 /**
- * One call of etcd's gRPC API: etcd takes the name in a client's certificate for its user, but not on the JSON gateway. With
- * the certificate of root, the operator gets into data whose password of root it does not know, such as a restored backup.
+ * One call of etcd's gRPC API: etcd takes the name in a client's certificate for its user, but not on the
+ * JSON gateway. With the certificate of root, the operator gets into data whose password of root it does not
+ * know, such as a restored backup.
  */
 import { connect } from "node:http2";
 import { type EtcdCertificates, EtcdError, type EtcdLogin } from "./etcd-gateway.ts";

@@ -126,7 +126,8 @@ function exchange(
     const headers = {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(payload),
-      // Without it, etcd takes the name in the member's own certificate for the user of a call without a token.
+      // Without it, etcd takes the name in the member's own certificate for the user of a call without a
+      // token.
       accept: "application/json",
       ...(token === undefined ? {} : { authorization: token }),
     };

@@ -30,9 +30,9 @@ function gatewayWith(credentials: EtcdCredentials, tokens: Tokens): EtcdGateway 
     ...httpUsers(credentials, calls),
     withCredentials: (others) => gatewayWith(others, tokens),
     async members(endpoint, signal) {
-      // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The list call's own
-      // flag for that is unknown to 3.4.
-      // Without space for more, etcd still agrees on everything but writes.
+      // /health makes a linearizable read on this member; what it lists afterwards is at least as new. The
+      // list call's own flag for that is unknown to 3.4. Without space for more, etcd still agrees on
+      // everything but writes.
       const health = await call(endpoint, "/health?exclude=NOSPACE", undefined, signal);
       if (String(health["health"]) !== "true") throw new EtcdError(`${endpoint} cannot reach a quorum`);
       return parseMembers(await call(endpoint, "/v3/cluster/member/list", {}, signal));

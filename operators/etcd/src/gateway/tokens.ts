@@ -1,4 +1,7 @@
-/** The tokens that members gave for logins. A member forgets them when it restarts, and after five minutes without use. */
+/**
+ * The tokens that members gave for logins. A member forgets them when it restarts, and after five minutes
+ * without use.
+ */
 import type { EtcdLogin } from "./etcd-gateway.ts";
 
 /** Enough for the members of all clusters of an operator; without its token a login is made again. */

@@ -26,7 +26,10 @@ export function isBudgetAsWanted(present: PodDisruptionBudget, cluster: EtcdClus
   );
 }
 
-/** A merge patch that restores a budget. An apply is not enough, because it keeps what another client has added. */
+/**
+ * A merge patch that restores a budget. An apply is not enough, because it keeps what another client has
+ * added.
+ */
 export function budgetRestoration(present: PodDisruptionBudget, wanted: PodDisruptionBudget): object {
   const foreign = Object.keys(present.spec?.selector?.matchLabels ?? {}).map((label) => [label, null] as const);
   const matchLabels = { ...Object.fromEntries(foreign), ...wanted.spec?.selector?.matchLabels };

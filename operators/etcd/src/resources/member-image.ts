@@ -10,7 +10,9 @@ export function memberImage({ spec }: EtcdCluster, version: string, pinned: Pinn
   return spec.imageRepository === defaultRepository ? (pinned.get(version) ?? usual) : usual;
 }
 
-/** The version of a pod's etcd. A pinned image may be a digest, which names none: then an annotation says it. */
+/**
+ * The version of a pod's etcd. A pinned image may be a digest, which names none: then an annotation says it.
+ */
 export function podVersion(pod: Pod | undefined): string | undefined {
   const tag = /:v?([0-9]+\.[0-9]+\.[0-9]+)(@[a-z0-9]+:[0-9a-f]+)?$/.exec(pod?.spec?.containers[0]?.image ?? "")?.[1];
   return tag ?? pod?.metadata.annotations?.[labels.version];

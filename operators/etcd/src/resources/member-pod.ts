@@ -52,8 +52,9 @@ export interface MemberPodOptions {
 }
 
 /**
- * The pod of one member. It is never restarted by its node (`restartPolicy: Never`): whether a member that died may come
- * back or must be replaced is the operator's decision. Only an upgrade restarts it in place, by a change of its image.
+ * The pod of one member. It is never restarted by its node (`restartPolicy: Never`): whether a member that
+ * died may come back or must be replaced is the operator's decision. Only an upgrade restarts it in place, by
+ * a change of its image.
  */
 export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod {
   const { name = "", namespace = "" } = cluster.metadata;
@@ -102,8 +103,8 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
           ...(pod?.resources === undefined ? {} : { resources: pod.resources }),
           volumeMounts: [{ name: "data", mountPath: dataPath }, ...(isSecure ? tlsMounts() : [])],
           readinessProbe: {
-            // Without space for more writes a member still serves reads. Nodes have no certificate; the port of metrics
-            // answers the same question without.
+            // Without space for more writes a member still serves reads. Nodes have no certificate; the port
+            // of metrics answers the same question without.
             httpGet: { path: "/health?exclude=NOSPACE", port: isSecure ? metricsPort : clientPort },
             periodSeconds: 1,
             timeoutSeconds: 2,
@@ -113,7 +114,8 @@ export function memberPod(cluster: EtcdCluster, options: MemberPodOptions): Pod 
         },
       ],
     },
-    // The API types are stricter than free-form parts of the spec (affinity, tolerations), which the server checks.
+    // The API types are stricter than free-form parts of the spec (affinity, tolerations), which the server
+    // checks.
   } as Parameters<typeof Pod>[0]);
 }
 

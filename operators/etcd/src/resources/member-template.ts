@@ -1,7 +1,7 @@
 /**
- * What of a spec is built into a member's pod for good, so that a change of it needs another pod. What the operator itself
- * decides about pods is no part of it: after an upgrade of the operator, members go on in the pods that an earlier release
- * made, and get the new form with the next restart that they need anyway.
+ * What of a spec is built into a member's pod for good, so that a change of it needs another pod. What the
+ * operator itself decides about pods is no part of it: after an upgrade of the operator, members go on in the
+ * pods that an earlier release made, and get the new form with the next restart that they need anyway.
  */
 import type { Pod } from "setpoint/kinds";
 import type { EtcdCluster } from "../etcd-cluster.ts";
@@ -20,8 +20,9 @@ export function templateHash(cluster: EtcdCluster): string {
 }
 
 /**
- * An earlier release wrote no hash, or computed it in another way: then the pod itself shows whether it has the settings.
- * A pod with our hash is up to date whatever others have changed in it, so that no member restarts for ever.
+ * An earlier release wrote no hash, or computed it in another way: then the pod itself shows whether it has
+ * the settings. A pod with our hash is up to date whatever others have changed in it, so that no member
+ * restarts for ever.
  */
 export function isOutdated(cluster: EtcdCluster, pod: Pod | undefined): boolean {
   if (isToRestart(cluster, pod)) return true;

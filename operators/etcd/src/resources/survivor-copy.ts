@@ -1,4 +1,7 @@
-/** The init containers that copy a survivor's data aside before it starts alone, and that remove the copy; pure. */
+/**
+ * The init containers that copy a survivor's data aside before it starts alone, and that remove the copy;
+ * pure.
+ */
 import type { Pod } from "setpoint/kinds";
 
 type Container = NonNullable<Pod["spec"]>["containers"][number];

@@ -6,7 +6,10 @@ import type { EtcdCluster } from "../etcd-cluster.ts";
 import { labels } from "../member-names.ts";
 import { clientServiceName } from "./services.ts";
 
-/** Members use `peer` and `server`, users `client`, and the operator itself `operator`; `user` and `root` are for clusters with logins. */
+/**
+ * Members use `peer` and `server`, users `client`, and the operator itself `operator`; `user` and `root` are
+ * for clusters with logins.
+ */
 export type CertificateRole = "peer" | "server" | "client" | "operator" | "user" | "root";
 
 const folder = "/etc/etcd/tls";
@@ -16,8 +19,9 @@ const mounted: readonly CertificateRole[] = ["peer", "server", "client"];
 const peerName = "etcd-peer";
 
 /**
- * Once authentication is on, etcd's JSON gateway refuses certificates with a name, because it could not take that name for the
- * user. The gRPC API does: with the certificate of `root` the operator sets the password of root.
+ * Once authentication is on, etcd's JSON gateway refuses certificates with a name, because it could not take
+ * that name for the user. The gRPC API does: with the certificate of `root` the operator sets the password of
+ * root.
  */
 const loginLeaves = [
   { role: "user", commonName: "", hosts: [] },
@@ -44,8 +48,9 @@ export function serverName({ metadata: { name = "", namespace = "" } }: EtcdClus
 }
 
 /**
- * Whether a cluster uses TLS. Its first start decides it, because members with and without TLS cannot talk to each other. A
- * cluster that an older operator started has no TLS, and volumes of an earlier cluster bring its mode along.
+ * Whether a cluster uses TLS. Its first start decides it, because members with and without TLS cannot talk to
+ * each other. A cluster that an older operator started has no TLS, and volumes of an earlier cluster bring
+ * its mode along.
  */
 function usesTls({ spec, status }: EtcdCluster, volumes: readonly PersistentVolumeClaim[]): boolean {
   if (status?.tls !== undefined) return true;
@@ -107,8 +112,8 @@ export function placeOf(cluster: EtcdCluster): CertificatePlace {
 }
 
 /**
- * The names of members and Services. The name of the headless Service stands first: etcd's JSON gateway calls its own
- * member, which looks up whether the caller's address is one of the names.
+ * The names of members and Services. The name of the headless Service stands first: etcd's JSON gateway calls
+ * its own member, which looks up whether the caller's address is one of the names.
  */
 function hostsOf(cluster: EtcdCluster): readonly string[] {
   const { name = "", namespace = "" } = cluster.metadata;
@@ -134,7 +139,8 @@ export function tlsArguments(): Readonly<Record<string, string>> {
     "peer-cert-file": file("peer", "tls.crt"),
     "peer-key-file": file("peer", "tls.key"),
     "peer-cert-allowed-cn": peerName,
-    // Without this, etcd looks up whether the address of a peer has one of the names: no peer could join while DNS is late.
+    // Without this, etcd looks up whether the address of a peer has one of the names: no peer could join
+    // while DNS is late.
     "experimental-peer-skip-client-san-verification": "true",
   };
 }

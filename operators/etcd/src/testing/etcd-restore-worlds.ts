@@ -17,7 +17,10 @@ import { EtcdCluster } from "../etcd-cluster.ts";
 import { etcdOperator } from "../etcd-operator.ts";
 import { simulatedGateway } from "./simulated-gateway.ts";
 
-/** The operator with models of etcd and of transfer pods, all new. A restore in place stops all members on purpose. */
+/**
+ * The operator with models of etcd and of transfer pods, all new. A restore in place stops all members on
+ * purpose.
+ */
 export function subject(): Setting {
   const etcd = new EtcdModel();
   etcd.mayStopAll = true;
@@ -62,7 +65,10 @@ export const worlds: readonly StoryInit[] = [
   ),
 ];
 
-/** Faults that destroy or change a pod or a volume. An attempt that they end leaves its pod, and members are replaced. */
+/**
+ * Faults that destroy or change a pod or a volume. An attempt that they end leaves its pod, and members are
+ * replaced.
+ */
 const costsMore: ReadonlySet<FaultKind> = new Set(["E1", "E2", "E8", "E9"]);
 
 function unlessMoreIsLost(oracle: Oracle): Oracle {

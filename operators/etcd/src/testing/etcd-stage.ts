@@ -89,7 +89,10 @@ export async function expectNothingLost(world: World, writer: EtcdWriter): Promi
   expect(report.acknowledged).toBeGreaterThan(20);
 }
 
-/** What happens to a cluster that is in use: afterwards it is healthy and at rest, and nothing that was acknowledged is missing. */
+/**
+ * What happens to a cluster that is in use: afterwards it is healthy and at rest, and nothing that was
+ * acknowledged is missing.
+ */
 export async function whileSomebodyWrites<T>(stage: Stage, happen: () => Promise<T>): Promise<T> {
   const { world } = stage;
   const writer = startWriter(stage);

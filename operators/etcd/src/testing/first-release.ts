@@ -1,6 +1,6 @@
 /**
- * The objects of a cluster of three as the first release of the operator wrote them (before certificates, and before pods had
- * an annotation with their template). Only tests import this.
+ * The objects of a cluster of three as the first release of the operator wrote them (before certificates, and
+ * before pods had an annotation with their template). Only tests import this.
  */
 import { readFileSync } from "node:fs";
 import type { KubeObject } from "setpoint";

@@ -2,7 +2,10 @@
 import { type EtcdModel, EtcdRefusal, type OperatorProcess } from "setpoint/testing";
 import { type EtcdCredentials, EtcdError, type EtcdGateway } from "../gateway/etcd-gateway.ts";
 
-/** Calls go out through the operator's process, so that faults strike changes of the membership like any write. */
+/**
+ * Calls go out through the operator's process, so that faults strike changes of the membership like any
+ * write.
+ */
 export function simulatedGateway(
   model: EtcdModel,
   process: OperatorProcess,

@@ -31,10 +31,16 @@ export const worlds: readonly StoryInit[] = [
   ),
 ];
 
-/** Faults that destroy or change a pod. An attempt that they end leaves its pod, and the next one has another name. */
+/**
+ * Faults that destroy or change a pod. An attempt that they end leaves its pod, and the next one has another
+ * name.
+ */
 const costsAttempt: ReadonlySet<FaultKind> = new Set(["E1", "E2", "E8", "E9"]);
 
-/** A request that the server executes late may start the deletion of stored data again: what is gone stays gone. */
+/**
+ * A request that the server executes late may start the deletion of stored data again: what is gone stays
+ * gone.
+ */
 const repeatsDeletion: ReadonlySet<FaultKind> = new Set(["B3"]);
 
 const excused: Readonly<Record<string, ReadonlySet<FaultKind>>> = {

@@ -32,7 +32,10 @@ interface Permission {
 
 const mediaType = "operators.operatorframework.io.bundle.mediatype.v1";
 
-/** Sentences, each with the path of the file and field; none for a bundle that is fit. `files` is text by path. */
+/**
+ * Sentences, each with the path of the file and field; none for a bundle that is fit. `files` is text by
+ * path.
+ */
 export function checkBundle(files: ReadonlyMap<string, string>): readonly string[] {
   const csvs = [...files.keys()].filter((path) => path.endsWith(".clusterserviceversion.yaml"));
   const [path] = csvs;

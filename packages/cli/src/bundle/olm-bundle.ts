@@ -44,8 +44,8 @@ interface Crd extends KubeObject {
 /**
  * The files of the bundle, text by path.
  *
- * Errors: `ERR_NOT_BUNDLED` for an operator with admission webhooks: OLM would issue other certificates than those that the operator
- * issues and rotates itself.
+ * Errors: `ERR_NOT_BUNDLED` for an operator with admission webhooks: OLM would issue other certificates than
+ * those that the operator issues and rotates itself.
  */
 export function olmBundle(operator: Operator, options: BundleOptions): ReadonlyMap<string, string> {
   const packageName = `${operator.name}-operator`;

@@ -1,4 +1,7 @@
-/** When a node agent that ended starts again: at once the first time, later when it ends soon after each start. */
+/**
+ * When a node agent that ended starts again: at once the first time, later when it ends soon after each
+ * start.
+ */
 
 const delayMsFirst = 100;
 const delayMsMax = 30_000;

@@ -14,8 +14,8 @@ export interface LogFile {
 const bytesMax = 64 * 1_024 * 1_024;
 
 /**
- * A new file that log lines are appended to; the one before, of an earlier run or grown to `bytesMaxOfFile`, is kept beside it as
- * `PATH.1`. `write` throws when the line cannot be written.
+ * A new file that log lines are appended to; the one before, of an earlier run or grown to `bytesMaxOfFile`,
+ * is kept beside it as `PATH.1`. `write` throws when the line cannot be written.
  */
 export function openLog(path: string, bytesMaxOfFile: number = bytesMax): LogFile {
   mkdirSync(dirname(path), { recursive: true });

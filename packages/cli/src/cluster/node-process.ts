@@ -1,4 +1,7 @@
-/** A node agent as a child process, so that pods' work never holds up the API server; started again when it ends. */
+/**
+ * A node agent as a child process, so that pods' work never holds up the API server; started again when it
+ * ends.
+ */
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { messageOf, SetpointError } from "@setpoint/apimachinery";
@@ -10,7 +13,10 @@ import type { PodNetworkChoice } from "./pod-network.ts";
 
 /** How long a stopping node may take: the pods' grace periods are cut to less than this. */
 const stopMsMax = 20_000;
-/** Time to start "setpoint up" again after a kill; then agents stop their pods, so that nothing stays for ever. */
+/**
+ * Time to start "setpoint up" again after a kill; then agents stop their pods, so that nothing stays for
+ * ever.
+ */
 const orphanMs = 60_000;
 const bin = new URL("../../bin/setpoint.mjs", import.meta.url).pathname;
 
@@ -38,11 +44,17 @@ export interface NodeInit {
   readonly dnsAddress: string;
   readonly imageCache: string;
   readonly localImages: Readonly<Record<string, ImageSource>>;
-  /** How long its pods go on when its parent ends without an order to stop, so that a new parent can take them over. */
+  /**
+   * How long its pods go on when its parent ends without an order to stop, so that a new parent can take them
+   * over.
+   */
   readonly orphanMs: number;
 }
 
-/** What the agent gets after that: the order to stop its pods and to end. A channel that ends without it means that the parent died. */
+/**
+ * What the agent gets after that: the order to stop its pods and to end. A channel that ends without it means
+ * that the parent died.
+ */
 export interface NodeStop {
   readonly kind: "stop";
 }
@@ -52,14 +64,20 @@ export type NodeMessage =
   | { readonly kind: "say"; readonly line: string }
   | { readonly kind: "failed"; readonly sentence: string };
 
-/** Resolves when the node is ready. From then on its agent is started again when it ends; disposing stops its pods and ends it. */
+/**
+ * Resolves when the node is ready. From then on its agent is started again when it ends; disposing stops its
+ * pods and ends it.
+ */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<AsyncDisposable> {
   const node = new NodeProcess(options);
   await node.start();
   return node;
 }
 
-/** The environment without what makes a command end with its parent: an agent keeps its pods for `orphanMs` after that. */
+/**
+ * The environment without what makes a command end with its parent: an agent keeps its pods for `orphanMs`
+ * after that.
+ */
 function outliving(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { npm_command: _npm, [endsWithParent]: _marker, ...others } = environment;
   return others;
@@ -151,7 +169,10 @@ class NodeProcess implements AsyncDisposable {
   }
 }
 
-/** The first usable address of every /20 of the pod range: the agent finds out which one is its own only when it starts. */
+/**
+ * The first usable address of every /20 of the pod range: the agent finds out which one is its own only when
+ * it starts.
+ */
 function nodeAddresses(): readonly string[] {
   return Array.from({ length: 256 }, (_, i) => `127.${64 + Math.floor(i / 16)}.${(i % 16) * 16}.1`);
 }

@@ -1,4 +1,7 @@
-/** The network of a cluster's pods: one of its own where this host allows it, otherwise addresses of the host's loopback network. */
+/**
+ * The network of a cluster's pods: one of its own where this host allows it, otherwise addresses of the
+ * host's loopback network.
+ */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import type { Server } from "node:net";
 import { join } from "node:path";
@@ -105,7 +108,8 @@ function inside(address: string): string {
 }
 
 async function separate({ clock, directory, isKept, block }: PodNetworkQuestion): Promise<PodNetworkChoice> {
-  // The runtime of an ordinary user makes user namespaces beside each other, and none may put an interface into another.
+  // The runtime of an ordinary user makes user namespaces beside each other, and none may put an interface
+  // into another.
   if (process.getuid?.() !== 0)
     throw new SetpointError(
       "ERR_NETWORK",

@@ -15,7 +15,10 @@ export function prepareFolder(what: string, folder: string): void {
   }
 }
 
-/** As `prepareFolder`, for this user alone: keys and Secrets lie in it. Takes the rights of others from one that is there. */
+/**
+ * As `prepareFolder`, for this user alone: keys and Secrets lie in it. Takes the rights of others from one
+ * that is there.
+ */
 export function preparePrivateFolder(what: string, folder: string): void {
   prepareFolder(what, folder);
   if ((statSync(folder).mode & stickyBit) !== 0) {
@@ -30,7 +33,10 @@ export function preparePrivateFolder(what: string, folder: string): void {
   }
 }
 
-/** Not Node's own way of making parents: in a file system where nothing can be made, such as /proc, that never ends. */
+/**
+ * Not Node's own way of making parents: in a file system where nothing can be made, such as /proc, that never
+ * ends.
+ */
 function makeFolder(folder: string): void {
   const parent = dirname(folder);
   if (!existsSync(parent) && parent !== folder) makeFolder(parent);

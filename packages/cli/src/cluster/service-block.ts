@@ -7,7 +7,10 @@ import { SetpointError } from "@setpoint/apimachinery";
 
 /** 127.96.0.0/12 has this many blocks of 16 × 256 addresses. */
 const blocks = 256;
-/** The claim is a socket on the last address but one of the block: it goes with the process, however that ends. */
+/**
+ * The claim is a socket on the last address but one of the block: it goes with the process, however that
+ * ends.
+ */
 const claimPort = 10_443;
 
 export interface ServiceBlock extends AsyncDisposable {
@@ -22,7 +25,8 @@ export interface ServiceBlock extends AsyncDisposable {
 export async function claimServiceBlock(directory: string): Promise<ServiceBlock> {
   const file = join(directory, "service-block");
   if (existsSync(file)) return keepBlock(readBlock(file), directory);
-  // Where the search begins depends on the directory, so that a cluster that is stopped rarely loses its block to another.
+  // Where the search begins depends on the directory, so that a cluster that is stopped rarely loses its
+  // block to another.
   const first = createHash("sha256").update(resolve(directory)).digest().readUInt8(0);
   for (let i = 0; i < blocks; i++) {
     const block = (first + i) % blocks;

@@ -15,7 +15,10 @@ import {
 } from "@setpoint/process-node";
 import { parseNumber, usageError, type Command } from "../command.ts";
 
-/** `setpoint fault`: network faults between pods of the cluster in a data directory; they stay until they are cleared. */
+/**
+ * `setpoint fault`: network faults between pods of the cluster in a data directory; they stay until they are
+ * cleared.
+ */
 export const fault: Command = {
   name: "fault",
   usage:

@@ -11,7 +11,10 @@ import type { Command } from "../command.ts";
 import { guardProcess } from "../process-guard.ts";
 import { sentenceOf } from "../sentence-of.ts";
 
-/** `setpoint node`: the agent of one node, a child of `setpoint up`; stops on its order, and when the parent is gone. */
+/**
+ * `setpoint node`: the agent of one node, a child of `setpoint up`; stops on its order, and when the parent
+ * is gone.
+ */
 export const node: Command = {
   name: "node",
   usage: "node",

@@ -9,7 +9,10 @@ import { scaffoldFiles } from "./scaffold-files.ts";
 
 const folder = ownFolderInside("create");
 
-/** Runs a program of the repository in the new project, as its npm scripts do; resolves to what it prints when it fails. */
+/**
+ * Runs a program of the repository in the new project, as its npm scripts do; resolves to what it prints when
+ * it fails.
+ */
 function inProject(directory: string, program: string, ...args: readonly string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: "" };
   return new Promise((resolve) =>

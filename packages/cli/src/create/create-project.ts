@@ -10,7 +10,10 @@ import { ownOrigin, ownSpecifier } from "./own-package.ts";
 import { scaffoldFiles } from "./scaffold-files.ts";
 import { recordPath, writeRecord } from "./scaffold-record.ts";
 
-/** Writes a new project into a folder that is empty or not there; the paths written. Throws `ERR_FOLDER_NOT_EMPTY`. */
+/**
+ * Writes a new project into a folder that is empty or not there; the paths written. Throws
+ * `ERR_FOLDER_NOT_EMPTY`.
+ */
 export function createProject(words: OperatorWords, directory: string): readonly string[] {
   refuseUsedFolder(words.name, directory);
   prepareFolder("the project's folder", directory);

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { isJsonObject } from "@setpoint/apimachinery";
 import { ownVersion } from "../commands/version.ts";
 
-/** Where this command runs from: the npm package `setpoint`, or the sources of a checkout of the repository. */
+/**
+ * Where this command runs from: the npm package `setpoint`, or the sources of a checkout of the repository.
+ */
 export type Origin = "package" | "checkout";
 
 /** The npm package holds compiled modules; a checkout runs its sources. */
@@ -13,8 +15,8 @@ export function ownOrigin(): Origin {
 }
 
 /**
- * What the `package.json` of a project in `directory` says for `setpoint`: the tarball that this command was installed from, or the
- * version, which the registry has.
+ * What the `package.json` of a project in `directory` says for `setpoint`: the tarball that this command was
+ * installed from, or the version, which the registry has.
  */
 export function ownSpecifier(directory: string): string {
   const tarball = ownTarball();

@@ -1,4 +1,7 @@
-/** What the scaffold of a project was: an upgrade merges what has changed since then in the scaffold and in the project. */
+/**
+ * What the scaffold of a project was: an upgrade merges what has changed since then in the scaffold and in
+ * the project.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, SetpointError } from "@setpoint/apimachinery";

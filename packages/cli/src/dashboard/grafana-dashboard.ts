@@ -1,4 +1,7 @@
-/** A Grafana dashboard over the metrics that every operator has, under the names that existing dashboards know. */
+/**
+ * A Grafana dashboard over the metrics that every operator has, under the names that existing dashboards
+ * know.
+ */
 
 interface Query {
   readonly expr: string;

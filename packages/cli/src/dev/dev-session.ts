@@ -10,8 +10,9 @@ export interface DevSessionOptions {
 }
 
 /**
- * Keeps one operator running, always in the state of its last good save. A save that does not load is reported and changes nothing:
- * the operator from before goes on, so that the cluster is never without it because of a typing error.
+ * Keeps one operator running, always in the state of its last good save. A save that does not load is
+ * reported and changes nothing: the operator from before goes on, so that the cluster is never without it
+ * because of a typing error.
  */
 export class DevSession implements AsyncDisposable {
   readonly #options: DevSessionOptions;

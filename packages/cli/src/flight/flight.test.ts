@@ -25,7 +25,10 @@ const Note = defineKind({
   status: z.object({ seen: z.string(), at: z.string() }),
 });
 
-/** It uses everything that could differ between two runs: the clock, randomness, timers, and the order of events. */
+/**
+ * It uses everything that could differ between two runs: the clock, randomness, timers, and the order of
+ * events.
+ */
 function noteOperator(greeting = "hello"): Operator {
   const seen: string[] = [];
   const notes = controller(Note, {

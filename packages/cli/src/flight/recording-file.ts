@@ -52,7 +52,10 @@ export interface Recording {
   readonly entries: readonly FlightEntry[];
 }
 
-/** Errors: `ERR_NOT_A_RECORDING`. A last line that was cut is left out: the program was killed while it wrote it. */
+/**
+ * Errors: `ERR_NOT_A_RECORDING`. A last line that was cut is left out: the program was killed while it wrote
+ * it.
+ */
 export function readRecording(path: string): Recording {
   const [first = "", ...lines] = readText(path).split("\n");
   const header = parseLine(first);

@@ -17,7 +17,10 @@ export interface CrdSchema {
 /** Deeper than any schema that a server took; a YAML alias can make one that contains itself. */
 const depthMax = 64;
 
-/** What is wrong with a schema from outside, path first, as a server would not have taken it; undefined for none. */
+/**
+ * What is wrong with a schema from outside, path first, as a server would not have taken it; undefined for
+ * none.
+ */
 export function schemaFault(value: unknown, path: string, depth = 0): string | undefined {
   if (depth > depthMax) return `${path} is nested more than ${depthMax} deep`;
   if (!isRecord(value)) return `${path} is not an object`;

@@ -1,4 +1,6 @@
-/** What a kind's types are made from: the parts of a CustomResourceDefinition that say how its objects look. */
+/**
+ * What a kind's types are made from: the parts of a CustomResourceDefinition that say how its objects look.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import { schemaFault, type CrdSchema } from "./crd-schema.ts";
 
@@ -41,7 +43,10 @@ interface ManifestVersion {
   readonly schema?: { readonly openAPIV3Schema?: unknown } | null;
 }
 
-/** The CustomResourceDefinitions among some values; other objects beside them are passed over. Throws `ERR_NOT_A_CRD`. */
+/**
+ * The CustomResourceDefinitions among some values; other objects beside them are passed over. Throws
+ * `ERR_NOT_A_CRD`.
+ */
 export function crdsAmong(values: readonly unknown[], source: string): readonly Crd[] {
   const manifests = values.flatMap(itemsOf);
   const crds = manifests.filter(({ kind }) => kind === "CustomResourceDefinition").map((each) => crdOf(each, source));

@@ -1,4 +1,6 @@
-/** A doc comment with an indentation; nothing for no lines. Long lines of a description are broken at spaces. */
+/**
+ * A doc comment with an indentation; nothing for no lines. Long lines of a description are broken at spaces.
+ */
 export function docComment(paragraphs: readonly (string | undefined)[], indent: string): string {
   const lines = paragraphs.flatMap((text) => (text === undefined ? [] : text.split("\n"))).flatMap(broken);
   while (lines.at(-1) === "") lines.pop();

@@ -1,4 +1,4 @@
-/** A program that uses what is generated from the large CRDs; the test compiles it beside the generated module. */
+/** A program that uses what is generated from the large CRDs. The test compiles both together. */
 export const generatedProgram = `
 import { controller, defineOperator, type Operator } from "setpoint";
 import { DatabaseCluster, DatabaseClusterV1beta1, Kind2, type DatabaseClusterSpecPodTemplateSpecContainersItem } from "./generated.ts";

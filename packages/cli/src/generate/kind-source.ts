@@ -1,6 +1,7 @@
 /**
- * The TypeScript of existing kinds. Interfaces and `createKind`, not `defineKind`: a program that uses another operator's kind must
- * not install its CRD, and the server's schema, which knows every rule, stays the only one that validates.
+ * The TypeScript of existing kinds. Interfaces and `createKind`, not `defineKind`: a program that uses
+ * another operator's kind must not install its CRD, and the server's schema, which knows every rule, stays
+ * the only one that validates.
  */
 import { apiVersionOf, SetpointError } from "@setpoint/apimachinery";
 import type { Crd, CrdVersion } from "./crd.ts";

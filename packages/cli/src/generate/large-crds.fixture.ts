@@ -1,4 +1,7 @@
-/** Two CRDs of the size and shape of well-known public ones: a database cluster with pod templates, and an alert pipeline. */
+/**
+ * Two CRDs of the size and shape of well-known public ones: a database cluster with pod templates, and an
+ * alert pipeline.
+ */
 import { stringify } from "yaml";
 import type { CrdSchema } from "./crd-schema.ts";
 

@@ -16,8 +16,8 @@ export interface ClusterChoice {
 const clusterPrefix = "cluster/";
 
 /**
- * The CRDs of a file, of a URL, or of the current cluster (`cluster/widgets.example.com`). Throws `ERR_SOURCE_UNREADABLE`,
- * `ERR_NOT_A_CRD` and what the client throws.
+ * The CRDs of a file, of a URL, or of the current cluster (`cluster/widgets.example.com`). Throws
+ * `ERR_SOURCE_UNREADABLE`, `ERR_NOT_A_CRD` and what the client throws.
  */
 export async function readCrds(source: string, cluster: ClusterChoice): Promise<readonly Crd[]> {
   if (source.startsWith(clusterPrefix)) {

@@ -1,6 +1,6 @@
 /**
- * Writes a folder as an image archive, without a container engine: an OCI image layout with one layer, as `ctr images import` and
- * `skopeo` take it, and the manifest that `docker load` reads.
+ * Writes a folder as an image archive, without a container engine: an OCI image layout with one layer, as
+ * `ctr images import` and `skopeo` take it, and the manifest that `docker load` reads.
  */
 import { createHash, type Hash } from "node:crypto";
 import { rename, rm } from "node:fs/promises";
@@ -38,7 +38,10 @@ const defaultEnv = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /** Node's names of processors, where images call them otherwise. */
 const architectures: Readonly<Record<string, string>> = { x64: "amd64" };
 
-/** Writes the archive; `out` appears when it is complete. Equal folders and options give equal bytes. Resolves to the image's digest. */
+/**
+ * Writes the archive; `out` appears when it is complete. Equal folders and options give equal bytes. Resolves
+ * to the image's digest.
+ */
 export async function writeImageArchive(options: ImageArchiveOptions): Promise<string> {
   const partial = `${options.out}.partial`;
   try {

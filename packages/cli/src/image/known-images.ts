@@ -1,4 +1,7 @@
-/** What the nodes of `setpoint up` can run: loaded images, those of the catalogue file, and the catalogue of Setpoint. */
+/**
+ * What the nodes of `setpoint up` can run: loaded images, those of the catalogue file, and the catalogue of
+ * Setpoint.
+ */
 import { debianCatalogue, type ImageSource, LoadedImages } from "@setpoint/process-node";
 import { imageCacheFolder } from "../cluster/cluster.ts";
 

@@ -17,7 +17,10 @@ export function librariesOf(program: string): readonly string[] {
   );
 }
 
-/** `libm.so.6 => /lib/libm.so.6 (0x…)` and `/lib64/ld-linux-x86-64.so.2 (0x…)`; the kernel's own library has no path. */
+/**
+ * `libm.so.6 => /lib/libm.so.6 (0x…)` and `/lib64/ld-linux-x86-64.so.2 (0x…)`; the kernel's own library has
+ * no path.
+ */
 export function parseLibraries(text: string): readonly string[] {
   const paths = [...text.matchAll(/(\/\S+) \(0x/g)].map(([, path = ""]) => path);
   return [...new Set(paths)];

@@ -1,4 +1,6 @@
-/** What of an author's project goes into its image: its own files and the packages that it needs at run time. */
+/**
+ * What of an author's project goes into its image: its own files and the packages that it needs at run time.
+ */
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { SetpointError } from "@setpoint/apimachinery";
@@ -32,7 +34,10 @@ export function commandOf(project: string): string {
   return join("node_modules", "setpoint", program);
 }
 
-/** Copies the project into a folder, without hidden files, `node_modules` of development and `leftOut`, absolute paths. */
+/**
+ * Copies the project into a folder, without hidden files, `node_modules` of development and `leftOut`,
+ * absolute paths.
+ */
 export function copyProject(project: string, target: string, leftOut: ReadonlySet<string>): void {
   mkdirSync(target, { recursive: true });
   for (const name of readdirSync(project)) {

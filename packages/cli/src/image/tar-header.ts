@@ -1,4 +1,7 @@
-/** Headers of tar entries in the form of POSIX 1003.1-2001 (ustar, with pax records where a name does not fit). */
+/**
+ * Headers of tar entries in the form of POSIX 1003.1-2001 (ustar, with pax records where a name does not
+ * fit).
+ */
 
 export interface TarEntry {
   readonly kind: "file" | "directory" | "symlink";
@@ -19,7 +22,10 @@ const nameBytesMax = 100;
 const sizeBytesMax = 8 ** 11 - 1;
 const typeFlags = { file: "0", symlink: "2", directory: "5" } as const;
 
-/** The blocks before an entry's content. Owner root and time 0 always, so that equal folders give equal archives. */
+/**
+ * The blocks before an entry's content. Owner root and time 0 always, so that equal folders give equal
+ * archives.
+ */
 export function tarHeader(entry: TarEntry): Buffer {
   const path = entry.kind === "directory" ? `${entry.path}/` : entry.path;
   const target = entry.target ?? "";

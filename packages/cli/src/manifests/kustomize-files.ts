@@ -1,7 +1,10 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import { manifestsYaml, objectYaml } from "./manifests-yaml.ts";
 
-/** The files of a Kustomize base, text by name: one file a kind of object, and the list of them in the order to apply. */
+/**
+ * The files of a Kustomize base, text by name: one file a kind of object, and the list of them in the order
+ * to apply.
+ */
 export function kustomizeFiles(objects: readonly KubeObject[]): ReadonlyMap<string, string> {
   const byFile = Map.groupBy(objects, ({ kind }) => fileNames.get(kind) ?? `${kind.toLowerCase()}.yaml`);
   const kustomization = {

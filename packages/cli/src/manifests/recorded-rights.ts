@@ -21,8 +21,8 @@ export interface RecordedRules {
 }
 
 /**
- * The operator's declared rules, with what it used without declaring it. A recording shows what was needed, not what may be:
- * what it does not show stays, unless `onlyUsed`.
+ * The operator's declared rules, with what it used without declaring it. A recording shows what was needed,
+ * not what may be: what it does not show stays, unless `onlyUsed`.
  */
 export function rulesWithRecording(operator: Operator, used: readonly UsedRight[], onlyUsed: boolean): RecordedRules {
   const declared = onlyUsed ? onlyUsedRights(operator.rules, used) : operator.rules;

@@ -26,7 +26,10 @@ const bookkeeping: ReadonlySet<string> = new Set([
   `metadata.annotations."${appliedAnnotation}"`,
 ]);
 
-/** The fields that differ, in the order of the object; items of lists are matched by their name where they have one. */
+/**
+ * The fields that differ, in the order of the object; items of lists are matched by their name where they
+ * have one.
+ */
 export function fieldDiff(before: unknown, after: unknown): readonly FieldChange[] {
   return [...changes(before, after, "")];
 }

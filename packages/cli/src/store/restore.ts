@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import { restoreStore } from "@setpoint/apiserver/sqlite";
 import type { StoreCommand } from "./store-command.ts";
 
-/** `setpoint store restore FILE`: the store becomes what it was at the backup; `--replace` when there is one. */
+/**
+ * `setpoint store restore FILE`: the store becomes what it was at the backup; `--replace` when there is one.
+ */
 export const restore: StoreCommand = {
   takesFile: true,
   yes: "replace",

@@ -48,8 +48,8 @@ export function nothingThere({ operator, namespace, withKinds }: UninstallOption
 export const errKindOwnsData = "ERR_KIND_OWNS_DATA";
 
 /**
- * Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when another process keeps running it; `ERR_KIND_OWNS_DATA` when
- * objects that own data would be deleted without the operator.
+ * Does it, and says each thing that is done. Errors: `ERR_OPERATOR_RUNNING` when another process keeps
+ * running it; `ERR_KIND_OWNS_DATA` when objects that own data would be deleted without the operator.
  */
 export async function* uninstallOperator(options: UninstallOptions): AsyncGenerator<string> {
   const { client, operator, namespace } = options;

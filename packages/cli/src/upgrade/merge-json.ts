@@ -1,4 +1,7 @@
-/** A three-way merge of JSON by fields, because two lines beside each other are a conflict to a merge by lines. */
+/**
+ * A three-way merge of JSON by fields, because two lines beside each other are a conflict to a merge by
+ * lines.
+ */
 import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 
 export interface Merged {

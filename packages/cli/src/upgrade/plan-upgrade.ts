@@ -1,4 +1,7 @@
-/** What an upgrade does to each file of a project: three texts in, a decision out. It never takes an author's edit away. */
+/**
+ * What an upgrade does to each file of a project: three texts in, a decision out. It never takes an author's
+ * edit away.
+ */
 import { mergeJson } from "./merge-json.ts";
 import type { MergedText } from "./merge-text.ts";
 
@@ -17,7 +20,10 @@ export type FileChange =
 
 export interface UpgradePlan {
   readonly changes: readonly FileChange[];
-  /** The texts that the next upgrade starts from: those of files with conflicts are the old ones, so that it asks again. */
+  /**
+   * The texts that the next upgrade starts from: those of files with conflicts are the old ones, so that it
+   * asks again.
+   */
   readonly base: ReadonlyMap<string, string>;
 }
 

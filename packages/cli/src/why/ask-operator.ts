@@ -14,7 +14,10 @@ const answerMsMax = 10_000;
 const connectionFailed = "ERR_CONNECTION_FAILED";
 const unexpectedAnswer = "ERR_UNEXPECTED_ANSWER";
 
-/** The report of the operator at `url`; without one, those of all operators on this machine that know the object. */
+/**
+ * The report of the operator at `url`; without one, those of all operators on this machine that know the
+ * object.
+ */
 export async function askHere(
   url: string | undefined,
   query: Query,
@@ -29,7 +32,10 @@ export async function askHere(
   throw errors.find((error) => !isSetpointError(error, connectionFailed)) ?? errors[0];
 }
 
-/** Through the API server, as `kubectl port-forward` does it; the token of the kubeconfig is shown unless another is given. */
+/**
+ * Through the API server, as `kubectl port-forward` does it; the token of the kubeconfig is shown unless
+ * another is given.
+ */
 export async function askPod(
   place: string,
   query: Query,

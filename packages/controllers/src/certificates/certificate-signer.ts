@@ -13,7 +13,9 @@ export interface CertificateSignerOptions {
   readonly authority: CertificateAuthority;
 }
 
-/** Issues the certificates of approved CertificateSigningRequests, for the signers of kube-controller-manager. */
+/**
+ * Issues the certificates of approved CertificateSigningRequests, for the signers of kube-controller-manager.
+ */
 export function certificateSigner({ authority }: CertificateSignerOptions): ControllerDefinition {
   return controller(CertificateSigningRequest, {
     name: "csrsigning",

@@ -83,7 +83,10 @@ export function progressingCondition(
 
 type DeploymentCondition = NonNullable<NonNullable<Deployment["status"]>["conditions"]>[number];
 
-/** Conditions of apps/v1, which have two times and no generation: they change only with status, reason or message. */
+/**
+ * Conditions of apps/v1, which have two times and no generation: they change only with status, reason or
+ * message.
+ */
 export function deploymentConditions(
   present: readonly DeploymentCondition[],
   wanted: readonly ConditionInit[],

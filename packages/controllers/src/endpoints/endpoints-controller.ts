@@ -12,7 +12,10 @@ import { planSlices, type PlannedSlice } from "./slice-plan.ts";
 const managedBy = "endpointslice.kubernetes.io/managed-by";
 const self = "endpointslice-controller.k8s.io";
 
-/** Publishes the addresses of the pods behind each Service with a selector, as EndpointSlices and as Endpoints. */
+/**
+ * Publishes the addresses of the pods behind each Service with a selector, as EndpointSlices and as
+ * Endpoints.
+ */
 export const endpoints: ControllerDefinition = controller(Service, {
   name: "endpoints",
   owns: [EndpointSlice],

@@ -9,7 +9,10 @@ export interface Port {
   readonly protocol: "SCTP" | "TCP" | "UDP";
 }
 
-/** The ports as numbers; a named target port is looked up in the pod, and left out while there is none that has it. */
+/**
+ * The ports as numbers; a named target port is looked up in the pod, and left out while there is none that
+ * has it.
+ */
 export function portsOf(service: Service, pod: Pod | undefined): readonly Port[] {
   const named = namedPorts(pod);
   return (service.spec?.ports ?? []).flatMap(({ name = "", port, protocol = "TCP", targetPort = port }) => {

@@ -1,4 +1,7 @@
-/** Which endpoint is in which slice; the rules are those of upstream's reconciler, so that a change of one pod writes one slice. */
+/**
+ * Which endpoint is in which slice; the rules are those of upstream's reconciler, so that a change of one pod
+ * writes one slice.
+ */
 import { deepEqual } from "@setpoint/apimachinery";
 import type { EndpointSlice } from "@setpoint/api";
 
@@ -30,9 +33,10 @@ interface OpenSlice {
 }
 
 /**
- * Guarantees: each endpoint is in one slice, none has more than `endpointsPerSliceMax`, and an endpoint stays where it is. New ones go to
- * slices that change anyway, then to the fullest slice that has room for all that are left, then to new slices. There is always a slice.
- * Slices of `present` whose names are not in the answer are not needed any more.
+ * Guarantees: each endpoint is in one slice, none has more than `endpointsPerSliceMax`, and an endpoint stays
+ * where it is. New ones go to slices that change anyway, then to the fullest slice that has room for all that
+ * are left, then to new slices. There is always a slice. Slices of `present` whose names are not in the
+ * answer are not needed any more.
  */
 export function planSlices(
   present: readonly PlannedSlice[],
@@ -92,7 +96,10 @@ function fullestWithRoom(slices: readonly OpenSlice[], count: number): OpenSlice
   return fitting.toSorted((a, b) => b.endpoints.length - a.endpoints.length)[0];
 }
 
-/** New slices take over the names of those that are not needed any more, then the first free ones: a write that is repeated hits itself. */
+/**
+ * New slices take over the names of those that are not needed any more, then the first free ones: a write
+ * that is repeated hits itself.
+ */
 function named(
   slices: readonly OpenSlice[],
   present: readonly PlannedSlice[],

@@ -61,7 +61,10 @@ async function collectByOwners(node: GraphNode, context: CollectContext): Promis
   await deleteObject(node, foreground ? "Foreground" : "Background", context);
 }
 
-/** Whether an object that is not being deleted is to stay: it has no owners, or all are known to be there and none waits for it. */
+/**
+ * Whether an object that is not being deleted is to stay: it has no owners, or all are known to be there and
+ * none waits for it.
+ */
 export function isHeld(object: KubeObject, graph: OwnerGraph): boolean {
   return ownersOf(object).every((owner) => {
     const known = graph.get(owner.uid);
@@ -132,7 +135,9 @@ async function removeOwners(
   await unlessGone(client.patch(node.kind, keyOf(node), patchOf(node, { ownerReferences })));
 }
 
-/** Members of a circle wait for each other: none of them blocks its owners any longer, so all of them can go. */
+/**
+ * Members of a circle wait for each other: none of them blocks its owners any longer, so all of them can go.
+ */
 async function unblockOwners(node: GraphNode, { client }: CollectContext): Promise<void> {
   const ownerReferences = ownersOf(node.object).map((owner) =>
     owner.blockOwnerDeletion === true ? { ...owner, blockOwnerDeletion: false } : owner,
@@ -151,7 +156,10 @@ function patchOf(node: GraphNode, metadata: object): object {
   return { metadata: { uid, resourceVersion, ...metadata } };
 }
 
-/** An object that is gone, or another one of its name, needs nothing more; one that changed comes again with its change. */
+/**
+ * An object that is gone, or another one of its name, needs nothing more; one that changed comes again with
+ * its change.
+ */
 async function unlessGone(write: Promise<unknown>): Promise<void> {
   try {
     await write;

@@ -10,8 +10,9 @@ import { OwnerGraph, ownersOf } from "./owner-graph.ts";
 const rediscoverAfterMs = 50;
 const concurrency = 8;
 /**
- * How long it waits for the first lists of all kinds, as upstream's initialSyncTimeout. One kind that cannot be listed (its conversion
- * webhook is down) must not keep it from all others; before an object is deleted the server is asked for its owners anyway.
+ * How long it waits for the first lists of all kinds, as upstream's initialSyncTimeout. One kind that cannot
+ * be listed (its conversion webhook is down) must not keep it from all others; before an object is deleted
+ * the server is asked for its owners anyway.
  */
 const firstListsMsMax = 30_000;
 /** They never own anything, and there are many. */
@@ -19,9 +20,14 @@ const ignored: ReadonlySet<string> = new Set(["events", "leases"]);
 
 /** What the garbage collector needs, and its limits. */
 export interface GarbageCollectorOptions {
-  /** Kinds that it looks at; default all. Objects of others are never collected, and never count as owners. */
+  /**
+   * Kinds that it looks at; default all. Objects of others are never collected, and never count as owners.
+   */
   readonly looksAt?: (kind: KindRef) => boolean;
-  /** Of controllers beside it: what one of these watches needs no second watch. They must hold all objects of their kinds. */
+  /**
+   * Of controllers beside it: what one of these watches needs no second watch. They must hold all objects of
+   * their kinds.
+   */
   readonly informers?: InformerFactory;
 }
 
@@ -34,7 +40,8 @@ interface Watched {
 /**
  * Deletes objects whose owners are gone, for all kinds that the server serves now or later.
  *
- * Guarantees: an object is deleted only after the server itself said that its owner is not there; always by UID.
+ * Guarantees: an object is deleted only after the server itself said that its owner is not there; always by
+ * UID.
  */
 export class GarbageCollector implements AsyncDisposable {
   readonly #client: Client;

@@ -2,8 +2,8 @@ import { deepEqual, type KubeObject, type OwnerReference } from "@setpoint/apima
 import type { KindRef, Stored } from "@setpoint/client";
 
 /**
- * A walk along references that is longer than this counts as one through a circle: a circle that is not found waits for ever, and an
- * owner that goes before the last of so many dependents harms nobody.
+ * A walk along references that is longer than this counts as one through a circle: a circle that is not found
+ * waits for ever, and an owner that goes before the last of so many dependents harms nobody.
  */
 const stepsMax = 10_000;
 
@@ -12,7 +12,9 @@ export interface GraphNode {
   readonly object: Stored<KubeObject>;
 }
 
-/** Who owns whom, by UID. Owners may be unknown: a reference is kept until the object that has it goes away. */
+/**
+ * Who owns whom, by UID. Owners may be unknown: a reference is kept until the object that has it goes away.
+ */
 export class OwnerGraph {
   readonly #nodes = new Map<string, GraphNode>();
   readonly #dependents = new Map<string, Set<string>>();

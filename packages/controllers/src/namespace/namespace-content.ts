@@ -9,7 +9,10 @@ export interface RemainingContent {
   readonly refusals: readonly string[];
 }
 
-/** Deletes everything in a namespace, pods first (OrderedNamespaceDeletion); what is refused keeps nothing else from being deleted. */
+/**
+ * Deletes everything in a namespace, pods first (OrderedNamespaceDeletion); what is refused keeps nothing
+ * else from being deleted.
+ */
 export async function deleteContent(
   namespace: string,
   { client, signal }: ReconcileContext,

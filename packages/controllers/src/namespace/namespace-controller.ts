@@ -11,8 +11,9 @@ import {
 import { deleteContent, type RemainingContent } from "./namespace-content.ts";
 
 /**
- * What remains waits for finalizers or grace periods, and each retry lists all kinds: a quarter of the time that it has waited passes
- * before the next one, within these. The last is what upstream waits for finalizers.
+ * What remains waits for finalizers or grace periods, and each retry lists all kinds: a quarter of the time
+ * that it has waited passes before the next one, within these. The last is what upstream waits for
+ * finalizers.
  */
 const retryMsMin = 500;
 const retryMsMax = 8_000;

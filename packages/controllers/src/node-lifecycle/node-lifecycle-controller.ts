@@ -7,14 +7,17 @@ import { isActive, isReady } from "../pod-state.ts";
 import { isSame, readyStatus, unknownConditions, untilEvictionMs, wantedTaints } from "./node-verdict.ts";
 
 const leaseNamespace = "kube-node-lease";
-/** A node that has not renewed its lease for so long is not heard of any more (upstream: node-monitor-grace-period). */
+/**
+ * A node that has not renewed its lease for so long is not heard of any more (upstream:
+ * node-monitor-grace-period).
+ */
 const silenceMsMax = 50_000;
 /** Pods of a node that is not ready are looked at this often. */
 const unreadyLookMs = 5_000;
 
 /**
- * Says of nodes that are not heard of that nothing is known of them, keeps pods away from nodes by taints, marks pods of
- * nodes that are not ready, and deletes those that do not tolerate that for longer.
+ * Says of nodes that are not heard of that nothing is known of them, keeps pods away from nodes by taints,
+ * marks pods of nodes that are not ready, and deletes those that do not tolerate that for longer.
  */
 export const nodeLifecycle: ControllerDefinition = controller(Node, {
   name: "nodelifecycle",

@@ -1,4 +1,7 @@
-/** What follows for a node and its pods from the node's conditions and its silence, as upstream decides it; pure. */
+/**
+ * What follows for a node and its pods from the node's conditions and its silence, as upstream decides it;
+ * pure.
+ */
 import { lookupTable } from "@setpoint/apimachinery";
 import type { Node, Pod } from "@setpoint/api";
 import { isTolerated } from "../scheduler/fits-node.ts";
@@ -39,8 +42,9 @@ export function unknownConditions(node: Node, now: string): readonly NodeConditi
 }
 
 /**
- * All taints that the node is to have: those of others, and those of its conditions. When no node at all is ready
- * (`isFullDisruption`) nothing is evicted, because it is likelier that the control plane was away than all nodes.
+ * All taints that the node is to have: those of others, and those of its conditions. When no node at all is
+ * ready (`isFullDisruption`) nothing is evicted, because it is likelier that the control plane was away than
+ * all nodes.
  */
 export function wantedTaints(node: Node, isFullDisruption: boolean, now: string): readonly Taint[] {
   const present = node.spec?.taints ?? [];
@@ -61,7 +65,9 @@ export function isSame(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.effect === b.effect;
 }
 
-/** Milliseconds until the taints of its node end the pod, 0 when they do now; undefined when they never do. */
+/**
+ * Milliseconds until the taints of its node end the pod, 0 when they do now; undefined when they never do.
+ */
 export function untilEvictionMs(pod: Pod, taints: readonly Taint[], nowMs: number): number | undefined {
   const waits = taints
     .filter(({ effect }) => effect === "NoExecute")

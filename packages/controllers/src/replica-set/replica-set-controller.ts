@@ -49,7 +49,10 @@ interface Failure {
   readonly message: string;
 }
 
-/** Creates or deletes the difference; the first refusal ends the pass and becomes the condition ReplicaFailure. */
+/**
+ * Creates or deletes the difference; the first refusal ends the pass and becomes the condition
+ * ReplicaFailure.
+ */
 async function scale(
   set: Stored<ReplicaSet>,
   active: readonly Stored<Pod>[],
@@ -124,7 +127,9 @@ interface FailureCondition {
   readonly message: string;
 }
 
-/** With their own time: a condition of apps/v1 has no field for the generation, which the framework would add. */
+/**
+ * With their own time: a condition of apps/v1 has no field for the generation, which the framework would add.
+ */
 function conditionsOf(
   set: Stored<ReplicaSet>,
   failure: Failure | undefined,

@@ -19,13 +19,15 @@ const retryMs = 30_000;
 
 /** Options of the scheduler. */
 export interface SchedulerOptions {
-  /** `false`: no Events say where a pod went, or why nowhere; its condition does in any case. Default: `true`. */
+  /**
+   * `false`: no Events say where a pod went, or why nowhere; its condition does in any case. Default: `true`.
+   */
   readonly events?: boolean;
 }
 
 /**
- * Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. What it has bound and the caches do
- * not show yet is its own to remember: each manager has a scheduler of its own.
+ * Binds each pod that names this scheduler and no node yet to the fitting node with the fewest pods. What it
+ * has bound and the caches do not show yet is its own to remember: each manager has a scheduler of its own.
  */
 export function scheduler({ events = true }: SchedulerOptions = {}): ControllerDefinition {
   const assumed: AssumedBindings = new Map();
@@ -103,7 +105,10 @@ async function bind(
   }
 }
 
-/** Says on the pod why no node took it: `0/2 nodes are available: 1 node(s) were unschedulable, 1 Too many pods.` */
+/**
+ * Says on the pod why no node took it:
+ * `0/2 nodes are available: 1 node(s) were unschedulable, 1 Too many pods.`
+ */
 async function refuse(
   pod: Stored<Pod>,
   reasons: readonly string[],

@@ -91,7 +91,10 @@ async function keep(login: UserCredentials, context: ReconcileContext, seen: See
   await writeSecret(keeperSecret(seen.binding, login), seen.keeper, context);
 }
 
-/** A late write of an earlier attempt must not replace a newer login, so each write holds only for what was seen. */
+/**
+ * A late write of an earlier attempt must not replace a newer login, so each write holds only for what was
+ * seen.
+ */
 async function writeSecret(wanted: Secret, present: SeenSecret, { create, patch }: ReconcileContext): Promise<void> {
   if (present.kind === "ours") await patch(present.secret, secretPatch(present.secret, wanted), { unchanged: true });
   else await create(wanted);

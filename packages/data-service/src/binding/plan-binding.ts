@@ -1,7 +1,7 @@
 /**
- * Decides the next step for a binding; pure. The order is the promise: a login is recorded and its password kept
- * before it is created, it is proven before it is published, and the old one goes only after the new one works
- * and the overlap has passed.
+ * Decides the next step for a binding; pure. The order is the promise: a login is recorded and its password
+ * kept before it is created, it is proven before it is published, and the old one goes only after the new one
+ * works and the overlap has passed.
  */
 import { act as actOn, minutes, parseDuration, rest, type Step, wait } from "setpoint";
 import type { Login } from "../kinds/service-binding.ts";

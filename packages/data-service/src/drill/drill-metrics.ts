@@ -1,4 +1,7 @@
-/** The gauges of each RestoreDrill. Its conditions are exposed by the framework as `setpoint_object_condition`. */
+/**
+ * The gauges of each RestoreDrill. Its conditions are exposed by the framework as
+ * `setpoint_object_condition`.
+ */
 import type { ObjectMetrics } from "setpoint/sources";
 import type { RestoreDrill } from "../kinds/restore-drill.ts";
 

@@ -1,8 +1,14 @@
-/** The half of an engine that the operator calls. It reads and writes Kubernetes objects; data pass through transfer pods only. */
+/**
+ * The half of an engine that the operator calls. It reads and writes Kubernetes objects; data pass through
+ * transfer pods only.
+ */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "setpoint";
 
-/** What a data service looks like from outside, whatever its engine. All of it comes from the instance's own status. */
+/**
+ * What a data service looks like from outside, whatever its engine. All of it comes from the instance's own
+ * status.
+ */
 export interface InstanceState {
   /** Clients can write to it now. */
   readonly serving: boolean;
@@ -29,7 +35,9 @@ export interface DataFolder {
   readonly image: string;
   readonly command: readonly string[];
   readonly user: number;
-  /** The claim that the first member will mount, complete with its spec; the engine's own names and labels. */
+  /**
+   * The claim that the first member will mount, complete with its spec; the engine's own names and labels.
+   */
   readonly claim: KubeObject;
 }
 
@@ -39,7 +47,9 @@ export interface DataFolderPaths {
   readonly claimFolder: string;
 }
 
-/** The rights of a user inside of an instance, in the engine's own terms: roles, prefixes of keys, databases. */
+/**
+ * The rights of a user inside of an instance, in the engine's own terms: roles, prefixes of keys, databases.
+ */
 export type Rights = Readonly<Record<string, string>>;
 
 /** One login of one binding. */
@@ -58,7 +68,10 @@ export interface UserAdministration<Instance extends KubeObject> {
   proveLogin(instance: Stored<Instance>, user: UserCredentials, access: InstanceAccess): Promise<void>;
   /** Drops the user; what it owns inside of the instance goes to `heir` first, when the engine has owners. */
   dropUser(instance: Stored<Instance>, user: string, heir: string | undefined, access: InstanceAccess): Promise<void>;
-  /** What clients need besides user and password: host, port, uri, ca.crt, certificates. Keys as servicebinding.io names them. */
+  /**
+   * What clients need besides user and password: host, port, uri, ca.crt, certificates. Keys as
+   * servicebinding.io names them.
+   */
   connection(
     instance: Stored<Instance>,
     user: UserCredentials,
@@ -77,14 +90,20 @@ export interface InstanceAccess {
 
 /** The half of an engine that the operator calls. */
 export interface EngineControl<Instance extends KubeObject> {
-  /** A short name in lower case, such as "etcd": the type of its bindings, a label, and part of paths in stores. */
+  /**
+   * A short name in lower case, such as "etcd": the type of its bindings, a label, and part of paths in
+   * stores.
+   */
   readonly name: string;
   readonly kind: KindRef<Instance>;
   state(instance: Stored<Instance>): InstanceState;
   source(instance: Stored<Instance>): SnapshotSource;
   /** Why data cannot be restored into an instance with this spec; undefined when they can. */
   refusal?(instance: Instance): string | undefined;
-  /** The data folder that a new first member starts from. `restoreId` makes its name, so that a repeated call gives the same. */
+  /**
+   * The data folder that a new first member starts from. `restoreId` makes its name, so that a repeated call
+   * gives the same.
+   */
   dataFolder(instance: Stored<Instance>, restoreId: string, paths: DataFolderPaths): DataFolder;
   /** A new instance for a restore, with the given name; `spec` is merged over the spec of the original. */
   newInstance(name: string, namespace: string, spec: object): Instance;

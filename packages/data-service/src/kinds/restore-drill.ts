@@ -1,4 +1,7 @@
-/** The kind RestoreDrill: restores the newest backup of an instance on a schedule, to know that it can be done and how long it takes. */
+/**
+ * The kind RestoreDrill: restores the newest backup of an instance on a schedule, to know that it can be done
+ * and how long it takes.
+ */
 import { age, conditions, defineKind, type ObjectOf, rule } from "setpoint";
 import { preserved } from "setpoint/kinds";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 /**
- * Decides the next step of a Restore and its status; pure. Nothing of the present instance is touched before the source
- * is verified. After the stop of its members every failure leads back to the volumes from before.
+ * Decides the next step of a Restore and its status; pure. Nothing of the present instance is touched before
+ * the source is verified. After the stop of its members every failure leads back to the volumes from before.
  */
 import { timestampAt } from "@setpoint/host";
 import { act, parseDuration, rest, type Step, wait } from "setpoint";
@@ -35,7 +35,10 @@ type Phase = RestoreStatus["phase"];
 
 /** How often something is checked whose changes a watch shows too. */
 const checkMs = 5_000;
-/** A wall clock that jumped makes a step look late; this process must have seen the phase for this long itself. */
+/**
+ * A wall clock that jumped makes a step look late; this process must have seen the phase for this long
+ * itself.
+ */
 const observedMsMin = 60_000;
 const noAttempt = { attempt: undefined, retryAt: undefined, transferUID: undefined };
 

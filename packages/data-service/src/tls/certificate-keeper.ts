@@ -1,4 +1,7 @@
-/** Reads the certificates of one instance, and performs what is due for them. Keys pass through here and go nowhere else. */
+/**
+ * Reads the certificates of one instance, and performs what is due for them. Keys pass through here and go
+ * nowhere else.
+ */
 import { isAlreadyExists, isNotFound } from "@setpoint/apimachinery";
 import type { ReconcileContext, Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
@@ -30,7 +33,10 @@ import {
 } from "./certificate-state.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
 
-/** One instance: where its certificates are, what it needs, and the processes that read a bundle at their start. */
+/**
+ * One instance: where its certificates are, what it needs, and the processes that read a bundle at their
+ * start.
+ */
 export interface CertificateSubject {
   readonly place: CertificatePlace;
   readonly wanted: WantedCertificates;
@@ -73,7 +79,10 @@ interface Remembered {
   readonly own?: LeafState | undefined;
 }
 
-/** At rest nothing is read: a Secret that a user has deleted comes back after this time, or with the next change. */
+/**
+ * At rest nothing is read: a Secret that a user has deleted comes back after this time, or with the next
+ * change.
+ */
 const rememberMsMax = 7 * 86_400_000;
 /** Enough for all instances of an operator; a forgotten one is read again. */
 const rememberedMax = 1_000;
@@ -138,7 +147,10 @@ export class CertificateKeeper {
     return secret === undefined || !isOurs(secret, place) ? undefined : parseLeaf(secret, this.#issuer);
   }
 
-  /** Performs all that is due now, one Secret after another. Each change is safe when the next one never comes. */
+  /**
+   * Performs all that is due now, one Secret after another. Each change is safe when the next one never
+   * comes.
+   */
   async maintain(subject: CertificateSubject, context: Context): Promise<void> {
     this.forget(subject.place);
     const { secrets, problem, ...reading } = await this.#read(subject, context);

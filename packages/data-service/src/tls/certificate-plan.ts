@@ -1,7 +1,7 @@
 /**
- * What is due for the certificates of one instance; pure. Trust always comes before use: the next authority is in
- * every trust bundle long before it signs anything, because some servers (etcd is one) read certificates again for
- * each connection, but their trust bundle only when they start.
+ * What is due for the certificates of one instance; pure. Trust always comes before use: the next authority
+ * is in every trust bundle long before it signs anything, because some servers (etcd is one) read
+ * certificates again for each connection, but their trust bundle only when they start.
  */
 import type { CertificateFacts, LeafRequest } from "./certificate-issuer.ts";
 
@@ -10,7 +10,10 @@ export interface CertificateTimes {
   readonly leafMs: number;
   /** How long one authority signs; it is valid for twice as long. */
   readonly authorityMs: number;
-  /** Nodes update the files of a mounted Secret after about a minute; clients that read it themselves may take longer. */
+  /**
+   * Nodes update the files of a mounted Secret after about a minute; clients that read it themselves may take
+   * longer.
+   */
   readonly overlapMs: number;
 }
 

@@ -1,4 +1,7 @@
-/** Certificates as Secrets: one for the authority, which only the operator reads, and one a role, which pods mount. */
+/**
+ * Certificates as Secrets: one for the authority, which only the operator reads, and one a role, which pods
+ * mount.
+ */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "setpoint";
 import { Secret } from "setpoint/kinds";
@@ -11,7 +14,10 @@ export interface CertificatePlace {
   readonly owner: NonNullable<KubeObject["metadata"]["ownerReferences"]>[number];
   readonly labels: Readonly<Record<string, string>>;
   readonly authoritySecret: string;
-  /** A Secret with `tls.crt`, `tls.key` and maybe `ca.crt` that a user made; it signs instead of an authority of ours. */
+  /**
+   * A Secret with `tls.crt`, `tls.key` and maybe `ca.crt` that a user made; it signs instead of an authority
+   * of ours.
+   */
   readonly givenAuthority?: string | undefined;
   secretOf(role: string): string;
 }

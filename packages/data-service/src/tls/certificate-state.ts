@@ -1,4 +1,7 @@
-/** The certificates of one instance with their keys, and what each step makes of them. Only stores and tests see these values. */
+/**
+ * The certificates of one instance with their keys, and what each step makes of them. Only stores and tests
+ * see these values.
+ */
 import { type CertificateIssuer, type IssuerPorts, type KeyPair, splitBundle } from "./certificate-issuer.ts";
 import type {
   CertificateStep,
@@ -145,7 +148,10 @@ function issued(
   };
 }
 
-/** A Secret that is made again has a bundle that others may see for the first time; at the very beginning all have. */
+/**
+ * A Secret that is made again has a bundle that others may see for the first time; at the very beginning all
+ * have.
+ */
 function bundleChange(
   leaves: ReadonlyMap<string, LeafState>,
   role: string,

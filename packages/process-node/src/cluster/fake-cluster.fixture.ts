@@ -1,4 +1,7 @@
-/** Objects in memory behind a Transport: merge patches and UIDs, and no more of a server than tests of volumes need. */
+/**
+ * Objects in memory behind a Transport: merge patches and UIDs, and no more of a server than tests of volumes
+ * need.
+ */
 import {
   type ApiRequest,
   type ApiResponse,

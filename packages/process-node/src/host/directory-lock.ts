@@ -1,7 +1,7 @@
 /**
- * One agent at a time uses a directory. The lock is an abstract Unix socket: the kernel frees it when its process ends, which a
- * file with a process id cannot promise (ids are reused, zombies look alive). Its name contains a secret of the directory, so
- * other users of the machine cannot take it.
+ * One agent at a time uses a directory. The lock is an abstract Unix socket: the kernel frees it when its
+ * process ends, which a file with a process id cannot promise (ids are reused, zombies look alive). Its name
+ * contains a secret of the directory, so other users of the machine cannot take it.
  *
  * An agent whose parent has ended offers the directory by a file; the next agent asks for it by another file.
  */

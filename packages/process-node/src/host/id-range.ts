@@ -1,4 +1,7 @@
-/** A range of ids of a user namespace and where it lies for the tools that make containers: on the host when they are root's. */
+/**
+ * A range of ids of a user namespace and where it lies for the tools that make containers: on the host when
+ * they are root's.
+ */
 export interface IdRange {
   readonly container: number;
   readonly host: number;

@@ -1,6 +1,7 @@
 /**
- * Starts programs of the host from a small shell that lives as long as this process. A process that starts another is copied
- * first, its page tables at least: that stops an agent for 7 to 50 ms, and the shell for less than one.
+ * Starts programs of the host from a small shell that lives as long as this process. A process that starts
+ * another is copied first, its page tables at least: that stops an agent for 7 to 50 ms, and the shell for
+ * less than one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
@@ -89,7 +90,10 @@ class Launcher {
 
 const launcher = new Launcher();
 
-/** Runs a program to its end; resolves with what it wrote, at most 4,000 bytes, and rejects with that when it fails. */
+/**
+ * Runs a program to its end; resolves with what it wrote, at most 4,000 bytes, and rejects with that when it
+ * fails.
+ */
 export function launch(command: readonly string[], options: LaunchOptions = {}): Promise<string> {
   const { input, msMax = launchMsMax } = options;
   const words = command.map(shellWord).join(" ");

@@ -3,7 +3,9 @@ import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { nodeError } from "../errors.ts";
 
-/** Creates the folder, or removes the rights of other users from an existing one. Throws ERR_FOLDER_UNSAFE. */
+/**
+ * Creates the folder, or removes the rights of other users from an existing one. Throws ERR_FOLDER_UNSAFE.
+ */
 export function preparePrivateFolder(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {

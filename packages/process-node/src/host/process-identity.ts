@@ -11,7 +11,8 @@ export interface ProcessIdentity {
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold blanks; the state is the first field after it, the start time the 20th.
+    // The name in parentheses may hold blanks; the state is the first field after it, the start time the
+    // 20th.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const startTicks = fields[19];
     return fields[0] === "Z" || startTicks === undefined ? undefined : { pid, startTicks };

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Each process is stopped before its children are listed, so it cannot start another one meanwhile. A child whose parent has
- * ended is no longer in the tree.
+ * Each process is stopped before its children are listed, so it cannot start another one meanwhile. A child
+ * whose parent has ended is no longer in the tree.
  */
 export function killTree(pid: number): void {
   const tree = stopTree(pid, new Set());

@@ -1,4 +1,7 @@
-/** Where this host gets Debian packages from: the mirror of its own apt sources, else the distribution's default. */
+/**
+ * Where this host gets Debian packages from: the mirror of its own apt sources, else the distribution's
+ * default.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +15,10 @@ export function findDebianMirror(aptDirectory: string = "/etc/apt"): string {
   return defaultMirror;
 }
 
-/** The first archive that offers Debian itself: its path ends in `/debian`, unlike security or third-party archives. */
+/**
+ * The first archive that offers Debian itself: its path ends in `/debian`, unlike security or third-party
+ * archives.
+ */
 export function parseMirror(text: string): string | undefined {
   const urls = text.split("\n").flatMap((line) => {
     const deb822 = /^URIs:\s*(.*)$/i.exec(line)?.[1];

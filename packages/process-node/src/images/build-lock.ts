@@ -1,7 +1,7 @@
 /**
- * One builder at a time for one image, over all processes that share the cache. The lock is an abstract Unix socket named
- * after a path, as in `directory-lock.ts`: the kernel frees it with its process. A file would be unsafe: two
- * builders that find an abandoned one could each remove the other's.
+ * One builder at a time for one image, over all processes that share the cache. The lock is an abstract Unix
+ * socket named after a path, as in `directory-lock.ts`: the kernel frees it with its process. A file would be
+ * unsafe: two builders that find an abandoned one could each remove the other's.
  */
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:net";

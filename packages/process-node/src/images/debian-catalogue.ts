@@ -1,4 +1,7 @@
-/** The images that are known by the names they have on real clusters, pinned to the Debian packages that stand for them. */
+/**
+ * The images that are known by the names they have on real clusters, pinned to the Debian packages that stand
+ * for them.
+ */
 import type { ImageSource } from "./image.ts";
 
 /** The names of one image, with the source of each tag. */

@@ -39,7 +39,10 @@ export async function extractClosure(closure: DebianClosure, directory: string, 
   completeRoot(directory);
 }
 
-/** An ordinary user's mmdebstrap leaves a folder of another user, of its range in /etc/subuid; an archive it leaves to its user. */
+/**
+ * An ordinary user's mmdebstrap leaves a folder of another user, of its range in /etc/subuid; an archive it
+ * leaves to its user.
+ */
 async function extractAsUser(closure: DebianClosure, directory: string, mirror: string): Promise<void> {
   const archive = `${directory}.tar`;
   try {
@@ -59,7 +62,10 @@ async function fetchClosure(closure: DebianClosure, target: string, mirror: stri
   if (code !== 0) throw explain(closure, mirror, output, "mmdebstrap");
 }
 
-/** `extract` leaves neither the mount points nor the links of a merged /usr: programs do not start without them. */
+/**
+ * `extract` leaves neither the mount points nor the links of a merged /usr: programs do not start without
+ * them.
+ */
 export function completeRoot(directory: string): void {
   for (const folder of mountPoints) mkdirSync(join(directory, folder), { recursive: true });
   for (const folder of mergedFolders) {

@@ -1,4 +1,7 @@
-/** The file with which users extend the catalogue: names of images, and the Debian packages that stand for them. */
+/**
+ * The file with which users extend the catalogue: names of images, and the Debian packages that stand for
+ * them.
+ */
 import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";
 import { canonicalImageName, isImageName } from "./image-reference.ts";

@@ -21,7 +21,9 @@ export function parseImageReference(image: string): ImageReference {
   return { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The one spelling of all names of an image: `busybox` and `docker.io/library/busybox:latest` are the same. */
+/**
+ * The one spelling of all names of an image: `busybox` and `docker.io/library/busybox:latest` are the same.
+ */
 export function canonicalImageName(image: string): string {
   const { repository, tag } = parseImageReference(image);
   return tag === undefined ? repository : `${repository}:${tag}`;

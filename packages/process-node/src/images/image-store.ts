@@ -56,7 +56,10 @@ const localPrefix = "local-";
 /** Part of every hash: raise it when the same inputs make a different root. */
 const layoutVersion = 1;
 
-/** Images by name, as root file systems on disk. Each is built once, atomically, and shared read-only by all containers. */
+/**
+ * Images by name, as root file systems on disk. Each is built once, atomically, and shared read-only by all
+ * containers.
+ */
 export class ImageStore {
   readonly #options: ImageStoreOptions;
   readonly #loaded: LoadedImages;
@@ -84,8 +87,9 @@ export class ImageStore {
   }
 
   /**
-   * Marks images in use, and removes images that were unused for days: those of local files, of which each build of a program adds
-   * one, and loaded ones that have no name any more. Closures stay, because fetching them again needs the network.
+   * Marks images in use, and removes images that were unused for days: those of local files, of which each
+   * build of a program adds one, and loaded ones that have no name any more. Closures stay, because fetching
+   * them again needs the network.
    */
   async keepHouse(): Promise<void> {
     const { clock, directory, log } = this.#options;
@@ -137,7 +141,8 @@ export class ImageStore {
     await this.#atomically(
       hash,
       async (directory) => {
-        // `cp -al` would let a write through one image reach another; copies are reflinks where the file system can.
+        // `cp -al` would let a write through one image reach another; copies are reflinks where the file
+        // system can.
         cpSync(closureRoot, directory, { recursive: true, verbatimSymlinks: true, mode: copyOnWrite });
         addLinks(directory, source.links ?? {});
         for (const file of source.files ?? []) copyFile(directory, file);
@@ -219,7 +224,10 @@ function touch(path: string, nowMs: number): void {
 /** COPYFILE_FICLONE */
 const copyOnWrite = 2;
 
-/** Equal for equal inputs: packages, links, and the content identity (path, size, time) of the files laid over. */
+/**
+ * Equal for equal inputs: packages, links, and the content identity (path, size, time) of the files laid
+ * over.
+ */
 export function imageHash(source: ImageSource): string {
   const { suite, packages } = source.closure;
   const files = (source.files ?? []).flatMap(({ from, to }) => [...fileIdentity(from, to)]);

@@ -1,4 +1,7 @@
-/** The users and groups that an image knows. Its files are read as a process inside would find them, never the host's. */
+/**
+ * The users and groups that an image knows. Its files are read as a process inside would find them, never the
+ * host's.
+ */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path/posix";
 import { nodeError } from "../errors.ts";
@@ -18,7 +21,10 @@ export function imageUser(root: string, id: number): ImageUser | undefined {
   return found === undefined ? undefined : { name: found[0] ?? "", group: Number(found[3] ?? 0) };
 }
 
-/** `USER` or `USER:GROUP` of an image's configuration as ids. Throws ERR_CONTAINER_CONFIG for a name that the image does not know. */
+/**
+ * `USER` or `USER:GROUP` of an image's configuration as ids. Throws ERR_CONTAINER_CONFIG for a name that the
+ * image does not know.
+ */
 export function configuredUser(root: string, text: string): { readonly user: number; readonly group?: number } {
   const [user = "", group = ""] = text.split(":");
   const uid = idOf(root, "/etc/passwd", user);

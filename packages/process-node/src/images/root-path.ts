@@ -1,10 +1,16 @@
-/** Paths inside a root file system that is not ours: symlinks there are followed as a process inside would follow them. */
+/**
+ * Paths inside a root file system that is not ours: symlinks there are followed as a process inside would
+ * follow them.
+ */
 import { accessSync, constants, lstatSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path/posix";
 
 const symlinkHopsMax = 40;
 
-/** The canonical path of `path` inside `root` (both absolute, the result as seen from inside); it need not exist. */
+/**
+ * The canonical path of `path` inside `root` (both absolute, the result as seen from inside); it need not
+ * exist.
+ */
 export function resolveInRoot(root: string, path: string): string {
   let pending = path.split("/").filter((part) => part !== "" && part !== ".");
   let resolved: string[] = [];
@@ -28,7 +34,10 @@ export function resolveInRoot(root: string, path: string): string {
   return `/${resolved.join("/")}`;
 }
 
-/** Where `program` is found inside `root`, by the PATH given; undefined when it is not there or cannot be executed. */
+/**
+ * Where `program` is found inside `root`, by the PATH given; undefined when it is not there or cannot be
+ * executed.
+ */
 export function findProgram(root: string, program: string, searchPath: string): string | undefined {
   const candidates = program.includes("/") ? [program] : searchPath.split(":").map((folder) => join(folder, program));
   return candidates.find((candidate) => isExecutable(join(root, resolveInRoot(root, candidate))));

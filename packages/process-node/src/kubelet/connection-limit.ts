@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
 /**
- * Bounds the connections to a server. When there are too many, the oldest one that was not yet used with a right makes
- * room, so that strangers cannot keep out clients that may use the server.
+ * Bounds the connections to a server. When there are too many, the oldest one that was not yet used with a
+ * right makes room, so that strangers cannot keep out clients that may use the server.
  */
 export class ConnectionLimit {
   readonly #max: number;

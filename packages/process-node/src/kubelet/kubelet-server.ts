@@ -52,11 +52,11 @@ const limits = {
 };
 
 /**
- * What the API server asks of a node: logs, exec and ports of pods. Each request is authenticated and authorized before
- * anything of it is looked at; nothing that a client sends ends the process.
+ * What the API server asks of a node: logs, exec and ports of pods. Each request is authenticated and
+ * authorized before anything of it is looked at; nothing that a client sends ends the process.
  *
- * `/debug/processes/{namespace}/{pod}/{container}` answers `{"pid", "sandboxPid"}`: the container's main process as the host
- * sees it, so that a test can kill what a crash would.
+ * `/debug/processes/{namespace}/{pod}/{container}` answers `{"pid", "sandboxPid"}`: the container's main
+ * process as the host sees it, so that a test can kill what a crash would.
  */
 export class KubeletServer implements AsyncDisposable {
   readonly #options: KubeletServerOptions;
@@ -258,5 +258,7 @@ function endOnError(webSocket: WebSocket): void {
   webSocket.on("error", () => webSocket.terminate());
 }
 
-/** Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`. */
+/**
+ * Kubelets take `input`, `output` and `error`, the API server's clients say `stdin`, `stdout` and `stderr`.
+ */
 const shortNames: Readonly<Record<string, string>> = lookupTable({ stdin: "input", stdout: "output", stderr: "error" });

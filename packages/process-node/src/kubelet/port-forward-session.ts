@@ -1,4 +1,7 @@
-/** Connections to ports of a pod over a WebSocket: the channel protocol v4.channel.k8s.io, two channels a port. */
+/**
+ * Connections to ports of a pod over a WebSocket: the channel protocol v4.channel.k8s.io, two channels a
+ * port.
+ */
 import { messageOf } from "@setpoint/apimachinery";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";

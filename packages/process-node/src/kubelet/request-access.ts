@@ -1,4 +1,7 @@
-/** Who sends a request to the kubelet server and what it may do: the API server decides both, as for any kubelet. */
+/**
+ * Who sends a request to the kubelet server and what it may do: the API server decides both, as for any
+ * kubelet.
+ */
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { TLSSocket } from "node:tls";

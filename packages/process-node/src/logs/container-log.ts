@@ -1,4 +1,7 @@
-/** Where container output lies: one line an entry in the format of CRI, `<RFC 3339 nano> <stream> <F|P> <text>`. */
+/**
+ * Where container output lies: one line an entry in the format of CRI,
+ * `<RFC 3339 nano> <stream> <F|P> <text>`.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,7 @@
-/** Reads container logs as the log subresource gives them, from the end or from a time, and follows them, piece by piece. */
+/**
+ * Reads container logs as the log subresource gives them, from the end or from a time, and follows them,
+ * piece by piece.
+ */
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type Clock, nextTurn, sleep } from "@setpoint/host";
 import { rotatedFile } from "./container-log.ts";

@@ -1,4 +1,7 @@
-/** Keeps the logs of running containers small: a file that is large becomes the rotated one, and its writer begins another. */
+/**
+ * Keeps the logs of running containers small: a file that is large becomes the rotated one, and its writer
+ * begins another.
+ */
 import { renameSync, statSync } from "node:fs";
 import { rotatedFile } from "./container-log.ts";
 

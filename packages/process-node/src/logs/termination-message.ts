@@ -1,4 +1,6 @@
-/** What a container said about its end: in the file that it was given for that, or by its last lines of log. */
+/**
+ * What a container said about its end: in the file that it was given for that, or by its last lines of log.
+ */
 import type { Container } from "@setpoint/api";
 import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -24,8 +24,9 @@ interface Persisted {
 }
 
 /**
- * Claims the block used last time, or else the first free one. The socket that listens on the block's first address is the
- * claim, so two nodes of one machine never share a block and the block of a dead node is free at once.
+ * Claims the block used last time, or else the first free one. The socket that listens on the block's first
+ * address is the claim, so two nodes of one machine never share a block and the block of a dead node is free
+ * at once.
  */
 export async function claimAddressBlock(options: AddressBlockOptions): Promise<AddressBlock> {
   const { base, size } = parseCidr(options.podCidr ?? defaultPodCidr);

@@ -14,7 +14,10 @@ const connectionsPerClientMax = 16;
 /** A client that does not read its answers gets no more of them until it does. */
 const unreadBytesMax = 64 * 1024;
 
-/** The cluster's DNS over UDP and TCP on one address; answers from the table of Services as it is at that moment. */
+/**
+ * The cluster's DNS over UDP and TCP on one address; answers from the table of Services as it is at that
+ * moment.
+ */
 export class ClusterDns implements AsyncDisposable {
   readonly #table: ServiceTable;
   readonly #clock: Clock;

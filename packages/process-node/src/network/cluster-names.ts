@@ -1,4 +1,7 @@
-/** Which records a name of the cluster has: pure, over the table of Services. The forms are those of the DNS specification. */
+/**
+ * Which records a name of the cluster has: pure, over the table of Services. The forms are those of the DNS
+ * specification.
+ */
 import type { Service } from "@setpoint/api";
 import { type DnsAnswer, type DnsRecord, dnsTypes } from "./dns-message.ts";
 import { type EndpointAddress, hasClusterIp, type ServiceTable } from "./service-table.ts";

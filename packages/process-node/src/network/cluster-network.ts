@@ -1,4 +1,7 @@
-/** The network namespace of a cluster with the addresses and rules that all its pods share, made or found again. */
+/**
+ * The network namespace of a cluster with the addresses and rules that all its pods share, made or found
+ * again.
+ */
 import { type Clock } from "@setpoint/host";
 import { baseAddresses, baseRules, baseSettings, type ClusterAddresses } from "./base-rules.ts";
 import { type HolderOptions, holdNamespace, type NetworkNamespace } from "./namespace-holder.ts";
@@ -19,8 +22,8 @@ export interface ClusterNetwork extends AsyncDisposable {
 }
 
 /**
- * Resolves when pods can be attached. Throws `ERR_NETWORK` with what the host lacks. Disposing it removes the namespace and
- * with it every interface of a pod.
+ * Resolves when pods can be attached. Throws `ERR_NETWORK` with what the host lacks. Disposing it removes the
+ * namespace and with it every interface of a pod.
  */
 export async function openClusterNetwork(options: ClusterNetworkOptions): Promise<ClusterNetwork> {
   const holder = await holdNamespace(options);

@@ -1,4 +1,7 @@
-/** Faults of the pod network as rules; pure. Each fault is a table of its own, so that it can be removed by itself. */
+/**
+ * Faults of the pod network as rules; pure. Each fault is a table of its own, so that it can be removed by
+ * itself.
+ */
 import { isIpv4 } from "./ipv4.ts";
 import type { NetworkFault } from "./pod-network.ts";
 

@@ -1,4 +1,7 @@
-/** Puts faults into the pod network and takes them out: of one process by its handle, of all by `setpoint fault`. */
+/**
+ * Puts faults into the pod network and takes them out: of one process by its handle, of all by
+ * `setpoint fault`.
+ */
 import { randomBytes } from "node:crypto";
 import { messageOf } from "@setpoint/apimachinery";
 import { nodeError } from "../errors.ts";

@@ -1,6 +1,7 @@
 /**
- * Pods on addresses of the host's loopback interface: nothing must be configured and no right is needed, and nothing separates
- * the pods from each other or from the host's other programs. For hosts that allow no network namespaces.
+ * Pods on addresses of the host's loopback interface: nothing must be configured and no right is needed, and
+ * nothing separates the pods from each other or from the host's other programs. For hosts that allow no
+ * network namespaces.
  */
 import { connect, type Socket } from "node:net";
 import { nodeError } from "../errors.ts";

@@ -1,6 +1,7 @@
 /**
- * The network namespace of a cluster is held by a process that does nothing. It survives a kill of `setpoint up` and of the
- * agents, and the next start of the same data directory finds it again by its process id and start time.
+ * The network namespace of a cluster is held by a process that does nothing. It survives a kill of
+ * `setpoint up` and of the agents, and the next start of the same data directory finds it again by its
+ * process id and start time.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
- * Pods with network namespaces of their own. All those of a cluster are joined by one more namespace, which routes between
- * them and has no way out: no interface of the host is in it. Each pod hangs on a pair of interfaces of its own, so that every
- * packet passes the rules of the cluster's namespace, also between pods of one node.
+ * Pods with network namespaces of their own. All those of a cluster are joined by one more namespace, which
+ * routes between them and has no way out: no interface of the host is in it. Each pod hangs on a pair of
+ * interfaces of its own, so that every packet passes the rules of the cluster's namespace, also between pods
+ * of one node.
  */
 import { messageOf } from "@setpoint/apimachinery";
 import { type AddressBlock, type AddressBlockOptions, blockBits, claimAddressBlock } from "./address-block.ts";

@@ -1,6 +1,6 @@
 /**
- * The program that opens sockets inside a network namespace and hands them to its parent, so that neither the API server nor an
- * agent needs a relay there. It keeps none of them and ends with its parent.
+ * The program that opens sockets inside a network namespace and hands them to its parent, so that neither the
+ * API server nor an agent needs a relay there. It keeps none of them and ends with its parent.
  */
 import { createSocket } from "node:dgram";
 import { connect, createServer, isIP, type Socket } from "node:net";

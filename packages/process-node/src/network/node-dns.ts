@@ -20,7 +20,9 @@ export interface DnsPlace {
   readonly isOurs?: boolean;
 }
 
-/** Listens, or finds out which program does. Repeat it from time to time: another node that listens may end. */
+/**
+ * Listens, or finds out which program does. Repeat it from time to time: another node that listens may end.
+ */
 export async function serveDns(
   dns: ClusterDns,
   table: ServiceTable,

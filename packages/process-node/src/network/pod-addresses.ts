@@ -1,8 +1,14 @@
-/** How addresses of the pod network follow from those that nodes and clusters claim on the loopback network; pure. */
+/**
+ * How addresses of the pod network follow from those that nodes and clusters claim on the loopback network;
+ * pure.
+ */
 import { interfacePrefix } from "./base-rules.ts";
 import { parseIpv4 } from "./ipv4.ts";
 
-/** The address in the pod network for one that the host's loopback network has for the same thing: 127.64.0.2 → 10.64.0.2. */
+/**
+ * The address in the pod network for one that the host's loopback network has for the same thing: 127.64.0.2
+ * → 10.64.0.2.
+ */
 export function podNetworkAddress(loopbackAddress: string): string {
   return loopbackAddress.replace(/^127\./, "10.");
 }

@@ -19,8 +19,9 @@ interface PodChain {
 }
 
 /**
- * Connections that were allowed go on after a change of policies. A pod always reaches itself. Traffic of the node (probes, the
- * API server's webhooks, cluster DNS) is not subject to policies, as everywhere; the API server as a destination is.
+ * Connections that were allowed go on after a change of policies. A pod always reaches itself. Traffic of the
+ * node (probes, the API server's webhooks, cluster DNS) is not subject to policies, as everywhere; the API
+ * server as a destination is.
  */
 export function policyRules(sources: PolicySources, own: readonly PodAddress[], apiAddress: string): string {
   const ingress = own.flatMap((pod) => podChain(sources, pod, "ingress"));

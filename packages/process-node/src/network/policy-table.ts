@@ -1,4 +1,6 @@
-/** What NetworkPolicies say about one pod: pure look-ups over pods, namespaces and policies as they are now. */
+/**
+ * What NetworkPolicies say about one pod: pure look-ups over pods, namespaces and policies as they are now.
+ */
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, Pod } from "@setpoint/api";
 import { type KubeObject, labelSelectorOf } from "@setpoint/apimachinery";
 
@@ -83,7 +85,9 @@ function peerAddresses(
 
 type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-/** Without a selector of namespaces a peer is in the policy's own; without one of pods it is every pod there. */
+/**
+ * Without a selector of namespaces a peer is in the policy's own; without one of pods it is every pod there.
+ */
 function peerTest(
   { podSelector, namespaceSelector }: NetworkPolicyPeer,
   ownNamespace: string,

@@ -45,8 +45,9 @@ const connectionsMax = 10_000;
 const connectAttemptsMax = 3;
 
 /**
- * Gives Services their cluster IPs: a TCP listener for each address and port that passes connections on to ready endpoints
- * in turn. Endpoints are looked up for each connection, so a change counts from the next one on; open ones are left alone.
+ * Gives Services their cluster IPs: a TCP listener for each address and port that passes connections on to
+ * ready endpoints in turn. Endpoints are looked up for each connection, so a change counts from the next one
+ * on; open ones are left alone.
  */
 export class ServiceProxy implements AsyncDisposable {
   readonly #table: ServiceTable;

@@ -23,7 +23,10 @@ const protocols: ReadonlySet<string> = new Set(["TCP", "UDP"]);
 export interface ServiceRulesOptions {
   readonly podCidr: string;
   readonly nodeAddress: string;
-  /** The address at which cluster DNS itself answers. The node translates no packet to it, also when a Service claims it. */
+  /**
+   * The address at which cluster DNS itself answers. The node translates no packet to it, also when a Service
+   * claims it.
+   */
   readonly dnsAddress: string;
 }
 
@@ -56,7 +59,10 @@ function byAge(a: Service, b: Service): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Two rules for one address and port would spoil all the others; a server that lets two Services have it is none of ours. */
+/**
+ * Two rules for one address and port would spoil all the others; a server that lets two Services have it is
+ * none of ours.
+ */
 function firstOfEach(served: readonly ServedPort[]): readonly ServedPort[] {
   const byPlace = Map.groupBy(served, ({ address, protocol, port }) => `${address} ${protocol} ${port}`);
   return [...byPlace.values()].flatMap(([first]) => first ?? []);
@@ -76,7 +82,10 @@ function servedPorts(table: ServiceTable, service: Service): ServedPort[] {
   });
 }
 
-/** A client's connections go to endpoints at random, or always to the same one where the Service asks for that. */
+/**
+ * A client's connections go to endpoints at random, or always to the same one where the Service asks for
+ * that.
+ */
 function translation(protocol: string, service: Service, targets: readonly Backend[]): string {
   const sorted = targets.toSorted((a, b) => (a.host === b.host ? a.port - b.port : a.host < b.host ? -1 : 1));
   const entries = sorted.map(({ host, port }, i) => `${i} : ${host} . ${port}`).join(", ");

@@ -71,7 +71,8 @@ export function backends(
 
 function endpointAddress(slice: EndpointSlice, endpoint: Endpoint): EndpointAddress {
   const ports = (slice.ports ?? []).flatMap(({ name = "", port }) =>
-    // Users write numbers that are no ports; each would spoil the rules, the listeners or the answers of all the others.
+    // Users write numbers that are no ports; each would spoil the rules, the listeners or the answers of all
+    // the others.
     port === undefined || !isPort(port) ? [] : [[name, port] as const],
   );
   return {

@@ -2,7 +2,10 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { isAlive, type ProcessIdentity, signalProcess } from "../host/process-identity.ts";
 
-/** Ends the holder unless another process is in its namespace: that of an agent, or of a `setpoint up` that adopted it. */
+/**
+ * Ends the holder unless another process is in its namespace: that of an agent, or of a `setpoint up` that
+ * adopted it.
+ */
 export function endUnusedNamespace(holder: ProcessIdentity): void {
   const namespace = networkOf(String(holder.pid));
   if (namespace === undefined || !isAlive(holder)) return;

@@ -1,6 +1,6 @@
 /**
- * Nodes whose data folder was removed while their pods run, for example after `kill -9` of all agents. Only their folders in memory
- * still name their pods, so the pods are killed before those folders are removed.
+ * Nodes whose data folder was removed while their pods run, for example after `kill -9` of all agents. Only
+ * their folders in memory still name their pods, so the pods are killed before those folders are removed.
  */
 import { join } from "node:path";
 import type { Clock, Logger } from "@setpoint/host";

@@ -21,7 +21,9 @@ export interface ClusterServicesOptions {
   readonly onHostsChange: () => void;
 }
 
-/** The cluster's Services on this node: their endpoints, their addresses on the host and their names in DNS. */
+/**
+ * The cluster's Services on this node: their endpoints, their addresses on the host and their names in DNS.
+ */
 export class ClusterServices implements AsyncDisposable {
   readonly table: ServiceTable;
   readonly proxy: ServiceProxy;

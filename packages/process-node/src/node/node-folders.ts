@@ -31,7 +31,9 @@ export class NodeFolders implements Disposable {
     this.lock = lock;
   }
 
-  /** Locks the directory, then removes what abandoned nodes left on this host. Throws ERR_DIRECTORY_IN_USE. */
+  /**
+   * Locks the directory, then removes what abandoned nodes left on this host. Throws ERR_DIRECTORY_IN_USE.
+   */
   static async open({ clock, log, directory, networkHolder }: NodeFoldersOptions): Promise<NodeFolders> {
     using stack = new DisposableStack();
     const lock = await lockDirectory(directory, clock);

@@ -34,17 +34,26 @@ export interface NodeOptions {
   readonly onNotice?: (sentence: string) => void;
 }
 
-/** A running node. Disposing it stops all its containers within a bounded time. If its process is killed, they keep running. */
+/**
+ * A running node. Disposing it stops all its containers within a bounded time. If its process is killed, they
+ * keep running.
+ */
 export interface NodeAgent extends AsyncDisposable {
   readonly name: string;
   /** The node's own address; the kubelet server listens there. */
   readonly address: string;
   readonly kubeletPort: number;
-  /** Offers the node to another agent on the same directory. Resolves when one asks for it; rejects when the signal is aborted. */
+  /**
+   * Offers the node to another agent on the same directory. Resolves when one asks for it; rejects when the
+   * signal is aborted.
+   */
   wanted(signal: AbortSignal): Promise<void>;
   /** Stops the agent but not its pods; the next agent on the same directory adopts them. */
   handOver(): Promise<void>;
-  /** Disposes the node after its cluster ended. The last agent that does so also removes the cluster's network. */
+  /**
+   * Disposes the node after its cluster ended. The last agent that does so also removes the cluster's
+   * network.
+   */
   abandon(): Promise<void>;
   /** The main process of a container; undefined when the container is not running. */
   processOf(

@@ -45,7 +45,9 @@ export class NodePods implements AsyncDisposable {
     });
   }
 
-  /** Resolves when all pods have a worker, and nothing is left of pods that were deleted while no agent ran. */
+  /**
+   * Resolves when all pods have a worker, and nothing is left of pods that were deleted while no agent ran.
+   */
   async start(): Promise<void> {
     await this.#informer.synced;
     const { folders, manager, network } = this.#options;

@@ -18,7 +18,10 @@ export interface NodeRegistrationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly facts: NodeFacts;
-  /** The cluster had marked this node as not ready, and its pods with it: their status has to be written again. */
+  /**
+   * The cluster had marked this node as not ready, and its pods with it: their status has to be written
+   * again.
+   */
   readonly onReturn?: () => void;
 }
 
@@ -107,7 +110,10 @@ export class NodeRegistration implements AsyncDisposable {
     if (!isAsReported) this.#options.onReturn?.();
   }
 
-  /** Whether the Node still shows what this agent reported. The node lifecycle controller overwrites it after a missed heartbeat. */
+  /**
+   * Whether the Node still shows what this agent reported. The node lifecycle controller overwrites it after
+   * a missed heartbeat.
+   */
   async #isAsReported(): Promise<boolean> {
     const node: Stored<Node> = await this.#options.client.get(Node, { name: this.#options.facts.name });
     const ready = node.status?.conditions?.find((each) => each.type === "Ready");

@@ -1,4 +1,7 @@
-/** What a container gets from the cluster when it starts: data of ConfigMaps and Secrets, and addresses of Services. */
+/**
+ * What a container gets from the cluster when it starts: data of ConfigMaps and Secrets, and addresses of
+ * Services.
+ */
 import type { Pod } from "@setpoint/api";
 import { backends, hasClusterIp, type ServiceTable } from "../network/service-table.ts";
 import type { ServiceProxy } from "../network/service-proxy.ts";
@@ -57,7 +60,8 @@ function serviceAddresses(table: ServiceTable, proxy: Pick<ServiceProxy, "isForb
     if (!hasClusterIp(service) || !(isApi || isLinked)) return [];
     const [port] = service.spec.ports ?? [];
     const clusterIP = service.spec.clusterIP ?? "";
-    // Programs find the API by these variables. If this node cannot serve its Service, they name the API server itself.
+    // Programs find the API by these variables. If this node cannot serve its Service, they name the API
+    // server itself.
     const direct =
       isApi && port !== undefined && proxy.isForbidden(clusterIP, port.port)
         ? backends(table, service, port)[0]

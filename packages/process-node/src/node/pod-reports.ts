@@ -5,7 +5,10 @@ import type { NodeEvents } from "../cluster/node-events.ts";
 import { podIdentity } from "../cluster/pod.ts";
 import type { PodReports } from "../workers/pod-parts.ts";
 
-/** Reports the state of pods to the API server. Each write names the pod's UID, so it never reaches a pod of the same name. */
+/**
+ * Reports the state of pods to the API server. Each write names the pod's UID, so it never reaches a pod of
+ * the same name.
+ */
 export function createPodReports(client: Client, events: NodeEvents): PodReports {
   return {
     async writeStatus(pod, status) {

@@ -17,7 +17,10 @@ interface Entry {
   readonly users: Set<string>;
 }
 
-/** ConfigMaps and Secrets that pods of this node use. Each has an informer of its own, as long as a pod uses it. */
+/**
+ * ConfigMaps and Secrets that pods of this node use. Each has an informer of its own, as long as a pod uses
+ * it.
+ */
 export class ReferencedObjects implements AsyncDisposable {
   readonly #options: ReferencedObjectsOptions;
   readonly #entries = new Map<string, Entry>();

@@ -1,4 +1,7 @@
-/** What a pod's containers may use, from their resources; where they say nothing, what one pod may do to the others. */
+/**
+ * What a pod's containers may use, from their resources; where they say nothing, what one pod may do to the
+ * others.
+ */
 import type { Container, Pod } from "@setpoint/api";
 import type { ContainerLimits, PodLimits } from "../sandbox/container-runtime.ts";
 import { quantityNumber } from "../volumes/downward-api.ts";
@@ -18,7 +21,9 @@ export function containerLimits({ resources = {} }: Container): ContainerLimits 
   };
 }
 
-/** A sum exists only when each container has its limit: without one, a container may use what the node has. */
+/**
+ * A sum exists only when each container has its limit: without one, a container may use what the node has.
+ */
 export function podLimits({ spec }: Pod): PodLimits {
   const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   const steps = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== "Always");

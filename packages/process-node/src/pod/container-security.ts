@@ -1,4 +1,7 @@
-/** The user, groups and rights of a container, from the pod's and its own securityContext and the users of the image. */
+/**
+ * The user, groups and rights of a container, from the pod's and its own securityContext and the users of the
+ * image.
+ */
 import type { Container, Pod } from "@setpoint/api";
 import type { ContainerSecurity } from "../sandbox/container-runtime.ts";
 import { nodeError } from "../errors.ts";
@@ -14,7 +17,10 @@ export interface ContainerIdentity {
   readonly security: ContainerSecurity;
 }
 
-/** The user and group of the pod's first container, which stand for all of it where a pod can have one of each. */
+/**
+ * The user and group of the pod's first container, which stand for all of it where a pod can have one of
+ * each.
+ */
 export function podUser({ spec }: Pod): { readonly user: number; readonly group: number } {
   const { runAsUser = 0, runAsGroup = 0 } = { ...spec.securityContext, ...spec.containers[0]?.securityContext };
   return { user: runAsUser, group: runAsGroup };

@@ -1,4 +1,7 @@
-/** The environment of a container: pure, from the pod, its ConfigMaps and Secrets, and the Services of its namespace. */
+/**
+ * The environment of a container: pure, from the pod, its ConfigMaps and Secrets, and the Services of its
+ * namespace.
+ */
 import type { ConfigMapKeySelector, Container, EnvFromSource, EnvVar, Pod } from "@setpoint/api";
 import { nodeError } from "../errors.ts";
 import { fieldValue, type PodFacts, resourceValue } from "../volumes/downward-api.ts";

@@ -1,6 +1,6 @@
 /**
- * The fields that this node refuses, and why. A field about rights or protection is honoured or refused, never ignored: a pod must not
- * run with more rights, or less protection, than its author asked for.
+ * The fields that this node refuses, and why. A field about rights or protection is honoured or refused,
+ * never ignored: a pod must not run with more rights, or less protection, than its author asked for.
  */
 import type { Container, Pod, PodSpec } from "@setpoint/api";
 import { allCapabilities } from "../sandbox/capabilities.ts";
@@ -117,7 +117,9 @@ export function capabilityNames(name: string): readonly string[] {
   return [upper.startsWith("CAP_") ? upper : `CAP_${upper}`];
 }
 
-/** Throws ERR_CONTAINER_CONFIG for the first field of the pod or the container that this node cannot honour. */
+/**
+ * Throws ERR_CONTAINER_CONFIG for the first field of the pod or the container that this node cannot honour.
+ */
 export function refuseUnsupported({ spec }: Pod, container: Container): void {
   refuse(podRefusals, spec, "spec");
   refuse(contextRefusals, spec.securityContext ?? {}, "spec.securityContext");

@@ -1,4 +1,7 @@
-/** One question of the gRPC health protocol (grpc.health.v1.Health/Check): a message of one field each way, over HTTP/2. */
+/**
+ * One question of the gRPC health protocol (grpc.health.v1.Health/Check): a message of one field each way,
+ * over HTTP/2.
+ */
 import { connect } from "node:http2";
 import type { Socket } from "node:net";
 
@@ -7,7 +10,10 @@ const statusNames = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 const unimplemented = "12";
 const answerBytesMax = 1_024;
 
-/** Undefined when the service serves; otherwise why not. Rejects when there is no connection, or none any more. */
+/**
+ * Undefined when the service serves; otherwise why not. Rejects when there is no connection, or none any
+ * more.
+ */
 export function checkGrpcHealth(
   socket: Socket,
   authority: string,

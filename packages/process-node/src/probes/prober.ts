@@ -7,7 +7,10 @@ export type ProbeName = "Startup" | "Liveness" | "Readiness";
 export interface ProberOptions {
   readonly clock: Clock;
   readonly probes: { readonly startup?: Probe; readonly liveness?: Probe; readonly readiness?: Probe };
-  /** What was known of a container that ran before this agent did: its readiness stays until a probe says otherwise. */
+  /**
+   * What was known of a container that ran before this agent did: its readiness stays until a probe says
+   * otherwise.
+   */
   readonly before?: { readonly started: boolean; readonly ready: boolean };
   readonly run: (probe: Probe) => Promise<ProbeResult>;
   /** The state of `started` or `ready` changed. */

@@ -1,6 +1,6 @@
 /**
- * conmon, the monitor of CRI-O and podman: one process a container, which starts it by an OCI runtime, writes its output
- * into the log and its exit code into a file, and goes on when the agent ends.
+ * conmon, the monitor of CRI-O and podman: one process a container, which starts it by an OCI runtime, writes
+ * its output into the log and its exit code into a file, and goes on when the agent ends.
  */
 import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -34,11 +34,15 @@ export function conmonCommand(options: ConmonOptions): string[] {
   ];
 }
 
-/** Runs a command that becomes conmon; resolves with the process id of the container's program, which is created but not started. */
+/**
+ * Runs a command that becomes conmon; resolves with the process id of the container's program, which is
+ * created but not started.
+ */
 export async function createByConmon(command: readonly string[], bundle: string): Promise<number> {
   const problems = join(bundle, "problems");
   const words = command.map(shellWord).join(" ");
-  // Its answer comes through descriptor 3. It keeps that and its error output open, so do not wait until they close.
+  // Its answer comes through descriptor 3. It keeps that and its error output open, so do not wait until they
+  // close.
   const answer = await launchScript(
     `{ cd ${shellWord(bundle)} && export _OCI_SYNCPIPE=3 && exec ${words}; } 3>&1 >/dev/null 2>${shellWord(problems)} | {
   IFS= read -r answer; printf '%s' "$answer"

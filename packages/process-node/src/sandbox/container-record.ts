@@ -1,4 +1,7 @@
-/** What an agent must know of a container that an agent before it started, on disk beside the container's bundle. */
+/**
+ * What an agent must know of a container that an agent before it started, on disk beside the container's
+ * bundle.
+ */
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ContainerSpec } from "./container-runtime.ts";

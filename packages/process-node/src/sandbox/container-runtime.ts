@@ -1,4 +1,7 @@
-/** Runs the containers of pods, as the CRI does for a kubelet; `sandbox/oci-runtime.ts` does it with crun and conmon. */
+/**
+ * Runs the containers of pods, as the CRI does for a kubelet; `sandbox/oci-runtime.ts` does it with crun and
+ * conmon.
+ */
 import type { Readable, Writable } from "node:stream";
 import type { PodIds } from "../host/id-range.ts";
 
@@ -10,11 +13,17 @@ export interface Mount {
   readonly readOnly?: boolean;
   /** Beneath `source`; resolved without following a link, because containers may write there. */
   readonly subPath?: string;
-  /** The source keeps its ids on disk for the next pod, as a persistent volume does; see `sandbox/oci-mounts.ts`. */
+  /**
+   * The source keeps its ids on disk for the next pod, as a persistent volume does; see
+   * `sandbox/oci-mounts.ts`.
+   */
   readonly ownIds?: boolean;
 }
 
-/** What a container may do beyond being a process of its pod; `pod/container-security.ts` reads it from the pod. */
+/**
+ * What a container may do beyond being a process of its pod; `pod/container-security.ts` reads it from the
+ * pod.
+ */
 export interface ContainerSecurity {
   /** `CAP_…`: the bounding set, and what a container of user 0 starts with. */
   readonly capabilities: readonly string[];
@@ -120,7 +129,10 @@ export interface ExecProcess {
   kill(): void;
 }
 
-/** The newest run of a container that an earlier agent started: still running, or ended while no agent was running. */
+/**
+ * The newest run of a container that an earlier agent started: still running, or ended while no agent was
+ * running.
+ */
 export interface AdoptedContainer {
   readonly attempt: number;
   readonly startedAtMs: number;
@@ -143,8 +155,9 @@ export interface ContainerRuntime {
   /** The pods that have a sandbox or a container on this host. */
   sandboxUids(): readonly string[];
   /**
-   * Starts a container in the pod's sandbox. It is created at once, but its program starts after `ready`. Resolves when it runs; rejects
-   * with ERR_CONTAINER_START when it cannot be started, and with the error of `ready`.
+   * Starts a container in the pod's sandbox. It is created at once, but its program starts after `ready`.
+   * Resolves when it runs; rejects with ERR_CONTAINER_START when it cannot be started, and with the error of
+   * `ready`.
    */
   start(spec: ContainerSpec, ready?: Promise<unknown>): Promise<RunningContainer>;
   /** The newest run of a container that an earlier agent started; undefined when there is none. */

@@ -1,4 +1,7 @@
-/** Waits until containers exit. Their monitors write each exit code into a file, also while no agent is running. */
+/**
+ * Waits until containers exit. Their monitors write each exit code into a file, also while no agent is
+ * running.
+ */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, statSync, watch } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Timer } from "@setpoint/host";

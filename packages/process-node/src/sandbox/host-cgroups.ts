@@ -1,7 +1,7 @@
 /**
- * The control groups of this host and where pods lie in them: `/setpoint/NODE/POD/CONTAINER`. A pod's group holds limits of
- * the pod as a whole, a container's group its own. crun knows version 2 and version 1, but not both mounted together
- * ("hybrid"), so it runs in a mount namespace in which only one of them is seen.
+ * The control groups of this host and where pods lie in them: `/setpoint/NODE/POD/CONTAINER`. A pod's group
+ * holds limits of the pod as a whole, a container's group its own. crun knows version 2 and version 1, but
+ * not both mounted together ("hybrid"), so it runs in a mount namespace in which only one of them is seen.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

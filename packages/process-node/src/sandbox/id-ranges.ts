@@ -5,7 +5,9 @@ import type { IdRange } from "../host/id-range.ts";
 import { nodeError } from "../errors.ts";
 import { readJson, writeJson } from "../host/json-file.ts";
 
-/** Far above the ids of accounts and of /etc/subuid, and below 2^31, beyond which some programs misread ids. */
+/**
+ * Far above the ids of accounts and of /etc/subuid, and below 2^31, beyond which some programs misread ids.
+ */
 const firstId = 0x7000_0000;
 const rangeSize = 65_536;
 const rangesMax = 4_096;

@@ -140,7 +140,10 @@ function containerNamespaces({ holderPid, networkNamespace }: PodSandbox): OciCo
   ];
 }
 
-/** Volumes and own files with canonical targets, parents first, so that a volume inside a volume is not hidden. */
+/**
+ * Volumes and own files with canonical targets, parents first, so that a volume inside a volume is not
+ * hidden.
+ */
 function placedMounts(spec: ContainerSpec, place: OciPlace): PlacedMount[] {
   const files = Object.entries(place.files).map(([target, source]): Mount => ({ source, target, readOnly: true }));
   // A volume at the place of such a file wins.
@@ -171,7 +174,10 @@ function mapping({ container, host, size }: IdRange): OciIdMapping {
   return { containerID: container, hostID: host, size };
 }
 
-/** A subPath that is missing becomes a folder, as upstream. Links are not followed: what they name is not mounted. */
+/**
+ * A subPath that is missing becomes a folder, as upstream. Links are not followed: what they name is not
+ * mounted.
+ */
 export function isMountedAsFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
 }

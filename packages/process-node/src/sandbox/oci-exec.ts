@@ -1,4 +1,7 @@
-/** A further process in a running container, as `kubectl exec` and exec probes need it: `crun exec` with the container's own rights. */
+/**
+ * A further process in a running container, as `kubectl exec` and exec probes need it: `crun exec` with the
+ * container's own rights.
+ */
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * The mounts of a container in the order in which the runtime makes them. With `shiftIds` what keeps its own ids on disk
- * (images, persistent volumes) is mounted through the pod's id range, so a file of user 0 belongs to user 0 of the pod.
+ * The mounts of a container in the order in which the runtime makes them. With `shiftIds` what keeps its own
+ * ids on disk (images, persistent volumes) is mounted through the pod's id range, so a file of user 0 belongs
+ * to user 0 of the pod.
  */
 import { join } from "node:path/posix";
 import type { Mount } from "./container-runtime.ts";
@@ -22,7 +23,10 @@ export function imageMounts(root: string, binds: readonly MountPoint[], shiftIds
   return binds.map(({ path }) => ({ destination: path, type: "bind", source: join(root, path), options }));
 }
 
-/** What every container has of the kernel; /proc shows its own processes, and the host's devices are six harmless ones. */
+/**
+ * What every container has of the kernel; /proc shows its own processes, and the host's devices are six
+ * harmless ones.
+ */
 export function kernelMounts(readOnlyRoot: boolean): OciMount[] {
   const tmpfs = (destination: string, ...options: readonly string[]): OciMount => ({
     destination,

@@ -1,4 +1,6 @@
-/** The process of a container, and every further one in it: both get the same user, rights and environment. */
+/**
+ * The process of a container, and every further one in it: both get the same user, rights and environment.
+ */
 import type { ContainerSpec } from "./container-runtime.ts";
 import { defaultCapabilities } from "./capabilities.ts";
 

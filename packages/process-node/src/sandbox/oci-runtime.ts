@@ -43,7 +43,10 @@ import { stageCommand } from "./stage.ts";
 
 export interface OciRuntimeOptions {
   readonly clock: Clock;
-  /** A folder of the agent's own for bundles, states and exit codes: in memory, because bundles hold variables of Secrets. */
+  /**
+   * A folder of the agent's own for bundles, states and exit codes: in memory, because bundles hold variables
+   * of Secrets.
+   */
   readonly directory: string;
   /** Where the pods' ranges of ids are kept, on disk as files of the pods are. */
   readonly idsFile: string;
@@ -61,7 +64,10 @@ const killMsMax = 5_000;
 /** Errors that do not say that the container itself cannot be started. */
 const passedOn: ReadonlySet<unknown> = new Set(["ERR_CONTAINER_CONFIG", "ERR_NETWORK"]);
 
-/** Runs containers by crun under conmon. They outlive the process that started them, and the next one adopts them. */
+/**
+ * Runs containers by crun under conmon. They outlive the process that started them, and the next one adopts
+ * them.
+ */
 export class OciRuntime implements ContainerRuntime, Disposable {
   readonly name = "process";
   readonly version: string;
@@ -280,7 +286,10 @@ export class OciRuntime implements ContainerRuntime, Disposable {
     };
   }
 
-  /** crun's state and the container's group go; its bundle and exit code stay for an agent that must know them. */
+  /**
+   * crun's state and the container's group go; its bundle and exit code stay for an agent that must know
+   * them.
+   */
   async #forget(id: ContainerId): Promise<void> {
     await launch(this.#crun(["delete", "--force", toolName(id)])).catch(() => {
       // There is none: it was never made, or deleted before.
@@ -310,7 +319,10 @@ function watched({ main }: ContainerRecord, id: ContainerId, bundle: string): Wa
   return { name: toolName(id), main, oomFile: join(bundle, "persist", "oom") };
 }
 
-/** What a host without control groups can do: bounds of the kernel for each process, and for the processes of the pod's users. */
+/**
+ * What a host without control groups can do: bounds of the kernel for each process, and for the processes of
+ * the pod's users.
+ */
 function resourceLimits(resources: OciResources | undefined): readonly object[] {
   const limit = (type: string, value: number | undefined): readonly object[] =>
     value === undefined ? [] : [{ type, hard: value, soft: value }];

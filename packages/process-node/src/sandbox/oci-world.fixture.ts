@@ -1,4 +1,7 @@
-/** A runtime on this host with a root file system made of the host's own tools: no download is needed to test the sandbox. */
+/**
+ * A runtime on this host with a root file system made of the host's own tools: no download is needed to test
+ * the sandbox.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

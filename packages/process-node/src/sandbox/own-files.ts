@@ -1,8 +1,13 @@
-/** The text files that only one container has (hosts, resolv.conf, …): files of the host, bound one by one. */
+/**
+ * The text files that only one container has (hosts, resolv.conf, …): files of the host, bound one by one.
+ */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Writes the texts that changed; answers target → path on the host. With `known`, only targets in it are written. */
+/**
+ * Writes the texts that changed; answers target → path on the host. With `known`, only targets in it are
+ * written.
+ */
 export function writeOwnFiles(
   folder: string,
   files: Readonly<Record<string, string>>,

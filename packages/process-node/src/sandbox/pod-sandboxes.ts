@@ -18,7 +18,10 @@ interface SandboxRecord {
   readonly sandbox: PodSandbox;
 }
 
-/** Only root may write the kernel's setting; the program `hostname` needs no more than a right in the namespace. */
+/**
+ * Only root may write the kernel's setting; the program `hostname` needs no more than a right in the
+ * namespace.
+ */
 const nameScript = `{ printf '%s' "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1"`;
 /** Rights in a namespace of its own are what a program without a filter begins to attack the kernel with. */
 const noNamespaces = `{ echo 0 >/proc/sys/user/max_user_namespaces; } 2>/dev/null || true`;
@@ -79,7 +82,8 @@ export class PodSandboxes {
 
   #spawnHolder({ hostname, networkNamespace, user, group }: PodSandboxSpec, range: IdRange | undefined): ChildProcess {
     const namespaces = ["--user", "--keep-caps", "--ipc", "--uts", ...(networkNamespace ? ["--net"] : [])];
-    // Root names the pod and writes its map from outside; for anybody else it is the one id that needs no right.
+    // Root names the pod and writes its map from outside; for anybody else it is the one id that needs no
+    // right.
     const [unshare, script] =
       range === undefined
         ? [["/usr/bin/unshare", `--map-user=${user}`, `--map-group=${group}`], `${nameScript} && ${holderScript}`]
@@ -121,7 +125,8 @@ export class PodSandboxes {
 
 /**
  * The kernel counts what a pod has of its tables (inotify instances, message queues) for the user who
- * made its namespace as well. That is user 0 of the pod, so that no pod takes what root of the host or another pod needs.
+ * made its namespace as well. That is user 0 of the pod, so that no pod takes what root of the host or
+ * another pod needs.
  */
 function asOwner({ host }: IdRange): readonly string[] {
   const user = ["--reuid", String(host), "--regid", String(host), "--clear-groups"];
@@ -129,7 +134,10 @@ function asOwner({ host }: IdRange): readonly string[] {
   return ["/usr/bin/setpriv", ...user, "--inh-caps", "+sys_admin", "--ambient-caps", "+sys_admin"];
 }
 
-/** An ordinary user has one id to give: that of the pod's user. Outside of the pod it is user 0 of `OwnUserNamespace`. */
+/**
+ * An ordinary user has one id to give: that of the pod's user. Outside of the pod it is user 0 of
+ * `OwnUserNamespace`.
+ */
 function ownIds({ user, group }: PodSandboxSpec): { readonly uids: IdRange; readonly gids: IdRange } {
   return { uids: { container: user, host: 0, size: 1 }, gids: { container: group, host: 0, size: 1 } };
 }

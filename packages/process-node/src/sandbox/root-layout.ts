@@ -1,8 +1,9 @@
 /**
- * The root of a container, composed of binds: every entry of the image is bound read-only, except that folders which must
- * hold something of the container's own (mount points, /etc/resolv.conf, /var, …) are its own and their other entries bound
- * into them. So images are shared and never written, and a mount point need not exist in the image. All mount points are
- * made beforehand in a folder of the node, so nothing that an image or a volume holds is followed when they are mounted.
+ * The root of a container, composed of binds: every entry of the image is bound read-only, except that
+ * folders which must hold something of the container's own (mount points, /etc/resolv.conf, /var, …) are its
+ * own and their other entries bound into them. So images are shared and never written, and a mount point need
+ * not exist in the image. All mount points are made beforehand in a folder of the node, so nothing that an
+ * image or a volume holds is followed when they are mounted.
  */
 import { chmodSync, lchownSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path/posix";
@@ -73,7 +74,10 @@ export function rootLayout(root: string, mountPoints: readonly MountPoint[]): Ro
   return { folders: [...new Set(folders)].sort(), links, binds, mountPoints };
 }
 
-/** The folders that the container has of its own: those a program may write to and all parents of mount points. */
+/**
+ * The folders that the container has of its own: those a program may write to and all parents of mount
+ * points.
+ */
 function openedFolders(mountPoints: readonly MountPoint[]): ReadonlySet<string> {
   const opened = new Set(ownFolders);
   for (const { path } of mountPoints) for (let at = dirname(path); at !== "/"; at = dirname(at)) opened.add(at);

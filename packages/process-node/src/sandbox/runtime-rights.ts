@@ -1,7 +1,7 @@
 /**
- * Where the tools that make containers have the rights to do so. Root has them everywhere. An ordinary user has them in a
- * user namespace of its own, in which it is user 0: one for each node, held by a process that sleeps and outlives the agent.
- * The namespaces of pods are children of it, so what runs in it may join them.
+ * Where the tools that make containers have the rights to do so. Root has them everywhere. An ordinary user
+ * has them in a user namespace of its own, in which it is user 0: one for each node, held by a process that
+ * sleeps and outlives the agent. The namespaces of pods are children of it, so what runs in it may join them.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -30,7 +30,10 @@ export const rootRights: RuntimeRights = {
   release() {},
 };
 
-/** A mount tells whether the kernel gives rights in the namespace: some hosts allow to make one and nothing in it. */
+/**
+ * A mount tells whether the kernel gives rights in the namespace: some hosts allow to make one and nothing in
+ * it.
+ */
 const holderScript = `mount -t tmpfs none /sys && echo ready && exec sleep infinity >&- 2>&-`;
 const namespaces = ["--user", "--map-root-user", "--mount", "--cgroup"];
 const settings =

@@ -1,10 +1,14 @@
-/** The pods of an ordinary user have one user and one group each, because the node has no more than its own to give. */
+/**
+ * The pods of an ordinary user have one user and one group each, because the node has no more than its own to
+ * give.
+ */
 import type { ContainerSpec, PodSandbox } from "./container-runtime.ts";
 import { nodeError } from "../errors.ts";
 
 /**
- * The container with a group that its pod has; the kernel gives it no supplementary ones. On the host all of them are the
- * node's user, so no file is out of its reach. Throws ERR_CONTAINER_CONFIG for a user that the pod does not have.
+ * The container with a group that its pod has; the kernel gives it no supplementary ones. On the host all of
+ * them are the node's user, so no file is out of its reach. Throws ERR_CONTAINER_CONFIG for a user that the
+ * pod does not have.
  */
 export function withIdsOf({ uids, gids }: Pick<PodSandbox, "uids" | "gids">, spec: ContainerSpec): ContainerSpec {
   if (uids.size > 1) return spec;

@@ -1,11 +1,12 @@
 /**
- * The last steps before the runtime starts a container, in a mount namespace that only this start sees: the root's skeleton
- * is copied into memory at a path that the pod's user may walk to, and each subPath is bound from a view of its volume in
- * which the kernel follows no link. So no container can turn a path of its own into one of the host, not even while it is
- * mounted, and nothing stays mounted when the runtime ends.
+ * The last steps before the runtime starts a container, in a mount namespace that only this start sees: the
+ * root's skeleton is copied into memory at a path that the pod's user may walk to, and each subPath is bound
+ * from a view of its volume in which the kernel follows no link. So no container can turn a path of its own
+ * into one of the host, not even while it is mounted, and nothing stays mounted when the runtime ends.
  *
- * /dev/null is a device of this start's own: crun gives the streams of a container to its user, and conmon opens /dev/null as
- * the first of them. The host's would belong to the pod, which could then close it to all other programs.
+ * /dev/null is a device of this start's own: crun gives the streams of a container to its user, and conmon
+ * opens /dev/null as the first of them. The host's would belong to the pod, which could then close it to all
+ * other programs.
  */
 
 export interface StagedPath {
@@ -18,7 +19,10 @@ export interface StagedPath {
 }
 
 export interface Stage {
-  /** An empty folder of the node whose path every user can traverse (as root) or that belongs to the node's user. */
+  /**
+   * An empty folder of the node whose path every user can traverse (as root) or that belongs to the node's
+   * user.
+   */
   readonly directory: string;
   /** Lines of the shell that come first; see `HostCgroups.prepare`. */
   readonly prepare: string;
@@ -39,8 +43,8 @@ export function stagedPath(directory: string, name: string): string {
 }
 
 /**
- * Arguments: stage, skeleton, user, group, size; triples of volume, path and name; `--`; what to run. As few programs as
- * possible run here: each start of a container waits for them.
+ * Arguments: stage, skeleton, user, group, size; triples of volume, path and name; `--`; what to run. As few
+ * programs as possible run here: each start of a container waits for them.
  */
 const script = `make() {
   at=$1 rest=$2

@@ -46,7 +46,10 @@ export function evictedStatus(status: PodStatus, message: string, now: string): 
 
 type Phase = NonNullable<PodStatus["phase"]>;
 
-/** Pending until all init containers are done and every container has started once; a phase that is over stays. */
+/**
+ * Pending until all init containers are done and every container has started once; a phase that is over
+ * stays.
+ */
 export function podPhase({
   pod,
   containers,

@@ -1,4 +1,6 @@
-/** When a container that ended may start again: at once the first time, then after 10 s, doubled up to 5 min. */
+/**
+ * When a container that ended may start again: at once the first time, then after 10 s, doubled up to 5 min.
+ */
 
 export const restartDelayMsFirst = 10_000;
 export const restartDelayMsMax = 300_000;

@@ -1,6 +1,6 @@
 /**
- * A folder whose files change all at once: they lie in a dated folder, `..data` points to it, and each file is a link through
- * `..data`. A reader sees the old set or the new one, as with a kubelet.
+ * A folder whose files change all at once: they lie in a dated folder, `..data` points to it, and each file
+ * is a link through `..data`. A reader sees the old set or the new one, as with a kubelet.
  */
 import {
   chmodSync,
@@ -53,7 +53,10 @@ function refuseWayOut(path: string): void {
     throw nodeError("ERR_CONTAINER_CONFIG", `Cannot write file "${path}" of a volume: the path ${why}`);
 }
 
-/** `owner` gets everything; its group may read every file. Throws ERR_CONTAINER_CONFIG for a path that leaves the folder. */
+/**
+ * `owner` gets everything; its group may read every file. Throws ERR_CONTAINER_CONFIG for a path that leaves
+ * the folder.
+ */
 export function writeAtomicFolder(clock: Clock, folder: string, content: FolderContent, owner?: FolderOwner): void {
   for (const path of content.keys()) refuseWayOut(path);
   mkdirSync(folder, { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * Persistent volumes as folders of this node. A claim whose class has the provisioner `setpoint.dev/folder` is bound when a pod that
- * uses it is scheduled here. Folder and volume are removed after the claim when the reclaim policy is Delete.
+ * Persistent volumes as folders of this node. A claim whose class has the provisioner `setpoint.dev/folder`
+ * is bound when a pod that uses it is scheduled here. Folder and volume are removed after the claim when the
+ * reclaim policy is Delete.
  */
 import {
   PersistentVolume,

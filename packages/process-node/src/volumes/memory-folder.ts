@@ -1,6 +1,7 @@
 /**
- * A private folder in memory for what must never reach a disk: Secrets, tokens, configurations with secret variables. The
- * kernel's shared memory is a tmpfs that every user may use, so root and ordinary users get it in the same way.
+ * A private folder in memory for what must never reach a disk: Secrets, tokens, configurations with secret
+ * variables. The kernel's shared memory is a tmpfs that every user may use, so root and ordinary users get it
+ * in the same way.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmSync, statfsSync, symlinkSync } from "node:fs";
@@ -13,7 +14,10 @@ const tmpfsMagic = 0x01_02_19_94;
 /** Names the data folder that the memory belongs to, so that it can be removed when that one is gone. */
 const ownerLink = "owner";
 
-/** The memory folder that belongs to the data folder, empty or as it was left. A host without /dev/shm keeps it on disk. */
+/**
+ * The memory folder that belongs to the data folder, empty or as it was left. A host without /dev/shm keeps
+ * it on disk.
+ */
 export function prepareMemoryFolder(dataFolder: string): string {
   const folder = isMemory(sharedMemory) ? join(sharedMemory, nameOf(dataFolder)) : join(dataFolder, "memory");
   preparePrivateFolder(folder);

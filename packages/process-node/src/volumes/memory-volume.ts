@@ -1,4 +1,7 @@
-/** Folders in memory with a size of their own. Only root can make them; for others the size is looked at now and then. */
+/**
+ * Folders in memory with a size of their own. Only root can make them; for others the size is looked at now
+ * and then.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -32,7 +32,10 @@ export interface NodeVolumesOptions {
   forget(podUid: string): void;
 }
 
-/** Volumes of pods as folders of the host. Persistent volumes are kept elsewhere, and stay when the pod is removed. */
+/**
+ * Volumes of pods as folders of the host. Persistent volumes are kept elsewhere, and stay when the pod is
+ * removed.
+ */
 export class NodeVolumes implements PodVolumes {
   readonly #options: NodeVolumesOptions;
   /** Hash of the content that was written last, by folder. */

@@ -1,6 +1,7 @@
 /**
- * Paths that a pod's author or a pod itself chose, beneath a volume. What is checked here is checked once more by the kernel
- * when the path is mounted (`sandbox/stage.ts`), because a container may change the volume in between.
+ * Paths that a pod's author or a pod itself chose, beneath a volume. What is checked here is checked once
+ * more by the kernel when the path is mounted (`sandbox/stage.ts`), because a container may change the volume
+ * in between.
  */
 import { lstatSync, readlinkSync } from "node:fs";
 import { isAbsolute, join } from "node:path/posix";
@@ -9,8 +10,8 @@ import { nodeError } from "../errors.ts";
 const linksMax = 40;
 
 /**
- * The parts of `path` without links, joined: links that stay beneath the volume (as those of a ConfigMap's files) are followed.
- * Throws ERR_CONTAINER_CONFIG for a path, or a link on it, that leads out.
+ * The parts of `path` without links, joined: links that stay beneath the volume (as those of a ConfigMap's
+ * files) are followed. Throws ERR_CONTAINER_CONFIG for a path, or a link on it, that leads out.
  */
 export function pathBeneath(volume: string, path: string): string {
   if (isAbsolute(path)) throw leadsOut(path, "it is absolute");

@@ -10,7 +10,10 @@ export interface PreparedVolume {
 }
 
 export interface PodVolumes {
-  /** Volume name → its folder, owned by the pod's ids when they are given. Throws when something that it needs is missing. */
+  /**
+   * Volume name → its folder, owned by the pod's ids when they are given. Throws when something that it needs
+   * is missing.
+   */
   prepare(pod: Pod, ids?: PodIds): Promise<ReadonlyMap<string, PreparedVolume>>;
   /** Updates the content of config, secret and projected volumes. */
   refresh(pod: Pod): Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * Removes what a pod left, however deep and however protected. Node's own function is quick, but a pod can make folders deeper
- * than a path may be long, and an ordinary user's pod folders without rights: then programs that need no paths do it.
+ * Removes what a pod left, however deep and however protected. Node's own function is quick, but a pod can
+ * make folders deeper than a path may be long, and an ordinary user's pod folders without rights: then
+ * programs that need no paths do it.
  */
 import { execFile } from "node:child_process";
 import { lstatSync } from "node:fs";

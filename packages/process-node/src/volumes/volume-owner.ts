@@ -30,8 +30,8 @@ export function hostId({ container, host, size }: IdRange, id: number): number |
 }
 
 /**
- * Gives a persistent volume to the group, as `fsGroup` asks: all its files, without following links, unless the policy is
- * content with the folder itself. The volume keeps its ids on disk, so the group is the pod's.
+ * Gives a persistent volume to the group, as `fsGroup` asks: all its files, without following links, unless
+ * the policy is content with the folder itself. The volume keeps its ids on disk, so the group is the pod's.
  */
 export async function giveToGroup(pod: Pod, folder: string): Promise<void> {
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {};

@@ -1,4 +1,6 @@
-/** Which containers of a pod run now: init containers one after the other, then the main ones together. Pure. */
+/**
+ * Which containers of a pod run now: init containers one after the other, then the main ones together. Pure.
+ */
 import type { Container, Pod } from "@setpoint/api";
 import { isSidecar } from "../cluster/pod.ts";
 import { restarts } from "../status/pod-status.ts";

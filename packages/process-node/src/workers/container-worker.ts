@@ -25,7 +25,10 @@ const waitingReasons: ReadonlyMap<unknown, string> = new Map([
   ["ERR_NETWORK", "ContainerCreating"],
 ]);
 
-/** One container of a pod: starts it, probes it, stops it, and knows its status. The pod worker decides what it should do. */
+/**
+ * One container of a pod: starts it, probes it, stops it, and knows its status. The pod worker decides what
+ * it should do.
+ */
 export class ContainerWorker {
   readonly #parts: ContainerParts;
   readonly #puller: ImagePuller;

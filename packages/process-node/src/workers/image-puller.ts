@@ -17,8 +17,9 @@ export class ImagePuller {
   }
 
   /**
-   * Resolves to the reason to wait when there is no image, and to undefined when the signal is aborted. `Always` asks for the image
-   * by its name again; what the cache has under the same content is not unpacked again.
+   * Resolves to the reason to wait when there is no image, and to undefined when the signal is aborted.
+   * `Always` asks for the image by its name again; what the cache has under the same content is not unpacked
+   * again.
    */
   async pull(container: Container, signal: AbortSignal): Promise<LocalImage | WaitingPhase | undefined> {
     const { image = "", imagePullPolicy: policy = "IfNotPresent" } = container;

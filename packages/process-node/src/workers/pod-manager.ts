@@ -4,7 +4,10 @@ import type { PodParts } from "./pod-parts.ts";
 import { PodWorker } from "./pod-worker.ts";
 import { podIdentity } from "../cluster/pod.ts";
 
-/** The pods of this node: one worker for each UID, from the first time that the informer reports it until it is done. */
+/**
+ * The pods of this node: one worker for each UID, from the first time that the informer reports it until it
+ * is done.
+ */
 export class PodManager {
   readonly #parts: PodParts;
   readonly #clock: Clock;

@@ -21,8 +21,8 @@ const syncRetryMs = 1_000;
 const evictionGraceMs = 1_000;
 
 /**
- * One pod on this node, until its last process has ended. Every change (of the pod, of a container, of time) leads to the same pass:
- * compare the pod with its containers and do the next step.
+ * One pod on this node, until its last process has ended. Every change (of the pod, of a container, of time)
+ * leads to the same pass: compare the pod with its containers and do the next step.
  */
 export class PodWorker {
   readonly uid: string;

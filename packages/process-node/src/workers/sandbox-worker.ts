@@ -43,7 +43,10 @@ export class SandboxWorker {
     this.#sandbox = undefined;
   }
 
-  /** Rejects when the sandbox cannot be created; a network that cannot be attached is reported to `onNetworkFailed`. */
+  /**
+   * Rejects when the sandbox cannot be created; a network that cannot be attached is reported to
+   * `onNetworkFailed`.
+   */
   async ensure(pod: Pod): Promise<PodSandbox> {
     const { network, runtime } = this.#parts;
     const isOnHost = pod.spec.hostNetwork === true;

@@ -26,15 +26,16 @@ export function cached<T extends KubeObject>(kind: KindRef<T>, settings: CacheSe
 /** What is cached, and how. */
 export interface CacheOptions {
   /**
-   * Settings by kind: a selection of its objects, their metadata alone, a projection. An entry with a `namespace` is for that
-   * namespace's cache; of several that fit, the first counts. What a controller selects itself goes before them.
+   * Settings by kind: a selection of its objects, their metadata alone, a projection. An entry with a
+   * `namespace` is for that namespace's cache; of several that fit, the first counts. What a controller
+   * selects itself goes before them.
    */
   readonly kinds?: readonly KindCacheOptions[];
   /** Whether cached objects are frozen; default true. Costs about half as much as decoding them. */
   readonly freeze?: boolean;
   /**
-   * What to do about a cache of all Secrets of all namespaces, with their data: it puts every password of the cluster into this
-   * process. Default `warn`.
+   * What to do about a cache of all Secrets of all namespaces, with their data: it puts every password of the
+   * cluster into this process. Default `warn`.
    */
   readonly unboundedSecrets?: "allow" | "warn" | "refuse";
 }

@@ -2,10 +2,15 @@ import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import type { KindRef, Stored } from "@setpoint/client";
 import { errManagerOptions } from "../errors.ts";
 
-/** Changes an object before it is stored; must not change its argument, and must keep name, namespace, uid and resourceVersion. */
+/**
+ * Changes an object before it is stored; must not change its argument, and must keep name, namespace, uid and
+ * resourceVersion.
+ */
 export type Transform = (object: Stored<KubeObject>) => Stored<KubeObject>;
 
-/** The cache identifies an object and its newest state by these; without them changes would be lost silently. */
+/**
+ * The cache identifies an object and its newest state by these; without them changes would be lost silently.
+ */
 const identity = ["name", "namespace", "uid", "resourceVersion"] as const;
 
 /** The transform, with an error when it changes or drops a field that the cache itself needs. */

@@ -2,8 +2,8 @@ import type { KubeObject } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 
 /**
- * Wraps a user's function for places where nothing may throw, because other readers wait for the same change. Its first error is
- * logged under the name that the user gave it; after an error `instead` answers.
+ * Wraps a user's function for places where nothing may throw, because other readers wait for the same change.
+ * Its first error is logged under the name that the user gave it; after an error `instead` answers.
  */
 export function guarded<Args extends readonly [KubeObject, ...KubeObject[]], Answer>(
   name: string,

@@ -87,7 +87,8 @@ function idOf(
   { namespace, labelSelector, fieldSelector, metadataOnly, transform }: InformerOptions,
 ): string {
   const selection = [namespace, labelSelector, fieldSelector, metadataOnly].map((each) => String(each ?? ""));
-  // Informers with a transform of their own hold other objects, so they are shared by the function's identity alone.
+  // Informers with a transform of their own hold other objects, so they are shared by the function's identity
+  // alone.
   return [
     kind.group,
     kind.version,

@@ -48,7 +48,9 @@ export interface InformerOptions extends ReflectorOptions {
  */
 const freshnessMsMax = 400_000;
 
-/** A cache of the objects of one kind, kept up to date by a watch and shared by all controllers that need it. */
+/**
+ * A cache of the objects of one kind, kept up to date by a watch and shared by all controllers that need it.
+ */
 export class Informer {
   readonly kind: KindRef;
   /** The one namespace that it holds; undefined: all. */

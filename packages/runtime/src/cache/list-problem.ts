@@ -3,8 +3,8 @@ import type { KindRef } from "@setpoint/client";
 import { errManagerOptions } from "../errors.ts";
 
 /**
- * Why a kind cannot be listed or watched, and what to do; undefined for errors that pass by themselves. The text is the same
- * for the same problem, so that it is reported once.
+ * Why a kind cannot be listed or watched, and what to do; undefined for errors that pass by themselves. The
+ * text is the same for the same problem, so that it is reported once.
  */
 export function listProblemOf(error: unknown, kind: KindRef, namespace: string | undefined): string | undefined {
   if (isSetpointError(error, errManagerOptions)) return error.message;

@@ -1,7 +1,10 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
 
-/** What a reflector fills, as client-go's ReflectorStore. Calls come in order and never from two streams at once. */
+/**
+ * What a reflector fills, as client-go's ReflectorStore. Calls come in order and never from two streams at
+ * once.
+ */
 export interface ReflectorStore {
   /** The complete set at this revision; objects that it lacks are deleted. */
   replace(objects: readonly Stored<KubeObject>[], resourceVersion: string): void;
@@ -9,9 +12,14 @@ export interface ReflectorStore {
   remove(object: Stored<KubeObject>): void;
   /** The store has all changes up to this revision. */
   progress(resourceVersion: string): void;
-  /** The cluster was restored from a backup: the next complete set counts, also where its revisions are older. */
+  /**
+   * The cluster was restored from a backup: the next complete set counts, also where its revisions are older.
+   */
   restored(): void;
-  /** Starts a complete set whose objects come as bytes; nothing of it shows before `commit`, unless it is the first list. */
+  /**
+   * Starts a complete set whose objects come as bytes; nothing of it shows before `commit`, unless it is the
+   * first list.
+   */
   stage(): StagedObjects;
   /** A change whose object is bytes; `scan` has just read them; the bytes are valid until this returns. */
   setRaw(bytes: Uint8Array, scan: ObjectScan): void;

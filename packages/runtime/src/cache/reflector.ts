@@ -1,4 +1,6 @@
-/** Follows the objects of one kind on the server: a complete list, then every change, for as long as it runs. */
+/**
+ * Follows the objects of one kind on the server: a complete list, then every change, for as long as it runs.
+ */
 import type { KubeObject, RawFrame, WatchEventType } from "@setpoint/apimachinery";
 import type { Client, KindRef, ObjectScan, Stored } from "@setpoint/client";
 import type { Host } from "@setpoint/host";
@@ -15,7 +17,10 @@ import { WatchBackoff } from "./watch-backoff.ts";
 import { WatchPosition } from "./watch-position.ts";
 import { Watchdog } from "./watchdog.ts";
 
-/** A server sends a bookmark about once a minute; a stream that is silent for longer than two of them is broken. */
+/**
+ * A server sends a bookmark about once a minute; a stream that is silent for longer than two of them is
+ * broken.
+ */
 const silenceMsMax = 150_000;
 /**
  * Many keys may wait for their writes at once: one list serves all. Well below the time after which a key

@@ -1,6 +1,9 @@
 import type { Logger } from "@setpoint/host";
 
-/** A problem that a person must solve before a kind can be cached. It is logged once, however often it occurs, and its end too. */
+/**
+ * A problem that a person must solve before a kind can be cached. It is logged once, however often it occurs,
+ * and its end too.
+ */
 export class ReportedProblem {
   readonly #log: Logger;
   readonly #resource: string;

@@ -1,4 +1,7 @@
-/** The cluster is restored from a backup of etcd: its revisions go back, and other changes get the revisions that were seen. */
+/**
+ * The cluster is restored from a backup of etcd: its revisions go back, and other changes get the revisions
+ * that were seen.
+ */
 import type { Transport } from "@setpoint/apimachinery";
 import { createApiServer, createMemoryStorage } from "@setpoint/apiserver";
 import { createClient, type Client } from "@setpoint/client";
@@ -9,7 +12,10 @@ import { candy, Candy } from "../run/controller-world.fixture.ts";
 import { anything, served } from "../run/served-kinds.fixture.ts";
 import { RestoreDetector, restoreProblem } from "./restore-detector.ts";
 
-/** A cluster as it was at the time of the backup: equal seeds make equal objects, with equal UIDs and revisions. */
+/**
+ * A cluster as it was at the time of the backup: equal seeds make equal objects, with equal UIDs and
+ * revisions.
+ */
 async function cluster({
   clock,
 }: Pick<SimulatedHost, "clock">): Promise<{ readonly transport: Transport; readonly client: Client }> {
@@ -23,7 +29,10 @@ async function cluster({
 
 const key = { name: "lolly", namespace: "default" };
 
-/** A cluster that is restored from a backup whenever it is wished, after twenty changes that the backup does not have. */
+/**
+ * A cluster that is restored from a backup whenever it is wished, after twenty changes that the backup does
+ * not have.
+ */
 async function world(host: SimulatedHost) {
   const [before, after] = [await cluster(host), await cluster(host)];
   let now = before.transport;

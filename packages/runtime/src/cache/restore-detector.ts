@@ -1,14 +1,16 @@
 import type { Clock } from "@setpoint/host";
 import { compareResourceVersions } from "./resource-version.ts";
 
-/** The server must report an older newest revision so often, and for so long: another replica may only lag. */
+/**
+ * The server must report an older newest revision so often, and for so long: another replica may only lag.
+ */
 const repeatsMin = 4;
 const certainAfterMs = 60_000;
 
 /**
- * Tells a server that lags from one whose etcd was restored from a backup. A consistent list is never older than an earlier answer, so
- * one that is older again and again proves a restore. A cache that ignored this would not change until the revisions of
- * the restored cluster have caught up.
+ * Tells a server that lags from one whose etcd was restored from a backup. A consistent list is never older
+ * than an earlier answer, so one that is older again and again proves a restore. A cache that ignored this
+ * would not change until the revisions of the restored cluster have caught up.
  */
 export class RestoreDetector {
   readonly #clock: Clock;

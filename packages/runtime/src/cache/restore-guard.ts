@@ -17,7 +17,10 @@ export interface RestoreGuardPorts {
   restored(): void;
 }
 
-/** Compares the server's newest revision with those seen before, and handles a restore of the cluster from a backup. */
+/**
+ * Compares the server's newest revision with those seen before, and handles a restore of the cluster from a
+ * backup.
+ */
 export class RestoreGuard {
   readonly #ports: RestoreGuardPorts;
   readonly #detector: RestoreDetector;

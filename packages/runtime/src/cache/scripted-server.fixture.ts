@@ -135,7 +135,10 @@ export function scriptedServer(clock: Clock, scripts: readonly Script[], isRaw: 
   return { transport, requests, signals, asked, ways: () => requests.map(wayOf) };
 }
 
-/** How objects are asked for: `list`, `page`, `newest`, or a `watch` from a revision, a `watchList` when it begins with all. */
+/**
+ * How objects are asked for: `list`, `page`, `newest`, or a `watch` from a revision, a `watchList` when it
+ * begins with all.
+ */
 function wayOf({ query }: ApiRequest): string {
   const revision = query?.["resourceVersion"] === undefined ? "" : `@${String(query["resourceVersion"])}`;
   if (query?.["watch"] !== undefined)

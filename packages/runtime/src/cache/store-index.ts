@@ -1,7 +1,10 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** Values under which an object is found. It should read the metadata alone where it can: that is decoded apart from the rest. */
+/**
+ * Values under which an object is found. It should read the metadata alone where it can: that is decoded
+ * apart from the rest.
+ */
 export type IndexFunction = (object: Stored<KubeObject>) => readonly string[];
 
 const none: readonly string[] = [];

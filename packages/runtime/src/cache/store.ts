@@ -39,8 +39,9 @@ export interface StoreOptions {
 type Entry = Stored<KubeObject> | RawHandle;
 
 /**
- * The objects of one informer by key, with indexes. Its objects are shared: readers must not change them. Objects that
- * came as bytes stay bytes, and are decoded when they are read; equal reads need not give the same object.
+ * The objects of one informer by key, with indexes. Its objects are shared: readers must not change them.
+ * Objects that came as bytes stay bytes, and are decoded when they are read; equal reads need not give the
+ * same object.
  */
 export class Store {
   readonly #entries = new Map<string, Entry>();
@@ -72,8 +73,8 @@ export class Store {
   }
 
   /**
-   * Adds an index over present and future objects; the same name twice keeps the first. An object for which `valuesOf` throws is
-   * not found by it.
+   * Adds an index over present and future objects; the same name twice keeps the first. An object for which
+   * `valuesOf` throws is not found by it.
    */
   addIndex(name: string, valuesOf: IndexFunction): void {
     if (this.#indexes.has(name)) return;
@@ -124,8 +125,8 @@ export class Store {
   }
 
   /**
-   * The objects for which `isWanted` holds, of one namespace or all. It should read the metadata alone: objects that came as bytes are
-   * decoded as a whole only when they are wanted.
+   * The objects for which `isWanted` holds, of one namespace or all. It should read the metadata alone:
+   * objects that came as bytes are decoded as a whole only when they are wanted.
    */
   select(isWanted: (object: Stored<KubeObject>) => boolean, namespace?: string): readonly Stored<KubeObject>[] {
     if (namespace !== undefined) this.#namespaces ??= this.#readNamespaces();

@@ -1,7 +1,8 @@
 /**
- * How a kind's present objects are fetched. Measured with 100,000 objects of 2 KB (`bench/README.md`): one list is the quickest and
- * costs the server least; a streaming list has no time limit and needs the least memory of servers before 1.33, which make a
- * whole answer before they send it; pages are what every server has.
+ * How a kind's present objects are fetched. Measured with 100,000 objects of 2 KB (`bench/README.md`): one
+ * list is the quickest and costs the server least; a streaming list has no time limit and needs the least
+ * memory of servers before 1.33, which make a whole answer before they send it; pages are what every server
+ * has.
  */
 export type SyncMethod = "list" | "watchList" | "pages";
 

@@ -44,7 +44,10 @@ export class WatchBackoff {
     await this.#sleep(this.#nextBackoffMs(backoffMsMax) * this.#jitter(), signal);
   }
 
-  /** Waits after a stream that ended with an error; `details` go to the log; `isReported`: a person knows of it already. */
+  /**
+   * Waits after a stream that ended with an error; `details` go to the log; `isReported`: a person knows of
+   * it already.
+   */
   async waitAfterError(error: unknown, isReported: boolean, details: object, signal: AbortSignal): Promise<void> {
     if (isApiError(error) && (error.code === 429 || error.code === 404)) return this.#waitUntilServed(error, signal);
     // One cut stream is usual; several in a row are a warning.

@@ -26,7 +26,10 @@ export interface FrameListener {
   onRawComplete(staged: StagedObjects, resourceVersion: string): Promise<void>;
 }
 
-/** `isInitial`: the stream begins with the present objects, which count when their end is marked and not before. */
+/**
+ * `isInitial`: the stream begins with the present objects, which count when their end is marked and not
+ * before.
+ */
 export async function followFrames(
   frames: AsyncIterable<WatchFrame>,
   isInitial: boolean,

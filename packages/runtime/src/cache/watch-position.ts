@@ -1,7 +1,9 @@
 import { isExpired, isNotFound } from "@setpoint/apimachinery";
 import { compareResourceVersions } from "./resource-version.ts";
 
-/** After so many incomplete streaming lists in a row the reflector checks whether the cluster was restored. */
+/**
+ * After so many incomplete streaming lists in a row the reflector checks whether the cluster was restored.
+ */
 const incompleteListsMax = 2;
 
 /** How far a reflector has come, and where its next stream begins. */
@@ -64,8 +66,8 @@ export class WatchPosition {
   }
 
   /**
-   * A streaming list starts. Returns whether so many did not complete that the cluster may have been restored: a key that waits for its own
-   * write breaks each stream before a restored server has answered.
+   * A streaming list starts. Returns whether so many did not complete that the cluster may have been
+   * restored: a key that waits for its own write breaks each stream before a restored server has answered.
    */
   startStreamingList(): boolean {
     return this.#incompleteLists++ >= incompleteListsMax && this.hasSeenAny;

@@ -11,8 +11,8 @@ export function isPaused(object: KubeObject): boolean {
 }
 
 /**
- * Changes that are worth a run whatever the author's predicate says: one that looks at the spec alone would leave an object that is
- * being deleted with its finalizer, and a paused one paused.
+ * Changes that are worth a run whatever the author's predicate says: one that looks at the spec alone would
+ * leave an object that is being deleted with its finalizer, and a paused one paused.
  */
 export function alwaysWakes({ metadata: old }: KubeObject, { metadata: next }: KubeObject): boolean {
   if (old.uid !== next.uid || old.deletionTimestamp !== next.deletionTimestamp) return true;

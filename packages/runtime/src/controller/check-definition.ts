@@ -1,4 +1,7 @@
-/** Refuses controllers that cannot do what their author wants, where they are declared and in the author's words. */
+/**
+ * Refuses controllers that cannot do what their author wants, where they are declared and in the author's
+ * words.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import type { KindRef } from "@setpoint/client";
 import { errControllerInvalid } from "../errors.ts";

@@ -4,7 +4,10 @@ import type { ConditionInit } from "./reconcile-context.ts";
 
 type Status = Condition["status"];
 
-/** How a condition counts for `Ready`: `positive` when True is good, `negative` when False is, `informative` not at all. */
+/**
+ * How a condition counts for `Ready`: `positive` when True is good, `negative` when False is, `informative`
+ * not at all.
+ */
 export type Polarity = "positive" | "negative" | "informative";
 
 /** One type of condition. */
@@ -21,7 +24,9 @@ export interface AnyConditionProtocol {
   /** The declared types, without the summarising ones. */
   readonly types: readonly string[];
   readonly declared: Readonly<Record<string, ConditionDeclaration>>;
-  /** Conditions for those of the declared types that are not there: unknown, but there from the first visit. */
+  /**
+   * Conditions for those of the declared types that are not there: unknown, but there from the first visit.
+   */
   missing(present: readonly { readonly type: string }[]): readonly ConditionInit[];
   /** `Ready`, `Reconciling` and `Stalled`, as they follow from the others. */
   summary(conditions: readonly SummarizedCondition[], generation?: number): readonly ConditionInit[];

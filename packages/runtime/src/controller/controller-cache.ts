@@ -11,7 +11,10 @@ import type { CacheListOptions, CacheReader, ListFilter, Selection } from "./wat
 /** A server sends a bookmark about once a minute, and a silent stream is replaced after two and a half. */
 const silenceMsMax = 300_000;
 
-/** One declared kind, and the informers that hold its objects: one, or one for each of the manager's namespaces. */
+/**
+ * One declared kind, and the informers that hold its objects: one, or one for each of the manager's
+ * namespaces.
+ */
 export interface CachedKind {
   readonly kind: KindRef;
   readonly informers: readonly Informer[];

@@ -61,7 +61,10 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly timeoutMs?: number;
   /** The resync period of an object, with a jitter of a tenth; default: reconcile only on changes. */
   readonly maxReconcileIntervalMs?: number;
-  /** Handlers of single fields, called before `reconcile`: `[onChange("spec.size", async ({ old, new: size }) => …)]`. */
+  /**
+   * Handlers of single fields, called before `reconcile`:
+   * `[onChange("spec.size", async ({ old, new: size }) => …)]`.
+   */
   readonly fields?: readonly FieldHandler<T>[];
   /**
    * Functions that run beside each object while it exists, by name: `{ probe: timer(seconds(30), async
@@ -70,7 +73,10 @@ export interface ControllerOptions<T extends KubeObject> {
   readonly daemons?: Readonly<Record<string, Daemon<T>>>;
   /** How much the controller may change or delete in a period before it has to wait; default: no limits. */
   readonly limits?: WriteLimits;
-  /** Gauges of each object, and its conditions as `setpoint_object_condition`, in the operator's metrics; default: none. */
+  /**
+   * Gauges of each object, and its conditions as `setpoint_object_condition`, in the operator's metrics;
+   * default: none.
+   */
   readonly objectMetrics?: ObjectMetrics<T>;
   /**
    * Whether a change of the reconciled object enqueues its key: `changed("spec.size")`, `anyOf(…)`, or any

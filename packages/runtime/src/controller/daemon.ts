@@ -20,7 +20,8 @@ export interface DaemonContext<T extends KubeObject = KubeObject> {
 }
 
 /**
- * Runs beside an object for as long as it is there. Returning ends it for this object; what it throws is logged and starts it
- * again: after a back-off, after a `TemporaryError`'s delay, or never after a `TerminalError`.
+ * Runs beside an object for as long as it is there. Returning ends it for this object; what it throws is
+ * logged and starts it again: after a back-off, after a `TemporaryError`'s delay, or never after a
+ * `TerminalError`.
  */
 export type Daemon<T extends KubeObject = KubeObject> = (object: Stored<T>, context: DaemonContext<T>) => Promise<void>;

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { candy, Candy, createControllerWorld } from "../run/controller-world.fixture.ts";
 import { kept, ledgerOf, ledgerText, withEffect, type Ledger } from "./ledger.ts";
 
-/** Says what it does in `done`; the world outside shows an effect late, so that only the ledger can prevent a second one. */
+/**
+ * Says what it does in `done`; the world outside shows an effect late, so that only the ledger can prevent a
+ * second one.
+ */
 function forgetful(done: string[]): ControllerDefinition {
   return controller(Candy, {
     ledger: true,

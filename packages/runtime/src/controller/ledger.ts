@@ -1,6 +1,7 @@
 /**
- * What a controller has done outside of the cluster and how far its procedures are, as an annotation of the object: bounded,
- * written with the object's revision as precondition, and gone with the object (decisions/0008).
+ * What a controller has done outside of the cluster and how far its procedures are, as an annotation of the
+ * object: bounded, written with the object's revision as precondition, and gone with the object
+ * (decisions/0008).
  */
 import { SetpointError, type KubeObject } from "@setpoint/apimachinery";
 import { errLedger } from "../errors.ts";
@@ -8,7 +9,10 @@ import { errLedger } from "../errors.ts";
 /** Annotations under this prefix are ledgers; a change of them alone is no reason to run. */
 export const ledgerPrefix = "ledger.setpoint.dev/";
 
-/** Effects and steps that are remembered of one object; a result's and the whole ledger's size in characters of JSON. */
+/**
+ * Effects and steps that are remembered of one object; a result's and the whole ledger's size in characters
+ * of JSON.
+ */
 const effectsMax = 32;
 const stepsMax = 32;
 const resultLengthMax = 1_024;
@@ -27,8 +31,8 @@ type JsonWithin<T> = T extends string | number | boolean | null | undefined
 type JsonFields<T> = { readonly [K in keyof T]: JsonWithin<T[K]> };
 
 /**
- * `Json` for a type of the author's. `R extends JsonOf<R>` takes interfaces too: they have no index signature,
- * so they are no `Json`.
+ * `Json` for a type of the author's. `R extends JsonOf<R>` takes interfaces too: they have no index
+ * signature, so they are no `Json`.
  */
 export type JsonOf<T> = string | number | boolean | null | JsonFields<T>;
 
@@ -101,7 +105,10 @@ export function withEffect(ledger: Ledger, id: string, record: EffectRecord): Le
   return fitting(without({ ...ledger, effects }, done.slice(0, Math.max(0, surplus))), id);
 }
 
-/** Within its length, if forgetting effects can do it: what has been done must find its place, or it would be done again. */
+/**
+ * Within its length, if forgetting effects can do it: what has been done must find its place, or it would be
+ * done again.
+ */
 function fitting(ledger: Ledger, needed?: string): Ledger {
   let fit = ledger;
   for (const [id, { state }] of Object.entries(ledger.effects)) {

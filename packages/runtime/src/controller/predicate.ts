@@ -4,8 +4,8 @@ import type { Stored } from "@setpoint/client";
 import { ledgerPrefix } from "./ledger.ts";
 
 /**
- * Whether a change of an object is worth a run: anything but a change of the status alone. Kinds that have no generation
- * cannot say what changed, so every change counts.
+ * Whether a change of an object is worth a run: anything but a change of the status alone. Kinds that have no
+ * generation cannot say what changed, so every change counts.
  */
 export function isWorthARun(old: Stored<KubeObject>, next: Stored<KubeObject>): boolean {
   const [a, b] = [old.metadata, next.metadata];

@@ -7,7 +7,10 @@ import { valueAt, type ObjectPath } from "./field-path.ts";
 /** Asked when the cache shows a change; additions, deletions and the begin of a deletion always wake. */
 export type Predicate<T extends KubeObject = KubeObject> = (old: Stored<T>, next: Stored<T>) => boolean;
 
-/** The spec has changed. Kinds without a generation (ConfigMap, Secret, …) cannot tell, so every change counts. */
+/**
+ * The spec has changed. Kinds without a generation (ConfigMap, Secret, …) cannot tell, so every change
+ * counts.
+ */
 export function generationChanged<T extends KubeObject>(): Predicate<T> {
   return (old, next) => next.metadata.generation === undefined || old.metadata.generation !== next.metadata.generation;
 }
@@ -22,7 +25,10 @@ export function annotationsChanged<T extends KubeObject>(...names: readonly stri
   return (old, next) => differs(old.metadata.annotations, next.metadata.annotations, names);
 }
 
-/** Any of these fields has changed: `changed("spec.size", "spec.version")`; the compiler knows the kind's fields. */
+/**
+ * Any of these fields has changed: `changed("spec.size", "spec.version")`; the compiler knows the kind's
+ * fields.
+ */
 export function changed<T extends KubeObject>(...paths: readonly [ObjectPath<T>, ...ObjectPath<T>[]]): Predicate<T> {
   return (old, next) => paths.some((path) => !deepEqual(valueAt(old, path), valueAt(next, path)));
 }

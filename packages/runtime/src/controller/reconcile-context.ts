@@ -114,7 +114,8 @@ export interface ReconcileContext<Status extends object = object> {
   /**
    * For everything else that the API offers: subresources, other kinds. Its writes check the lease too. Reads
    * see its writes to cached objects, and the next run waits for them. The protection against reconcile loops
-   * counts its writes; the controller's `limits` and the protection against conflicting field managers do not.
+   * counts its writes; the controller's `limits` and the protection against conflicting field managers do
+   * not.
    */
   readonly client: Client;
   /** The name of the object's cluster when the manager works in several. */

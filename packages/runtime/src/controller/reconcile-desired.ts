@@ -15,7 +15,10 @@ import type { ReconcileContext } from "./reconcile-context.ts";
 import { awaitChange, requeueAfter, type Result } from "./result.ts";
 import { RelatedObjects } from "./related-objects.ts";
 
-/** How soon a run repeats that found its own object changed on the server, where the cache did not show it yet. */
+/**
+ * How soon a run repeats that found its own object changed on the server, where the cache did not show it
+ * yet.
+ */
 const staleRetryMs = 100;
 
 /** The part of a definition that follows from a pure form. */
@@ -23,7 +26,10 @@ export type PureDefinition = Pick<ControllerDefinition, "reconcile" | "watches" 
   readonly finalize?: ControllerDefinition["cleanup"];
 };
 
-/** A reconcile that applies the children and the status that a pure function asks for, and deletes children it no longer does. */
+/**
+ * A reconcile that applies the children and the status that a pure function asks for, and deletes children it
+ * no longer does.
+ */
 export function reconcilePure(kind: KindRef, form: PureForm): PureDefinition {
   const related = new RelatedObjects(kind, form.related);
   const look = async (object: Stored<KubeObject>, context: ReconcileContext): Promise<Asked> => {
@@ -65,7 +71,8 @@ async function enact<D extends Desired>(
 ): Promise<{ readonly answer: D; readonly result: Result }> {
   const first = await ask(asked);
   const pruned = await context.applySet(first.children, form.update === undefined ? {} : { update: form.update });
-  // Asked again when children have come or gone: a status that counts them is right in the same run, and is one write.
+  // Asked again when children have come or gone: a status that counts them is right in the same run, and is
+  // one write.
   const owned = ownedByKind(form.owns, context.owned);
   const answer = isSame(owned, asked.owned) ? first : await ask({ ...asked, owned });
   context.condition(...(answer.conditions ?? []));

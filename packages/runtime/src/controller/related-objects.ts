@@ -19,8 +19,8 @@ export type RelatedReader = CacheReader & { readonly cluster: string | undefined
 const sweepMin = 64;
 
 /**
- * What each object depends on, kept from its last run: who is woken by a change follows from it. Of objects that are gone never more
- * is kept than of those that are there.
+ * What each object depends on, kept from its last run: who is woken by a change follows from it. Of objects
+ * that are gone never more is kept than of those that are there.
  */
 export class RelatedObjects {
   readonly #kind: KindRef;
@@ -79,7 +79,10 @@ export class RelatedObjects {
     return woken;
   }
 
-  /** Forgets what is gone, so seldom that it costs each object little. Of other clusters this cache knows nothing. */
+  /**
+   * Forgets what is gone, so seldom that it costs each object little. Of other clusters this cache knows
+   * nothing.
+   */
   #sweep(cache: RelatedReader): void {
     for (const [uid, { key, cluster }] of this.#selectors)
       if (cluster === cache.cluster && !this.#isThere(uid, key, cache)) this.#selectors.delete(uid);

@@ -19,7 +19,9 @@ export interface PlannedStep {
   readonly repeats: number;
 }
 
-/** What is remembered of an object's plan between runs; only for pacing and for people, never for deciding. */
+/**
+ * What is remembered of an object's plan between runs; only for pacing and for people, never for deciding.
+ */
 export interface StepMemory {
   step: PlannedStep | undefined;
 }
@@ -38,7 +40,10 @@ export function rememberStep(
   return { planned, again: planAgain(step, planned.repeats) };
 }
 
-/** The same for equal steps; only what an author hands to an action can be anything, so only that is written as JSON. */
+/**
+ * The same for equal steps; only what an author hands to an action can be anything, so only that is written
+ * as JSON.
+ */
 function textOf(step: AnyStep): string {
   if (step.kind === "rest") return "rest";
   if (step.kind === "wait") return `wait ${step.delayMs}\n${step.reason}`;

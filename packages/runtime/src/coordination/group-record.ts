@@ -31,7 +31,10 @@ export class GroupRecord {
     return seenGroup(name, items);
   }
 
-  /** Writes the membership that was seen as a new epoch, later than `known`; of several members that do so one wins. */
+  /**
+   * Writes the membership that was seen as a new epoch, later than `known`; of several members that do so one
+   * wins.
+   */
   async propose(seen: SeenGroup, known: number, signal: AbortSignal): Promise<void> {
     const isLost = seen.isRecordLost === true;
     const epochs = isLost ? repairedEpochs(seen, known) : withNextEpoch(seen);

@@ -1,4 +1,7 @@
-/** The right to work, which a process has for a time and must renew: as the one leader, or as a member of a group. */
+/**
+ * The right to work, which a process has for a time and must renew: as the one leader, or as a member of a
+ * group.
+ */
 export interface LeaseHolder {
   /** Whether this process may write, by its monotonic clock. */
   readonly isHeld: boolean;

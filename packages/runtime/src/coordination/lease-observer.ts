@@ -1,7 +1,10 @@
 import type { Clock } from "@setpoint/host";
 import type { SeenMember } from "./shard-record.ts";
 
-/** Notices Leases that nobody renews, by this process's own clock alone: what others write as times is never compared. */
+/**
+ * Notices Leases that nobody renews, by this process's own clock alone: what others write as times is never
+ * compared.
+ */
 export class LeaseObserver {
   readonly #clock: Clock;
   readonly #durationMs: number;

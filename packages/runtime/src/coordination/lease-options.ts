@@ -12,16 +12,22 @@ interface LeasesOptions {
 
 /** One of several equal processes acts, the others stand by with warm caches; `name` is the Lease's. */
 export interface LeaderElectionOptions extends LeasesOptions {
-  /** This process in events, and in the Lease, where a random suffix is added to it; default: the manager's name. */
+  /**
+   * This process in events, and in the Lease, where a random suffix is added to it; default: the manager's
+   * name.
+   */
   readonly identity?: string;
 }
 
 /**
- * Several equal processes share the keys; see `docs/running.md`. `name` is the group's, which its Leases carry as a label; while keys
- * change hands it is looked at eight times as often.
+ * Several equal processes share the keys; see `docs/running.md`. `name` is the group's, which its Leases
+ * carry as a label; while keys change hands it is looked at eight times as often.
  */
 export interface ShardingOptions extends LeasesOptions {
-  /** What a member's share follows from: one that comes back under its old name gets its old keys. Default: random. */
+  /**
+   * What a member's share follows from: one that comes back under its old name gets its old keys. Default:
+   * random.
+   */
   readonly identity?: string;
   /** How long a run may go on whose key has become another's, before it is aborted; default 30. */
   readonly drainSeconds?: number;

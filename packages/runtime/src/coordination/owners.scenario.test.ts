@@ -16,7 +16,8 @@ async function survive(world: OwnersWorld, size: number, deathCount: number): Pr
     if (strike(world)) death++;
     if (strikes % 20 === 0) {
       await world.deleteRecord();
-      // A member that lives writes the record again. Without one nobody remembers the epoch: the group starts from the first.
+      // A member that lives writes the record again. Without one nobody remembers the epoch: the group starts
+      // from the first.
       await world.fleet.run(recordWrittenMs);
     }
     if (strikes % 20 === 10) await world.spoilRecord();

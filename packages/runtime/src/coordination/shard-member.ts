@@ -184,7 +184,10 @@ export class ShardMember implements LeaseHolder {
     return { holderIdentity: identity, leaseDurationSeconds: leaseDurationMs / 1_000, renewTime };
   }
 
-  /** One look at the group and what follows from it. Renewing does not wait for the look: a slow server answers both late. */
+  /**
+   * One look at the group and what follows from it. Renewing does not wait for the look: a slow server
+   * answers both late.
+   */
   async #look(signal: AbortSignal): Promise<void> {
     this.#lookedMs = this.#host.clock.monotonic();
     const [listed] = await Promise.all([this.#record.list(signal), this.#renew(signal)]);

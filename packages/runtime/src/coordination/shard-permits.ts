@@ -111,7 +111,9 @@ export class ShardPermits {
     };
   }
 
-  /** Takes what may run from now on; returns which slots may run now and could not, or the other way round. */
+  /**
+   * Takes what may run from now on; returns which slots may run now and could not, or the other way round.
+   */
   update(runnable: Uint8Array): ReadonlySet<number> {
     const nowMs = this.#options.clock.monotonic();
     const changed = new Set<number>();

@@ -14,8 +14,8 @@ export const ackedAnnotation = "setpoint.dev/shard-acked";
 /** On the group's Lease: the epochs, the newest last. */
 const epochsAnnotation = "setpoint.dev/shard-epochs";
 /**
- * What a repaired record is ahead of all that its author knows: no living member has seen so many changes since, as each takes a write
- * of the record, and who lives has looked within the renew deadline.
+ * What a repaired record is ahead of all that its author knows: no living member has seen so many changes
+ * since, as each takes a write of the record, and who lives has looked within the renew deadline.
  */
 const repairLeap = 1_000;
 /** No group comes so far by itself, and a Lease takes no number above 2^31: larger ones are damage. */
@@ -44,7 +44,10 @@ export interface SeenGroup {
    */
   readonly epochs: readonly Epoch[];
   readonly members: readonly SeenMember[];
-  /** The epochs are remembered, and not in the record: it is gone, cannot be read, or is older than what was seen before. */
+  /**
+   * The epochs are remembered, and not in the record: it is gone, cannot be read, or is older than what was
+   * seen before.
+   */
   readonly isRecordLost?: boolean;
 }
 

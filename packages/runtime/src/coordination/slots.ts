@@ -1,6 +1,7 @@
 /**
- * Keys are owned by slots: a key's hash names its slot, and each slot belongs to one member by rendezvous hashing. A member
- * that comes or goes moves only its own share of the slots, and who owns a slot follows from the names of the members alone.
+ * Keys are owned by slots: a key's hash names its slot, and each slot belongs to one member by rendezvous
+ * hashing. A member that comes or goes moves only its own share of the slots, and who owns a slot follows
+ * from the names of the members alone.
  */
 
 /** Enough that sixty members get shares within a few percent of each other. */

@@ -64,9 +64,9 @@ export interface EventInit {
 }
 
 /**
- * Guarantees: never throws and never makes anybody wait. An event that is equal to one of the last six minutes is counted in its
- * series; one object causes 25 new events at once and one every five minutes after that, the rest is dropped and counted in
- * `setpoint_events_dropped_total`.
+ * Guarantees: never throws and never makes anybody wait. An event that is equal to one of the last six
+ * minutes is counted in its series; one object causes 25 new events at once and one every five minutes after
+ * that, the rest is dropped and counted in `setpoint_events_dropped_total`.
  */
 export class EventRecorder {
   readonly #client: Client;

@@ -33,8 +33,8 @@ interface Companions {
 /**
  * The daemons of all objects of a controller.
  *
- * Guarantees: at most one of a name runs for an object; those of a namesake begin after those of its predecessor have ended, or
- * have ignored their signal for too long.
+ * Guarantees: at most one of a name runs for an object; those of a namesake begin after those of its
+ * predecessor have ended, or have ignored their signal for too long.
  */
 export class DaemonRunner {
   readonly #options: DaemonRunnerOptions;

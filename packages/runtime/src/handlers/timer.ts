@@ -11,8 +11,8 @@ export interface TimerOptions {
 
 /**
  * A daemon that calls a function again and again, with the object as it is then:
- * `daemons: { probe: timer(seconds(30), async (member, { wake }) => …) }`. The pause is counted from the end of a call, so calls
- * never overlap.
+ * `daemons: { probe: timer(seconds(30), async (member, { wake }) => …) }`. The pause is counted from the end
+ * of a call, so calls never overlap.
  */
 export function timer<T extends KubeObject>(
   intervalMs: number,

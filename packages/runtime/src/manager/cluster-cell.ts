@@ -35,7 +35,9 @@ export interface SupervisedRunner {
   readonly supervisor: ControllerSupervisor;
 }
 
-/** Keys that are looked at in one go when keys have changed hands; a pause between keeps the event loop free. */
+/**
+ * Keys that are looked at in one go when keys have changed hands; a pause between keeps the event loop free.
+ */
 const keysPerTurn = 2_000;
 /** How long a stop waits for the watches to close. */
 const closeMsMax = 5_000;
@@ -122,8 +124,8 @@ export class ClusterCell {
   }
 
   /**
-   * No new runs; resolves when the running ones have ended and their events are written, or after the limit. False: some run has
-   * not ended.
+   * No new runs; resolves when the running ones have ended and their events are written, or after the limit.
+   * False: some run has not ended.
    */
   async drain(limitMs: number): Promise<boolean> {
     this.#isActive = false;

@@ -1,4 +1,7 @@
-/** The clusters of a manager that come and go: each with its own client, caches and queues, so that one never holds up another. */
+/**
+ * The clusters of a manager that come and go: each with its own client, caches and queues, so that one never
+ * holds up another.
+ */
 import { SetpointError, type Transport } from "@setpoint/apimachinery";
 import type { Logger } from "@setpoint/host";
 import { errCluster, errStopped } from "../errors.ts";

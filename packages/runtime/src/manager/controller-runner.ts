@@ -45,8 +45,8 @@ export interface ControllerRunnerOptions {
 }
 
 /**
- * Guarantees: one run at a time for a key, at most `concurrency` at once; a key does not run again before the cache shows what
- * it has written.
+ * Guarantees: one run at a time for a key, at most `concurrency` at once; a key does not run again before the
+ * cache shows what it has written.
  */
 export class ControllerRunner {
   readonly definition: ControllerDefinition;

@@ -1,4 +1,7 @@
-/** Stands beside the runs of one controller: decides which keys run here, and keeps why they ran and what they did. */
+/**
+ * Stands beside the runs of one controller: decides which keys run here, and keeps why they ran and what they
+ * did.
+ */
 import type { Transport } from "@setpoint/apimachinery";
 import type { Client } from "@setpoint/client";
 import type { Host, Span } from "@setpoint/host";

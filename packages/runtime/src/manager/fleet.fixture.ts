@@ -1,4 +1,7 @@
-/** A server, and processes beside it whose clocks may drift, which may be paused, killed and slow to be answered. */
+/**
+ * A server, and processes beside it whose clocks may drift, which may be paused, killed and slow to be
+ * answered.
+ */
 import {
   createKind,
   type ApiRequest,

@@ -5,7 +5,10 @@ import type { LeaderElector } from "../coordination/leader-elector.ts";
 import type { ClusterCell } from "./cluster-cell.ts";
 import type { HealthCheck, HealthOptions, HealthReport } from "./manager-options.ts";
 
-/** Longer than any burst should take; a process that is behind gets no more requests, but a restart would not help it. */
+/**
+ * Longer than any burst should take; a process that is behind gets no more requests, but a restart would not
+ * help it.
+ */
 const queueAgeMsMaxDefault = 300_000;
 /** A run that takes so long holds a worker and its key for ever; a restart frees both. */
 const reconcileMsMaxDefault = 900_000;

@@ -1,4 +1,7 @@
-/** The right to work of a manager: as the only process, as the leader of several, or as one of a group that shares the keys. */
+/**
+ * The right to work of a manager: as the only process, as the leader of several, or as one of a group that
+ * shares the keys.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import { createClient } from "@setpoint/client";
 import { randomSuffix, type Host } from "@setpoint/host";

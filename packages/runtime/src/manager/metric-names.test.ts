@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { Candy, Fleet } from "./fleet.fixture.ts";
 
 /**
- * controller-runtime's, client-go's and workqueue's names, on which dashboards are built. Not there: panics, which a JavaScript
- * program does not have beside errors; what only a request that is repeated makes.
+ * controller-runtime's, client-go's and workqueue's names, on which dashboards are built. Not there: panics,
+ * which a JavaScript program does not have beside errors; what only a request that is repeated makes.
  */
 const knownNames = [
   "controller_runtime_active_workers",

@@ -1,4 +1,7 @@
-/** An operator over days of virtual time: random changes, cut and silent watches, restarts; and every day an hour of rest. */
+/**
+ * An operator over days of virtual time: random changes, cut and silent watches, restarts; and every day an
+ * hour of rest.
+ */
 import { silentLogger } from "@setpoint/host";
 import { simulatedHost } from "@setpoint/host/simulated";
 import { controller, startManager, type Manager } from "@setpoint/runtime";
@@ -93,7 +96,10 @@ class SoakWorld {
     });
   }
 
-  /** One day: 23 hours of trouble, one of rest. Restarts in the first half only, so that the heaps of equally old processes compare. */
+  /**
+   * One day: 23 hours of trouble, one of rest. Restarts in the first half only, so that the heaps of equally
+   * old processes compare.
+   */
   async live(day: number): Promise<SoakDay> {
     const { random } = this.fleet.host;
     const endMs = this.fleet.host.clock.monotonic() + dayMs - hourMs;

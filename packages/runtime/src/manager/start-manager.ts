@@ -252,7 +252,10 @@ class RunningManager implements Manager {
     return error;
   }
 
-  /** In this order: no new runs, running ones end, events are written, the lease is released if they have, watches close. */
+  /**
+   * In this order: no new runs, running ones end, events are written, the lease is released if they have,
+   * watches close.
+   */
   async #shutDown(): Promise<void> {
     const reason = this.#stopping.signal.aborted
       ? this.#stopping.signal.reason

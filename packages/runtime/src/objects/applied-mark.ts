@@ -8,7 +8,10 @@ import { fingerprint } from "./fingerprint.ts";
  */
 export const appliedAnnotation = "setpoint.dev/applied";
 
-/** The object with the mark of its own content; a plain copy, in which fields that were undefined do not exist. */
+/**
+ * The object with the mark of its own content; a plain copy, in which fields that were undefined do not
+ * exist.
+ */
 export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: string): T {
   const text = JSON.stringify(object);
   const copy = asJson(object);
@@ -18,7 +21,10 @@ export function withAppliedMark<T extends KubeObject>(object: T, fieldManager: s
   return { ...copy, metadata: { ...copy.metadata, annotations } };
 }
 
-/** What the author says: a changed copy of an object that was read would otherwise have another mark after every write. */
+/**
+ * What the author says: a changed copy of an object that was read would otherwise have another mark after
+ * every write.
+ */
 function asAuthored(object: KubeObject): KubeObject {
   const { resourceVersion: _r, uid: _u, generation: _g, creationTimestamp: _c, ...metadata } = object.metadata;
   const { [appliedAnnotation]: _mark, ...annotations } = metadata.annotations ?? {};

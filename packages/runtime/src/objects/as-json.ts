@@ -7,8 +7,8 @@ const depthMax = 100;
 const notPlain = Symbol("not plain");
 
 /**
- * A copy of the value as JSON has it: fields that are undefined do not exist, what has `toJSON` is what that says. Throws what
- * `JSON.stringify` throws.
+ * A copy of the value as JSON has it: fields that are undefined do not exist, what has `toJSON` is what that
+ * says. Throws what `JSON.stringify` throws.
  */
 export function asJson<T>(value: T): T {
   const copy = plainCopy(value, depthMax);

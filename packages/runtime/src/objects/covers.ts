@@ -3,9 +3,9 @@ import { deepEqual } from "@setpoint/apimachinery";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Whether `actual` already has everything that `wanted` says; it may have more (defaults, other managers' fields). Elements
- * of lists are compared by `name` when they have one, else by their place. May say no although the server would see no
- * difference (`1000m` is `1`), never yes when there is one.
+ * Whether `actual` already has everything that `wanted` says; it may have more (defaults, other managers'
+ * fields). Elements of lists are compared by `name` when they have one, else by their place. May say no
+ * although the server would see no difference (`1000m` is `1`), never yes when there is one.
  */
 export function covers(actual: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return true;

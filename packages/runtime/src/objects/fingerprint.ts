@@ -1,5 +1,6 @@
 /**
- * A 53-bit hash of a text (cyrb53, public domain): for telling whether something is the same as before, not for security.
+ * A 53-bit hash of a text (cyrb53, public domain): for telling whether something is the same as before, not
+ * for security.
  */
 export function fingerprint(text: string): string {
   let a = 0xdeadbeef;

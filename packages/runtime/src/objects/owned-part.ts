@@ -1,7 +1,10 @@
 import { deepEqual } from "@setpoint/apimachinery";
 /** What of a value belongs to a field manager, by its entry in managedFields. */
 
-/** A node of FieldsV1: `f:` names a field, `k:` an element by its keys, `v:` one by its value, `.` the node itself. */
+/**
+ * A node of FieldsV1: `f:` names a field, `k:` an element by its keys, `v:` one by its value, `.` the node
+ * itself.
+ */
 export type OwnedFields = Readonly<Record<string, unknown>>;
 
 export function isFields(value: unknown): value is OwnedFields {
@@ -14,7 +17,10 @@ export function childOf(fields: OwnedFields | undefined, element: string): Owned
   return isFields(child) ? child : undefined;
 }
 
-/** The owned part of a value; fields that are owned and not there are left out. A node without children owns all below it. */
+/**
+ * The owned part of a value; fields that are owned and not there are left out. A node without children owns
+ * all below it.
+ */
 export function ownedPart(value: unknown, fields: OwnedFields): unknown {
   const elements = Object.keys(fields).filter((element) => element !== ".");
   if (elements.length === 0) return value;

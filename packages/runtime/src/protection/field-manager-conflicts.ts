@@ -4,10 +4,16 @@ import { storeKey } from "../cache/store.ts";
 import { appliedAnnotation } from "../objects/applied-mark.ts";
 import type { PlannedWrite } from "../writes/write-guard.ts";
 
-/** So often the same content is applied to the same child within the window before it is counted as a conflict. */
+/**
+ * So often the same content is applied to the same child within the window before it is counted as a
+ * conflict.
+ */
 const repeatsMax = 5;
 const windowMs = 600_000;
-/** The pace of a key in such a conflict: the other manager sees its value for a while, and the server has less to do. */
+/**
+ * The pace of a key in such a conflict: the other manager sees its value for a while, and the server has less
+ * to do.
+ */
 const slowMs = 30_000;
 /** Children of which is remembered what was applied to them last; the oldest is forgotten first. */
 const childrenMax = 4_096;
@@ -31,13 +37,16 @@ export interface FieldManagerConflict {
   readonly isReported: boolean;
 }
 
-/** Notices that a controller and another manager set the same fields in turn: each sees the other's value and sets its own. */
+/**
+ * Notices that a controller and another manager set the same fields in turn: each sees the other's value and
+ * sets its own.
+ */
 export class FieldManagerConflicts {
   readonly #repeats = new Map<string, Repeats>();
 
   /**
-   * Counts an apply that the cache showed to be needed, and that the server has done: one that it refuses takes nothing from anybody.
-   * Returns the conflict that the key is in after it.
+   * Counts an apply that the cache showed to be needed, and that the server has done: one that it refuses
+   * takes nothing from anybody. Returns the conflict that the key is in after it.
    */
   afterWrite(
     write: PlannedWrite,

@@ -18,7 +18,10 @@ import { afterIdleRun, isSlow, loopWaitMs, type ReconcileLoop } from "./reconcil
 import { WriteBudget } from "./write-budget.ts";
 
 const idleRunsPerMinuteDefault = 120;
-/** The condition of an object whose reconcile is slowed down. Its reason is `ReconcileLoop` or `FieldManagerConflict`. */
+/**
+ * The condition of an object whose reconcile is slowed down. Its reason is `ReconcileLoop` or
+ * `FieldManagerConflict`.
+ */
 const conditionType = "Slowed";
 const reconcileLoopMessage =
   "The reconcile runs again and again although nothing but its own writes has changed; it is slowed down until another change arrives";
@@ -114,7 +117,9 @@ export class Protections {
     return isSlow(loop) ? reconcileLoopMessage : undefined;
   }
 
-  /** What the object's condition has to report; undefined when it does already, or there is nothing to report. */
+  /**
+   * What the object's condition has to report; undefined when it does already, or there is nothing to report.
+   */
   conditionOf({ fieldConflict: conflict, loop }: ProtectedKey, object: Stored<KubeObject>): ConditionInit | undefined {
     if (conflict?.isReported === true)
       return {

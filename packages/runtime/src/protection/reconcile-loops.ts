@@ -1,4 +1,7 @@
-/** The pace of a key that runs again and again for no reason but itself: doubled from the first to the largest. */
+/**
+ * The pace of a key that runs again and again for no reason but itself: doubled from the first to the
+ * largest.
+ */
 const slowMsFirst = 1_000;
 const slowMsMax = 60_000;
 const windowMs = 60_000;
@@ -13,8 +16,9 @@ export interface ReconcileLoop {
 }
 
 /**
- * Counts a run that has ended and is due again soon although no input has changed: a status with the time in it, a `requeueAfter(0)`
- * without an end, a reconcile that changes a child back and forth. The loop is slowed down once it has reached `runsPerMinute`.
+ * Counts a run that has ended and is due again soon although no input has changed: a status with the time in
+ * it, a `requeueAfter(0)` without an end, a reconcile that changes a child back and forth. The loop is slowed
+ * down once it has reached `runsPerMinute`.
  */
 export function afterIdleRun(loop: ReconcileLoop | undefined, runsPerMinute: number, nowMs: number): ReconcileLoop {
   if (loop !== undefined && isSlow(loop)) return slowed(loop, Math.min(2 * loop.slowMs, slowMsMax), nowMs);

@@ -14,8 +14,8 @@ export class TokenBucket {
   }
 
   /**
-   * Takes a permit; otherwise returns in how many milliseconds there is one for the caller, after those that were sent away before.
-   * The capacity may differ from call to call.
+   * Takes a permit; otherwise returns in how many milliseconds there is one for the caller, after those that
+   * were sent away before. The capacity may differ from call to call.
    */
   take(capacity: number, nowMs: number): number {
     const gained = ((nowMs - this.#countedMs) / this.#refillMs) * capacity;

@@ -8,7 +8,9 @@ const deleteWindowMs = 60_000;
 const changeWindowMs = 600_000;
 /** So many children may always be changed: a share of three is none. */
 const changesMin = 5;
-/** Parts of the refill are waited for, but not less than this: the runs that are refused cost something too. */
+/**
+ * Parts of the refill are waited for, but not less than this: the runs that are refused cost something too.
+ */
 const retryDelayMsMin = 1_000;
 
 export interface WriteBudgetOptions {
@@ -20,7 +22,10 @@ export interface WriteBudgetOptions {
   childCount(): number;
 }
 
-/** A breaker: refuses what goes beyond the controller's limits, until time has refilled them or a person allows it. */
+/**
+ * A breaker: refuses what goes beyond the controller's limits, until time has refilled them or a person
+ * allows it.
+ */
 export class WriteBudget implements Pick<WriteGuard, "check"> {
   readonly #options: WriteBudgetOptions;
   readonly #deletes = new TokenBucket(deleteWindowMs);

@@ -5,7 +5,10 @@ export interface ListEntry<T> {
   next: ListEntry<T> | undefined;
 }
 
-/** A doubly linked list: append, remove and read the first in O(1). The first of a Set is slow to find after many deletions. */
+/**
+ * A doubly linked list: append, remove and read the first in O(1). The first of a Set is slow to find after
+ * many deletions.
+ */
 export class LinkedList<T> {
   #first: ListEntry<T> | undefined;
   #last: ListEntry<T> | undefined;

@@ -8,7 +8,10 @@ interface Flow {
   readonly keys: LinkedList<QueuedKey>;
 }
 
-/** The ready keys of one priority. Flows take turns, first come first served within each; every operation is O(1). */
+/**
+ * The ready keys of one priority. Flows take turns, first come first served within each; every operation is
+ * O(1).
+ */
 export class PriorityLevel {
   readonly priority: Priority;
   /** How often another level was served since this one was, while this one had keys. */
@@ -43,7 +46,10 @@ export class PriorityLevel {
     };
   }
 
-  /** The first key of the flow whose turn it is; the turn goes to the next flow. The key stays in the level until it is removed. */
+  /**
+   * The first key of the flow whose turn it is; the turn goes to the next flow. The key stays in the level
+   * until it is removed.
+   */
   next(): QueuedKey | undefined {
     const flow = this.#turns.first;
     if (flow === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * How urgent a key is. Changes are `normal`; what nobody waits for (the first list after a start, periodic resyncs) is `low`, so that
- * a change right after a restart does not wait behind everything that there is.
+ * How urgent a key is. Changes are `normal`; what nobody waits for (the first list after a start, periodic
+ * resyncs) is `low`, so that a change right after a restart does not wait behind everything that there is.
  */
 export type Priority = "high" | "normal" | "low";
 

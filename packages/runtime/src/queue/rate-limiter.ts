@@ -13,7 +13,9 @@ export interface RateLimit {
   readonly burst?: number;
 }
 
-/** The exponential back-off of keys that fail, client-go's `ItemExponentialFailureRateLimiter` with jitter. */
+/**
+ * The exponential back-off of keys that fail, client-go's `ItemExponentialFailureRateLimiter` with jitter.
+ */
 export class FailureRateLimiter {
   readonly #random: Random;
 
@@ -34,7 +36,10 @@ export class FailureRateLimiter {
   }
 }
 
-/** A bucket of runs for each key, client-go's `BucketRateLimiter`: a run takes one, and one comes back every `minIntervalMs`. */
+/**
+ * A bucket of runs for each key, client-go's `BucketRateLimiter`: a run takes one, and one comes back every
+ * `minIntervalMs`.
+ */
 export class BucketRateLimiter {
   readonly #minIntervalMs: number;
   readonly #burst: number;

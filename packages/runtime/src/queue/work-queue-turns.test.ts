@@ -153,7 +153,8 @@ test("nothing starves: under any stream of urgent keys each waiting key has its 
         const { queue } = createQueue();
         for (const { namespace, name, priority } of old) queue.add(`${namespace}/old-${name}`, priority);
         const waiting = new Set(old.map(({ namespace, name }) => `${namespace}/old-${name}`));
-        // Each level is passed over at most nine times and a turn each of the others; three namespaces take turns.
+        // Each level is passed over at most nine times and a turn each of the others; three namespaces take
+        // turns.
         const turnsMax = waiting.size * 3 * 12;
         for (let turn = 0; turn < turnsMax && waiting.size > 0; turn++) {
           // As many urgent keys arrive as are taken, for ever.

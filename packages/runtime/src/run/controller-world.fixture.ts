@@ -1,4 +1,7 @@
-/** An API server in this process with one kind of objects and one of children, and controllers under a virtual clock. */
+/**
+ * An API server in this process with one kind of objects and one of children, and controllers under a virtual
+ * clock.
+ */
 import { createKind, type ApiRequest, type KubeObject, type Status, type Transport } from "@setpoint/apimachinery";
 import { createApiServer, createMemoryStorage } from "@setpoint/apiserver";
 import { createClient, type Client, type KindRef } from "@setpoint/client";

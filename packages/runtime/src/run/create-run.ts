@@ -60,7 +60,8 @@ export function createRun(object: Stored<KubeObject>, ports: RunPorts): Run {
     announce: async (condition) => {
       if (!saysConditions) return;
       status.condition(condition);
-      // What is only said must not keep the step from being done; the end of the run says it again, and fails with it.
+      // What is only said must not keep the step from being done; the end of the run says it again, and fails
+      // with it.
       await status.flush().catch(unlessRefused);
     },
   });

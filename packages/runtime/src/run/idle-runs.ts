@@ -5,7 +5,10 @@ import type { RunVerdict } from "./run-supervisor.ts";
 /** A run that asks to be repeated so soon is counted by the protection against reconcile loops. */
 const soonMsMax = 60_000;
 
-/** Tells echoes of a run's own writes from changes, so that a key that runs again and again for nothing is slowed down. */
+/**
+ * Tells echoes of a run's own writes from changes, so that a key that runs again and again for nothing is
+ * slowed down.
+ */
 export function slowDownIdleRuns(
   key: string,
   verdict: RunVerdict | undefined,

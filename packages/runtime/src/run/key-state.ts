@@ -8,8 +8,9 @@ import { WriteMemory } from "../writes/write-memory.ts";
 import { CauseList } from "./cause-list.ts";
 
 /**
- * All that a controller remembers of one key between its runs. It paces runs, leaves out writes that would change nothing, and explains;
- * what is right for the object never depends on it, for a process that starts has none of it.
+ * All that a controller remembers of one key between its runs. It paces runs, leaves out writes that would
+ * change nothing, and explains; what is right for the object never depends on it, for a process that starts
+ * has none of it.
  */
 export class KeyState implements ProtectedKey, StepMemory {
   readonly key: string;

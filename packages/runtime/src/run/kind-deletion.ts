@@ -16,8 +16,8 @@ export function definitionName({ plural, group }: Pick<KindRef, "plural" | "grou
 }
 
 /**
- * Whether a kind's definition is being deleted or gone, by the server: then its objects are deleted with it, and nobody has asked for the
- * deletion of a single one.
+ * Whether a kind's definition is being deleted or gone, by the server: then its objects are deleted with it,
+ * and nobody has asked for the deletion of a single one.
  */
 export async function isKindBeingDeleted(kind: KindRef, client: Client): Promise<boolean> {
   try {

@@ -5,7 +5,10 @@ import { storeKey } from "../cache/store.ts";
 import type { ControllerDefinition } from "../controller/controller-definition.ts";
 import type { EventRecorder } from "../events/event-recorder.ts";
 
-/** Whether another controller has the object now, nobody here can know: so its user gets an event, and the finalizer stays. */
+/**
+ * Whether another controller has the object now, nobody here can know: so its user gets an event, and the
+ * finalizer stays.
+ */
 export function reportLeftSelection(
   object: Stored<KubeObject>,
   { name, finalizer }: Pick<ControllerDefinition, "name" | "finalizer">,

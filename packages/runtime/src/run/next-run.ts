@@ -9,7 +9,10 @@ import type { WorkQueue } from "../queue/work-queue.ts";
 import type { ControllerMetrics } from "./controller-metrics.ts";
 import type { FailedVerdict, RunVerdict } from "./run-supervisor.ts";
 
-/** A conflict is retried at least so often, however long the server has refused the key before: now it answers. */
+/**
+ * A conflict is retried at least so often, however long the server has refused the key before: now it
+ * answers.
+ */
 const conflictDelayMsMax = 5_000;
 /** A shorter delay than this, which a timer does not keep, says nothing. */
 const temporaryDelayMsMin = 1;
@@ -30,7 +33,9 @@ export function afterSuccess(key: string, result: Result | void, ports: NextRunP
   return { end: result.delayMs <= 0 ? "requeue" : "requeue_after", result };
 }
 
-/** `signal` is the run's: when it has aborted, nothing is wrong with the key, and it is not tried again here. */
+/**
+ * `signal` is the run's: when it has aborted, nothing is wrong with the key, and it is not tried again here.
+ */
 export function afterError(
   key: string,
   thrown: unknown,
@@ -51,7 +56,8 @@ export function afterError(
     return { end: "error", error };
   }
   const temporaryMs = temporaryDelayMsOf(error);
-  // An error that asks to be retried at once, for ever, would leave no time for anything else: it is backed off like any other.
+  // An error that asks to be retried at once, for ever, would leave no time for anything else: it is backed
+  // off like any other.
   const isTemporary = temporaryMs !== undefined && temporaryMs >= temporaryDelayMsMin;
   if (isTemporary) queue.addAfter(key, temporaryMs);
   const retryDelayMs = isTemporary

@@ -1,4 +1,7 @@
-/** What follows from a person's pausing an object: an event and a log line when it begins and ends, and silence in between. */
+/**
+ * What follows from a person's pausing an object: an event and a log line when it begins and ends, and
+ * silence in between.
+ */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";

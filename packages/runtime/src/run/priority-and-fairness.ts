@@ -1,4 +1,7 @@
-/** The priority of each key of a controller and the flow that it belongs to: what the author declares, else the defaults. */
+/**
+ * The priority of each key of a controller and the flow that it belongs to: what the author declares, else
+ * the defaults.
+ */
 import type { KubeObject, NamespacedName } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 import type { Logger } from "@setpoint/host";
@@ -12,7 +15,10 @@ export interface PriorityAndFairnessOptions {
   find(this: void, key: string): Stored<KubeObject> | undefined;
 }
 
-/** Guarantees: neither question throws, whatever the author's functions do; informers ask them for every change. */
+/**
+ * Guarantees: neither question throws, whatever the author's functions do; informers ask them for every
+ * change.
+ */
 export class PriorityAndFairness {
   readonly #find: PriorityAndFairnessOptions["find"];
   readonly #priority: ((object: Stored<KubeObject>) => Priority) | undefined;

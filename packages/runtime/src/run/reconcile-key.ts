@@ -106,7 +106,10 @@ async function run(keyRun: KeyRun, on: Reconciler): Promise<RunVerdict | undefin
   return verdict;
 }
 
-/** Calls the author's code, which writes children; then writes the status, and decides when the key runs again. */
+/**
+ * Calls the author's code, which writes children; then writes the status, and decides when the key runs
+ * again.
+ */
 async function reconcile(
   started: Run,
   { object, state, log }: KeyRun,

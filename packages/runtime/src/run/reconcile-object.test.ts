@@ -11,7 +11,10 @@ import {
 
 const key = { name: "lolly", namespace: "default" };
 
-/** A candy that is being deleted, under a controller with this cleanup; how often it was cleaned up and is still there. */
+/**
+ * A candy that is being deleted, under a controller with this cleanup; how often it was cleaned up and is
+ * still there.
+ */
 async function deleted(world: ControllerWorld, cleanup: ControllerOptions<Candy>["cleanup"]) {
   let count = 0;
   const melting = controller(Candy, {

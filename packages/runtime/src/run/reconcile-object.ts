@@ -10,8 +10,8 @@ import { requeueAfter, type Result } from "../controller/result.ts";
 import { isSuspension } from "../writes/suspension.ts";
 
 /**
- * One run of a key whose object is there: a finalizer exists exactly when there is a `cleanup`, it is added before the first
- * effect, and removed when the cleanup has finished.
+ * One run of a key whose object is there: a finalizer exists exactly when there is a `cleanup`, it is added
+ * before the first effect, and removed when the cleanup has finished.
  */
 export async function reconcileObject(
   definition: ControllerDefinition,
@@ -56,7 +56,10 @@ async function cleanUp(
   return cleanup(object, context, steps);
 }
 
-/** Calls the author's code and then writes the status. What the code throws is reported by the caller, who knows when it is retried. */
+/**
+ * Calls the author's code and then writes the status. What the code throws is reported by the caller, who
+ * knows when it is retried.
+ */
 async function concluded(
   run: Run,
   call: () => Promise<Result | void>,

@@ -83,7 +83,9 @@ export class RunHistory {
   }
 }
 
-/** Why a run ended as it did: the error, or the reason of a requeue; undefined when there is nothing to tell. */
+/**
+ * Why a run ended as it did: the error, or the reason of a requeue; undefined when there is nothing to tell.
+ */
 export function reasonOf(verdict: RunVerdict): string | undefined {
   const reason = "error" in verdict ? messageOf(verdict.error) : requeueOf(verdict)?.why;
   return reason?.slice(0, reasonLengthMax);

@@ -4,7 +4,10 @@ import type { AnsweredRequest } from "../writes/own-writes.ts";
 import type { Cause } from "./run-record.ts";
 import type { Result } from "../controller/result.ts";
 
-/** How a run ended: with a result, or with an error and when it is tried again (never, when only a change can help). */
+/**
+ * How a run ended: with a result, or with an error and when it is tried again (never, when only a change can
+ * help).
+ */
 export type RunVerdict = { readonly end: RunEnd; readonly result: Result | void } | FailedVerdict;
 
 export interface FailedVerdict {
@@ -39,8 +42,9 @@ export interface SupervisedRun {
 }
 
 /**
- * Stands beside the runs of one controller: says which keys may run here, gives each run its way to the server, and remembers
- * why it ran and what it did. Called for every change and every run, so it must be quick.
+ * Stands beside the runs of one controller: says which keys may run here, gives each run its way to the
+ * server, and remembers why it ran and what it did. Called for every change and every run, so it must be
+ * quick.
  */
 export interface RunSupervisor {
   /**

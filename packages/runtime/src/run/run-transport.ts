@@ -81,7 +81,10 @@ function startSpan(tracer: Tracer, parent: Span | undefined, { method, path }: A
   });
 }
 
-/** The path without group, version and names, so that spans of one kind have one name: `configmaps`, `pods/status`. */
+/**
+ * The path without group, version and names, so that spans of one kind have one name: `configmaps`,
+ * `pods/status`.
+ */
 function resourceOf(path: string): string {
   const segments = path.replace(/^\/(api\/[^/]+|apis\/[^/]+\/[^/]+)\//, "").split("/");
   const [resource = "", , subresource] =

@@ -47,7 +47,10 @@ export class Workers {
     return this.#activeCount;
   }
 
-  /** Begins to take keys, in a turn of the event loop of its own: the one that made the caches complete has had its work. */
+  /**
+   * Begins to take keys, in a turn of the event loop of its own: the one that made the caches complete has
+   * had its work.
+   */
   start(): void {
     this.#isActive = true;
     this.#isPumping = true;
@@ -92,7 +95,10 @@ export class Workers {
     void work.then(() => this.#inFlight.delete(work));
   }
 
-  /** Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a start. */
+  /**
+   * Runs that wait for nothing follow each other without a turn of the event loop, a hundred thousand after a
+   * start.
+   */
   #pumpLater(): void {
     void this.#slices.pause().then(() => this.#pumpOn());
   }

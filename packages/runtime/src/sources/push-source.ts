@@ -11,7 +11,10 @@ export interface PushSource extends Source {
   push(key: NamespacedName): boolean;
 }
 
-/** `const hooks = pushSource("payments")`, `sources: [hooks]`, and in the handler `hooks.push({ name, namespace })`. */
+/**
+ * `const hooks = pushSource("payments")`, `sources: [hooks]`, and in the handler
+ * `hooks.push({ name, namespace })`.
+ */
 export function pushSource(name = "push"): PushSource {
   const running = new Set<SourcePorts>();
   return {

@@ -27,7 +27,10 @@ export interface SourceState {
   readonly message: string;
 }
 
-/** Keeps one source running: what it throws ends in the log, in a metric and in health, and never in a silent end. */
+/**
+ * Keeps one source running: what it throws ends in the log, in a metric and in health, and never in a silent
+ * end.
+ */
 export class SourceRunner {
   readonly #source: Source;
   readonly #options: SourceRunnerOptions;

@@ -14,8 +14,8 @@ export function keyOf(object: Stored<KubeObject>): NamespacedName {
 }
 
 /**
- * The `run` of a source that goes on where a failure has cut it off: what `begin` makes at the first run with some ports is handed
- * to all runs with them, so each controller that has the source has a state of its own.
+ * The `run` of a source that goes on where a failure has cut it off: what `begin` makes at the first run with
+ * some ports is handed to all runs with them, so each controller that has the source has a state of its own.
  */
 export function resumable<State extends object>(
   begin: (ports: SourcePorts) => State,

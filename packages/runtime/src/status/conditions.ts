@@ -2,8 +2,8 @@ import type { Condition } from "@setpoint/apimachinery";
 import type { ConditionInit } from "../controller/reconcile-context.ts";
 
 /**
- * Completes conditions: a condition whose status stays keeps its time of transition. `present` are the conditions that the
- * object has.
+ * Completes conditions: a condition whose status stays keeps its time of transition. `present` are the
+ * conditions that the object has.
  */
 export function completeConditions(
   wanted: readonly ConditionInit[],

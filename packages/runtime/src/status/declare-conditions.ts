@@ -1,4 +1,7 @@
-/** The conditions of a kind as a declaration: which there are, what each may say, and how `Ready` follows from them. */
+/**
+ * The conditions of a kind as a declaration: which there are, what each may say, and how `Ready` follows from
+ * them.
+ */
 import { SetpointError } from "@setpoint/apimachinery";
 import { errConditions } from "../errors.ts";
 import type { AnyConditionProtocol, ConditionDeclaration } from "../controller/condition-protocol.ts";
@@ -20,17 +23,20 @@ export type Said<D extends ConditionDeclaration> = readonly [
 export interface ConditionProtocol<
   D extends Readonly<Record<string, ConditionDeclaration>>,
 > extends AnyConditionProtocol {
-  /** All declared conditions at once: a forgotten one, or a reason that was not declared, does not compile. */
+  /**
+   * All declared conditions at once: a forgotten one, or a reason that was not declared, does not compile.
+   */
   of(said: { readonly [Type in keyof D]: Said<D[Type]> }): readonly ConditionInit[];
   /** One condition. */
   one<Type extends Extract<keyof D, string>>(type: Type, ...said: Said<D[Type]>): ConditionInit;
 }
 
 /**
- * Declares the conditions of a kind. The status of a condition follows from its reason, so the two cannot contradict each other.
+ * Declares the conditions of a kind. The status of a condition follows from its reason, so the two cannot
+ * contradict each other.
  *
- * Errors: `ERR_CONDITIONS` for a declared `Ready`, `Reconciling` or `Stalled`, which follow from the others, and for a
- * reason that stalls and was not declared.
+ * Errors: `ERR_CONDITIONS` for a declared `Ready`, `Reconciling` or `Stalled`, which follow from the others,
+ * and for a reason that stalls and was not declared.
  */
 export function declareConditions<const D extends Readonly<Record<string, ConditionDeclaration>>>(
   declared: D & { readonly [Type in keyof D]: Checked<Type, D[Type]> },

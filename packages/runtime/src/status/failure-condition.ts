@@ -6,7 +6,10 @@ import { withinText } from "./reported-problem.ts";
 
 export const failureReason = "ReconcileFailed";
 
-/** Failures in a row after which the object reports them. One is daily life; conflicts and lost answers come in rows. */
+/**
+ * Failures in a row after which the object reports them. One is daily life; conflicts and lost answers come
+ * in rows.
+ */
 const reportedFailures = 2;
 const reportedRaces = 5;
 /** Conditions take at most 32,768 characters, and events 1,024. */

@@ -14,7 +14,10 @@ export type WriteOutcome<T> =
     }
   | { readonly kind: "unknown"; readonly error: Error };
 
-/** The end of a write as a value: `const created = await outcome(ctx.create(pod))`. Other errors are thrown on. */
+/**
+ * The end of a write as a value: `const created = await outcome(ctx.create(pod))`. Other errors are thrown
+ * on.
+ */
 export async function outcome<T>(write: Promise<T>): Promise<WriteOutcome<T>> {
   try {
     return { kind: "done", object: await write };

@@ -9,8 +9,8 @@ export interface Refusal {
   readonly reason: RefusalReason;
   readonly message: string;
   /**
-   * `change`: only a change of an object can help; `look`: the run is repeated now and then; `retry`: the run is tried
-   * again, ever more slowly.
+   * `change`: only a change of an object can help; `look`: the run is repeated now and then; `retry`: the run
+   * is tried again, ever more slowly.
    */
   readonly until: "change" | "look" | "retry";
 }
@@ -30,8 +30,8 @@ export const refusalReasons = [
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /**
- * How often to look whether an object that another owner holds is deleted, or a policy is changed: no event of it
- * wakes the key.
+ * How often to look whether an object that another owner holds is deleted, or a policy is changed: no event
+ * of it wakes the key.
  */
 export const lookAgainMs: number = minutes(1);
 

@@ -1,4 +1,7 @@
-/** A report whose text alone has changed is written again after so long: a reason with the time in it must not become a write a retry. */
+/**
+ * A report whose text alone has changed is written again after so long: a reason with the time in it must not
+ * become a write a retry.
+ */
 const rewriteMsMin = 10_000;
 /** What a delay is rounded up to, so that a report of it stays the same while the back-off grows a little. */
 const delaySteps: readonly (readonly [number, string])[] = [
@@ -18,7 +21,9 @@ export interface ReportedProblem {
   readonly reportedMs: number;
 }
 
-/** In how many milliseconds a report is due that reads like this: 0 now, undefined when it reads so already. */
+/**
+ * In how many milliseconds a report is due that reads like this: 0 now, undefined when it reads so already.
+ */
 export function reportDueMs(reported: ReportedProblem | undefined, message: string, nowMs: number): number | undefined {
   if (reported === undefined) return 0;
   if (reported.message === message) return undefined;

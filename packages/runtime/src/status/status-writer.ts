@@ -53,7 +53,10 @@ interface Draft {
 /** A status that differs from the object's. */
 interface Wanted {
   readonly draft: Draft;
-  /** The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is undefined does not exist. */
+  /**
+   * The status as a whole, of which not everything needs to be ours, as JSON has it: a field that is
+   * undefined does not exist.
+   */
   readonly whole: Fields;
 }
 
@@ -284,7 +287,8 @@ export class StatusWriter {
   #apply(object: Stored<KubeObject>, status: Fields, signal: AbortSignal): Promise<Stored<KubeObject>> {
     const { client, kind, fieldManager } = this.#ports;
     const { uid, resourceVersion } = object.metadata;
-    // Server-side apply makes `null` of a map that loses its last field, and the API server refuses a status that is null.
+    // Server-side apply makes `null` of a map that loses its last field, and the API server refuses a status
+    // that is null.
     if (Object.keys(status).length === 0) {
       const patch = { metadata: { uid, resourceVersion }, status: { conditions: null } };
       return client.patch<KubeObject>(kind, keyOf(object), patch, { fieldManager, signal, subresource: "status" });

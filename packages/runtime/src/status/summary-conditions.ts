@@ -1,4 +1,6 @@
-/** `Ready`, `Reconciling` and `Stalled`: one answer for people and for kstatus, from all declared conditions. */
+/**
+ * `Ready`, `Reconciling` and `Stalled`: one answer for people and for kstatus, from all declared conditions.
+ */
 import type { ConditionDeclaration, SummarizedCondition } from "../controller/condition-protocol.ts";
 import type { ConditionInit } from "../controller/reconcile-context.ts";
 

@@ -123,7 +123,8 @@ function stateOf(
   const ended = latest?.endedMs === undefined ? undefined : time(latest.endedMs);
   if (state.kind === "running") {
     const since = at(state.sinceMs);
-    // The queue has the key until the cache shows what the run has written, which may take as long as a watch is broken.
+    // The queue has the key until the cache shows what the run has written, which may take as long as a watch
+    // is broken.
     const isSettling = latest !== undefined && ended !== undefined && time(latest.startedMs) >= since;
     return isSettling ? { state: "settling", since: ended } : { state: "running", since };
   }

@@ -2,7 +2,10 @@ import type { ChangeKind } from "../run/run-record.ts";
 
 /** The object that `why` explains. */
 export interface WhyQuery {
-  /** A kind, its plural or its singular, in any case, with or without its group: `Candy`, `candies.example.com`. */
+  /**
+   * A kind, its plural or its singular, in any case, with or without its group: `Candy`,
+   * `candies.example.com`.
+   */
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string;

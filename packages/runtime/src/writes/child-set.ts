@@ -81,7 +81,8 @@ export class ChildSet {
     const isMarked = isAppliedBy(present, this.#ports.definition.fieldManager);
     if (!isOurs || !isMarked) return void (await this.#writer.apply(child));
     if (update === "OnDelete" || present.metadata.deletionTimestamp !== undefined) return;
-    // The mark tells what was applied, whatever others have added since; a comparison of fields might never end.
+    // The mark tells what was applied, whatever others have added since; a comparison of fields might never
+    // end.
     if (present.metadata.annotations?.[appliedAnnotation] === this.#markOf(child)) return;
     await this.#writer.delete(present);
   }
@@ -124,7 +125,10 @@ export class ChildSet {
     return { kind: "done", deleted: surplus.length };
   }
 
-  /** Whether children may follow from it that this run does not know of. What the run itself has written to it is known. */
+  /**
+   * Whether children may follow from it that this run does not know of. What the run itself has written to it
+   * is known.
+   */
   #hasChanged(now: Stored<KubeObject>): boolean {
     const { generation } = this.#parent.object.metadata;
     const seen = this.#reader.current();

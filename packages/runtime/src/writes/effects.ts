@@ -26,8 +26,8 @@ export class Effects {
   }
 
   /**
-   * Guarantees: `do` runs at most once for an id and UID as long as `find` is truthful: it runs only after `find` has found
-   * nothing and the intent is written to the object as it is on the server.
+   * Guarantees: `do` runs at most once for an id and UID as long as `find` is truthful: it runs only after
+   * `find` has found nothing and the intent is written to the object as it is on the server.
    */
   effect<R extends Json>(id: string, effect: Effect<R>): Promise<R> {
     const { keeper } = this.#ports;
@@ -48,8 +48,8 @@ export class Effects {
     const found = await effect.find(key);
     if (found !== undefined) return this.#record(id, found);
     await keeper.write((ledger) => intended(ledger, id, keeper.now));
-    // Between the intent and the effect nothing is awaited. The signal alone would come late after a pause of the process: by
-    // then the lease may be another's, so the clock is asked, as before a write.
+    // Between the intent and the effect nothing is awaited. The signal alone would come late after a pause of
+    // the process: by then the lease may be another's, so the clock is asked, as before a write.
     signal.throwIfAborted();
     assertMayWrite();
     return this.#record(id, await effect.do(key));

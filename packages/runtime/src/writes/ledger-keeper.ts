@@ -24,8 +24,8 @@ export interface LedgerPorts {
 const attemptsMax = 4;
 
 /**
- * Guarantees: what `write` has written rests on the newest ledger there is, so a process with an old view, or a deposed one,
- * fails before it does anything. Writes of one run follow each other.
+ * Guarantees: what `write` has written rests on the newest ledger there is, so a process with an old view, or
+ * a deposed one, fails before it does anything. Writes of one run follow each other.
  */
 export class LedgerKeeper {
   readonly #ports: LedgerPorts;
@@ -43,7 +43,10 @@ export class LedgerKeeper {
     return ledgerOf(this.#ports.current(), this.#ports.controller);
   }
 
-  /** Makes sure that nobody else has gone on meanwhile: by the write, or by a look when there is nothing to write. */
+  /**
+   * Makes sure that nobody else has gone on meanwhile: by the write, or by a look when there is nothing to
+   * write.
+   */
   write(change: (ledger: Ledger) => Ledger): Promise<void> {
     const written = this.#last.then(() => this.#write(change));
     this.#last = written.catch(() => {});

@@ -145,7 +145,9 @@ export class OwnWrites {
     return noted === undefined ? cached : newest(noted.write, cached);
   }
 
-  /** A list from the cache with this run's writes in it; `belongs` says which of them are part of the list. */
+  /**
+   * A list from the cache with this run's writes in it; `belongs` says which of them are part of the list.
+   */
   overlayList(
     kind: KindRef,
     cached: readonly Stored<KubeObject>[],

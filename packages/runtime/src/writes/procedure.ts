@@ -26,9 +26,10 @@ export class Procedure {
   }
 
   /**
-   * Guarantees: a step that has returned is not run again for the same key; its result is the same in every run. A step that was
-   * interrupted is run again, so it is idempotent, or uses `effect`. A `Result` from `run` says that the step is not finished:
-   * the run of the object ends there with it, and comes back to this step.
+   * Guarantees: a step that has returned is not run again for the same key; its result is the same in every
+   * run. A step that was interrupted is run again, so it is idempotent, or uses `effect`. A `Result` from
+   * `run` says that the step is not finished: the run of the object ends there with it, and comes back to
+   * this step.
    */
   async step<R extends Json | void>(name: string, run: () => Promise<R | Result>, options: StepOptions): Promise<R> {
     const { keeper } = this.#ports;

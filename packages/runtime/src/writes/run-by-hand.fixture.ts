@@ -1,4 +1,7 @@
-/** Single runs whose cache shows what the test puts into it and nothing else, so that it may lag as far as it likes. */
+/**
+ * Single runs whose cache shows what the test puts into it and nothing else, so that it may lag as far as it
+ * likes.
+ */
 import type { KubeObject, Transport } from "@setpoint/apimachinery";
 import { createClient, type KindRef, type Stored } from "@setpoint/client";
 import type { ControllerDefinition } from "@setpoint/runtime";

@@ -58,7 +58,10 @@ export class RunReader {
     }
   }
 
-  /** The reconciled object as it is now, own writes included. A namesake that came meanwhile is not the object of this run. */
+  /**
+   * The reconciled object as it is now, own writes included. A namesake that came meanwhile is not the object
+   * of this run.
+   */
   current(): Stored<KubeObject> {
     const { kind, object } = this.#parent;
     const now = this.#at(kind, object.metadata.namespace, this.#parentKey);

@@ -1,6 +1,9 @@
 import { fingerprint } from "../objects/fingerprint.ts";
 
-/** Writes of one object of which the answer is remembered; the oldest is forgotten first, and costs a write more. */
+/**
+ * Writes of one object of which the answer is remembered; the oldest is forgotten first, and costs a write
+ * more.
+ */
 export const rememberedWritesMax = 10_000;
 
 /** One write and its answer, each as a fingerprint: a thousand children must not be kept a second time. */
@@ -10,8 +13,8 @@ interface Answer {
 }
 
 /**
- * The server's answers to what was written for one object: only to leave out writes that would change nothing. Losing it costs one
- * write each and nothing else.
+ * The server's answers to what was written for one object: only to leave out writes that would change
+ * nothing. Losing it costs one write each and nothing else.
  */
 export class WriteMemory {
   readonly #kinds = new Set<string>();
@@ -28,8 +31,8 @@ export class WriteMemory {
   }
 
   /**
-   * Whether the last write of `what` asked for the same and ended in the state that is there now. Both are functions: of most writes
-   * nothing is remembered, and then neither is needed.
+   * Whether the last write of `what` asked for the same and ended in the state that is there now. Both are
+   * functions: of most writes nothing is remembered, and then neither is needed.
    */
   isKnownNoop(what: string, wanted: () => string, present: () => string): boolean {
     const last = this.#answers.get(what);

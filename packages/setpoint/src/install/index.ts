@@ -1,4 +1,7 @@
-/** What installs an operator on a cluster, checks its rights, moves its objects to a new version and removes it. */
+/**
+ * What installs an operator on a cluster, checks its rights, moves its objects to a new version and removes
+ * it.
+ */
 
 // installing
 export type { InstalledRun, InstallExtra, InstallOptions } from "../install-manifests.ts";

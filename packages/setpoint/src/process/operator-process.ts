@@ -34,19 +34,29 @@ export interface OperatorProcessOptions {
   readonly leaseNamespace?: string;
   /** In place of the operator's own lease times. */
   readonly lease?: LeaseTimes;
-  /** Apply the CRDs of the operator first; by default on a desk, where nobody may have installed it, as far as the account may. */
+  /**
+   * Apply the CRDs of the operator first; by default on a desk, where nobody may have installed it, as far as
+   * the account may.
+   */
   readonly install?: boolean;
   /** Refuse to start when the account lacks a declared right; default: only say so. */
   readonly requireRights?: boolean;
-  /** In a pod: `token`, the default, asks the API server who scrapes `/metrics`, and whether he may; `open` answers everybody. */
+  /**
+   * In a pod: `token`, the default, asks the API server who scrapes `/metrics`, and whether he may; `open`
+   * answers everybody.
+   */
   readonly metricsAccess?: "open" | "token";
-  /** In a pod: PEM files of what the metrics are served with, read again when they change; default: a certificate of the process's own. */
+  /**
+   * In a pod: PEM files of what the metrics are served with, read again when they change; default: a
+   * certificate of the process's own.
+   */
   readonly metricsCertificate?: CertificateFiles;
   /** Whether the log level can be set and profiles taken while it runs; default: on a desk. */
   readonly debug?: boolean;
   /**
-   * When code that never yields is reported with its stack, and when it ends the process, which hears no SIGTERM meanwhile; default after
-   * 5 and 20 seconds. The thread that watches takes 11 MB; `false` does without.
+   * When code that never yields is reported with its stack, and when it ends the process, which hears no
+   * SIGTERM meanwhile; default after 5 and 20 seconds. The thread that watches takes 11 MB; `false` does
+   * without.
    */
   readonly stall?: StallWatchdogOptions | false;
 }
@@ -54,7 +64,10 @@ export interface OperatorProcessOptions {
 /** How long a stop waits for running reconciles: less than a pod's default grace period. */
 const shutdownMsMax = 20_000;
 
-/** Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is lost. */
+/**
+ * Resolves to the exit code after SIGINT or SIGTERM; rejects when it cannot start, and when the lease is
+ * lost.
+ */
 export async function runOperatorProcess(operator: Operator, options: OperatorProcessOptions = {}): Promise<number> {
   const logLevel = new LogLevelControl(options.logLevel);
   const { run: settings = {} } = operator;

@@ -16,7 +16,10 @@ export interface RightsReportOptions {
   readonly isRequired: boolean;
 }
 
-/** Says which declared rights the account lacks, one sentence each. Errors: `ERR_RIGHTS_MISSING` when they are required. */
+/**
+ * Says which declared rights the account lacks, one sentence each. Errors: `ERR_RIGHTS_MISSING` when they are
+ * required.
+ */
 export async function reportMissingRights(operator: Operator, options: RightsReportOptions): Promise<void> {
   const { transport, host, namespaces, ownNamespace, isRequired } = options;
   const own: readonly WantedRules[] =
@@ -43,7 +46,9 @@ function textOf(error: unknown): string {
   return error.cause === undefined ? error.message : `${error.message}: ${textOf(error.cause)}`;
 }
 
-/** Says at the end, on a desk, which declared rights were never needed: a hint for the author, not a verdict. */
+/**
+ * Says at the end, on a desk, which declared rights were never needed: a hint for the author, not a verdict.
+ */
 export function reportUnusedRights(operator: Operator, use: RecordedUse, { log }: Host): void {
   const unused = unusedRights(operator.rules, use.rights);
   if (unused.length === 0) return;

@@ -18,7 +18,10 @@ const clusterResources: ReadonlySet<string> = new Set([
   "networking.k8s.io/ingressclasses",
 ]);
 
-/** Those of the rules that are about objects without a namespace, as far as the operator and Kubernetes' own kinds show. */
+/**
+ * Those of the rules that are about objects without a namespace, as far as the operator and Kubernetes' own
+ * kinds show.
+ */
 export function clusterScopedRules(operator: Operator, rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const declared = operator.controllers
     .flatMap(({ kind, owns, watches }) => [kind, ...owns, ...watches.map(({ of }) => of)])

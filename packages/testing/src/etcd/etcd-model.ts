@@ -1,4 +1,6 @@
-/** A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals. */
+/**
+ * A model of etcd for simulated nodes: members with data, learners, elections, and etcd's rules and refusals.
+ */
 import { type Host, sleep } from "@setpoint/host";
 import type { BeyondRepair, Launch, Program, ProgramModel } from "../program-model.ts";
 import { etcdVersionOf, hostOf, parseEtcdArguments } from "./etcd-arguments.ts";
@@ -241,12 +243,17 @@ export class EtcdModel implements ProgramModel {
     this.#slowDisks.set(name, milliseconds);
   }
 
-  /** From now on a round trip to or from this member takes so long, or longer when its peer is farther away. */
+  /**
+   * From now on a round trip to or from this member takes so long, or longer when its peer is farther away.
+   */
   farAway(name: string, milliseconds: number): void {
     this.#distances.set(name, milliseconds);
   }
 
-  /** The writes of its log and the probes of its peers since the start of its process, as its metrics count them. */
+  /**
+   * The writes of its log and the probes of its peers since the start of its process, as its metrics count
+   * them.
+   */
   measure(endpoint: string): SimulatedMeasurements {
     const member = this.#processes.get(hostOf(endpoint));
     if (member?.hasData !== true) throw new Error(`connect ECONNREFUSED ${endpoint}`);
@@ -357,7 +364,10 @@ export class EtcdModel implements ProgramModel {
     if (violation !== undefined && !this.mayStopAll && !isForgiven && !isSurprise) this.violations.push(violation);
   }
 
-  /** Two halves that both serve are worse than a cluster that waits; and the one that goes on must have the most. */
+  /**
+   * Two halves that both serve are worse than a cluster that waits; and the one that goes on must have the
+   * most.
+   */
   #forcedAlone(member: EtcdMember): void {
     const { data, name } = member;
     const others = [...this.#lives.values()].filter(

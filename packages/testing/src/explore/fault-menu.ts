@@ -14,7 +14,9 @@ const seconds = 1_000;
 const minutes = 60 * seconds;
 const hours = 60 * minutes;
 
-/** Faults that only `simulate({ faults })` strikes: they destroy what a run without faults is compared with. */
+/**
+ * Faults that only `simulate({ faults })` strikes: they destroy what a run without faults is compared with.
+ */
 const unplaced: ReadonlySet<FaultKind> = new Set(["E3", "E4", "E10"]);
 
 /** The kinds that an exploration can strike with. */

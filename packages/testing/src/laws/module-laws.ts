@@ -8,7 +8,9 @@ import type { TestFunction } from "./reconciler-laws.ts";
 const restMs = 120_000;
 
 export interface ModuleLawsOptions {
-  /** Real time after which no new run begins: a busy machine visits less. `npm run explore` can take longer. */
+  /**
+   * Real time after which no new run begins: a busy machine visits less. `npm run explore` can take longer.
+   */
   readonly seconds: number;
   /** Called with a table of what was visited. */
   report(this: void, text: string): void;

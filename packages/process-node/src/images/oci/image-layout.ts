@@ -1,4 +1,7 @@
-/** Reads which images a folder holds: an OCI image layout, or an unpacked `docker save`. Files are found inside the folder only. */
+/**
+ * Reads which images a folder holds: an OCI image layout, or an unpacked `docker save`. Files are found
+ * inside the folder only.
+ */
 import { isJsonObject, type JsonObject } from "@setpoint/apimachinery";
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path/posix";

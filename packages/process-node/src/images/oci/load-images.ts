@@ -30,9 +30,9 @@ export interface LoadImagesOptions {
 }
 
 /**
- * Loads all images for this machine's platform. A name appears when its image is complete and verified; an image that is there
- * already is not unpacked again. A load that is interrupted leaves no name, and the next one removes its files.
- * Throws ERR_IMAGE_ARCHIVE.
+ * Loads all images for this machine's platform. A name appears when its image is complete and verified; an
+ * image that is there already is not unpacked again. A load that is interrupted leaves no name, and the next
+ * one removes its files. Throws ERR_IMAGE_ARCHIVE.
  */
 export async function loadImages(options: LoadImagesOptions): Promise<readonly LoadedImage[]> {
   const { clock, directory, signal } = options;

@@ -1,4 +1,7 @@
-/** Which images were loaded into a cache, by name. Each name is a file of its own, so writers never wait for each other. */
+/**
+ * Which images were loaded into a cache, by name. Each name is a file of its own, so writers never wait for
+ * each other.
+ */
 import { isJsonObject } from "@setpoint/apimachinery";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * Writes the entries of a tar file below one folder, whatever they say: a path is followed through links as a process inside of
- * the folder would follow it, and none leads out. Layers lie over each other, so a later entry replaces an earlier one.
+ * Writes the entries of a tar file below one folder, whatever they say: a path is followed through links as a
+ * process inside of the folder would follow it, and none leads out. Layers lie over each other, so a later
+ * entry replaces an earlier one.
  */
 import {
   chmodSync,

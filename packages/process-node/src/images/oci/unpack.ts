@@ -20,7 +20,10 @@ export async function unpackArchive(
   await unpackTar(counted(decompressed(fileBytes(path, signal), path), meter), writer);
 }
 
-/** Unpacks layers into `root`, which must not exist yet, and verifies them. Resolves to the bytes that were unpacked. */
+/**
+ * Unpacks layers into `root`, which must not exist yet, and verifies them. Resolves to the bytes that were
+ * unpacked.
+ */
 export async function unpackLayers(
   layers: readonly ArchivedLayer[],
   root: string,

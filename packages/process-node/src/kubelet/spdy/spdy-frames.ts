@@ -1,4 +1,7 @@
-/** The frames of SPDY/3.1, as far as kubectl uses them: https://www.chromium.org/spdy/spdy-protocol/spdy-protocol-draft3-1/ */
+/**
+ * The frames of SPDY/3.1, as far as kubectl uses them:
+ * https://www.chromium.org/spdy/spdy-protocol/spdy-protocol-draft3-1/
+ */
 
 export type SpdyFrame =
   | { readonly kind: "data"; readonly stream: number; readonly isLast: boolean; readonly payload: Buffer }

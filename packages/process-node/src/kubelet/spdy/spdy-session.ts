@@ -1,4 +1,7 @@
-/** The server's side of a SPDY/3.1 connection, over any two-way stream of bytes: a socket, or a WebSocket that tunnels it. */
+/**
+ * The server's side of a SPDY/3.1 connection, over any two-way stream of bytes: a socket, or a WebSocket that
+ * tunnels it.
+ */
 import { Duplex } from "node:stream";
 import { EmptyHeaderWriter, HeaderReader } from "./header-codec.ts";
 import { dataFrame, FrameReader, pingFrame, replyFrame, resetFrame, type SpdyFrame } from "./spdy-frames.ts";

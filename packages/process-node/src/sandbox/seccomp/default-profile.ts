@@ -26,7 +26,9 @@ export interface SeccompProfile {
 const notPermitted = 1;
 const notImplemented = 38;
 
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: new namespaces are new ways to the kernel. */
+/**
+ * CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: new namespaces are new ways to the kernel.
+ */
 const namespaceFlags = 0x7e_02_00_00;
 
 /** AF_ALG and AF_VSOCK: the kernel's cryptography and the machine's hypervisor. */
@@ -40,7 +42,10 @@ const architectures: Readonly<Record<string, string>> = lookupTable({
   arm64: "SCMP_ARCH_AARCH64",
 });
 
-/** The default profile for a container with these capabilities on a machine of this architecture, as Node names it. */
+/**
+ * The default profile for a container with these capabilities on a machine of this architecture, as Node
+ * names it.
+ */
 export function defaultSeccompProfile(capabilities: readonly string[], architecture: string): SeccompProfile {
   const held = new Set(capabilities);
   const given = Object.entries(callsByCapability).flatMap(([name, calls]) => (held.has(name) ? calls : []));
@@ -71,7 +76,10 @@ const foreignArchitectures: Readonly<Record<string, readonly string[]>> = lookup
   arm64: ["SCMP_ARCH_ARM"],
 });
 
-/** For a container without a filter: all but the keys of the node's session, which each of its processes would inherit. */
+/**
+ * For a container without a filter: all but the keys of the node's session, which each of its processes would
+ * inherit.
+ */
 export function unconfinedSeccompProfile(architecture: string): SeccompProfile {
   const known = architectures[architecture];
   return {
@@ -81,7 +89,10 @@ export function unconfinedSeccompProfile(architecture: string): SeccompProfile {
   };
 }
 
-/** Threads and processes. The flags of `clone3` lie in memory that a filter cannot read, so programs fall back to this. */
+/**
+ * Threads and processes. The flags of `clone3` lie in memory that a filter cannot read, so programs fall back
+ * to this.
+ */
 const plainClone = allow("clone", { index: 0, value: namespaceFlags, valueTwo: 0, op: "SCMP_CMP_MASKED_EQ" });
 
 function allow(name: string, ...args: readonly SeccompArgument[]): SeccompRule {

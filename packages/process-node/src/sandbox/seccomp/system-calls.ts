@@ -1,7 +1,8 @@
 /**
- * The system calls of a container with seccomp profile RuntimeDefault, as data: what programs need is allowed, what only
- * administrators or exploits of the kernel need is refused, and what the list does not know is "not implemented", so that
- * programs fall back. Some calls come with the capability that makes them useful.
+ * The system calls of a container with seccomp profile RuntimeDefault, as data: what programs need is
+ * allowed, what only administrators or exploits of the kernel need is refused, and what the list does not
+ * know is "not implemented", so that programs fall back. Some calls come with the capability that makes them
+ * useful.
  */
 import { lookupTable } from "@setpoint/apimachinery";
 
@@ -47,7 +48,9 @@ export const allowedCalls: readonly string[] = words(`
 /** Keys of the kernel: a process has those of the session that it was started in, which is the node's. */
 export const keyCalls: readonly string[] = ["add_key", "keyctl", "request_key"];
 
-/** Keys of the kernel, new kernel code, other kernels, raw hardware, and interfaces with a history of escapes. */
+/**
+ * Keys of the kernel, new kernel code, other kernels, raw hardware, and interfaces with a history of escapes.
+ */
 export const deniedCalls: readonly string[] = words(`
   _sysctl add_key afs_syscall create_module delete_module epoll_ctl_old epoll_wait_old finit_module
   get_kernel_syms getpmsg init_module io_uring_enter io_uring_register io_uring_setup ioperm iopl

@@ -1,13 +1,16 @@
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { Stored } from "@setpoint/client";
 
-/** JSON bytes of the objects that one generation keeps decoded: a few times what all workers read, little enough to die young. */
+/**
+ * JSON bytes of the objects that one generation keeps decoded: a few times what all workers read, little
+ * enough to die young.
+ */
 const generationBytesMax = 128 * 1024;
 
 /**
- * The objects that were decoded lately, so that a reconcile that reads one several times decodes it once. Two generations: what
- * is decoded goes to the young one; when that is full it becomes the old one, and what was old is forgotten, however often it was
- * read.
+ * The objects that were decoded lately, so that a reconcile that reads one several times decodes it once. Two
+ * generations: what is decoded goes to the young one; when that is full it becomes the old one, and what was
+ * old is forgotten, however often it was read.
  */
 export class DecodedObjects {
   #young = new Map<number, Stored<KubeObject>>();

@@ -3,9 +3,9 @@ import { decodeObject } from "./decode-object.ts";
 import type { ReflectorStore, StagedObjects } from "../reflector-store.ts";
 
 /**
- * The first list of an empty cache: objects show as they arrive. Nothing relies on the cache before the list is complete, and
- * indexing while the server still sends saves that time at the end. A failed attempt leaves the objects that it has shown;
- * the next list deletes those that it lacks.
+ * The first list of an empty cache: objects show as they arrive. Nothing relies on the cache before the list
+ * is complete, and indexing while the server still sends saves that time at the end. A failed attempt leaves
+ * the objects that it has shown; the next list deletes those that it lacks.
  */
 export class FirstList implements StagedObjects {
   readonly #store: ReflectorStore;

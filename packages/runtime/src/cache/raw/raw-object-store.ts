@@ -87,7 +87,10 @@ export class RawObjectStore {
     return this.#decoded.get(handle) ?? this.#frozen(this.#objects.decode(this.#objects.place(handle)));
   }
 
-  /** An object that is decoded when a field is read, its metadata apart from the rest. It stays readable after `remove`. */
+  /**
+   * An object that is decoded when a field is read, its metadata apart from the rest. It stays readable after
+   * `remove`.
+   */
   lazy(handle: RawHandle): Stored<KubeObject> {
     return this.#decoded.get(handle) ?? lazyObject(this.#source, this.#objects.place(handle));
   }

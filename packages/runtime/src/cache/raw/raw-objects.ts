@@ -1,6 +1,7 @@
 /**
- * Objects as bytes. A tree of JavaScript values takes two to three times its JSON and is walked by every collection of garbage;
- * bytes in slabs take what they are, or less, and the garbage collector never looks at them.
+ * Objects as bytes. A tree of JavaScript values takes two to three times its JSON and is walked by every
+ * collection of garbage; bytes in slabs take what they are, or less, and the garbage collector never looks at
+ * them.
  */
 import type { KubeObject } from "@setpoint/apimachinery";
 import type { ObjectScan, Stored } from "@setpoint/client";
@@ -10,7 +11,10 @@ import { type Slab, Slabs } from "./slabs.ts";
 
 /** A slab of which less than this share is in use is emptied into the present one. */
 const liveShareMin = 0.5;
-/** Numbers kept of an object: its place in its slab, the places of its metadata, UID and revision within it, owners or not. */
+/**
+ * Numbers kept of an object: its place in its slab, the places of its metadata, UID and revision within it,
+ * owners or not.
+ */
 const columns = 7;
 
 /** Where an object is. Slabs never change, so a place stays readable after its object has gone. */
@@ -145,7 +149,10 @@ export class RawObjects {
     slab.live += bytes.length;
   }
 
-  /** Moves the objects of a slab into the present one; the slab itself goes when nobody reads from it any more. */
+  /**
+   * Moves the objects of a slab into the present one; the slab itself goes when nobody reads from it any
+   * more.
+   */
   #empty(slab: Slab): void {
     // A copy: a slab that takes some of them may be given the buffer of one that is packed meanwhile.
     const from = this.#slabs.read(slab).slice();

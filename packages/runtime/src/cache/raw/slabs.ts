@@ -6,7 +6,10 @@ const slabBytesFirst = 8 * 1024;
 const slabBytesMax = 64 * 1024;
 /** What of a store stays as it is, the slabs that were used last; the rest is packed. */
 const unpackedBytesMax = 4 * 1024 * 1024;
-/** Buffers of packed slabs that wait for the next one. Slabs are filled and unpacked one after the other: two buffers are enough. */
+/**
+ * Buffers of packed slabs that wait for the next one. Slabs are filled and unpacked one after the other: two
+ * buffers are enough.
+ */
 const spareBuffersMax = 2;
 
 /** A piece of memory that is filled once, from its beginning, and never changed. */
@@ -20,8 +23,8 @@ export interface Slab {
 }
 
 /**
- * Memory for bytes that come and go. Most objects of a large kind are not looked at for hours: their slabs are packed, to a tenth or
- * less of JSON, and the few that are in use stay as they are.
+ * Memory for bytes that come and go. Most objects of a large kind are not looked at for hours: their slabs
+ * are packed, to a tenth or less of JSON, and the few that are in use stay as they are.
  */
 export class Slabs {
   readonly #packer: BytePacker | undefined;

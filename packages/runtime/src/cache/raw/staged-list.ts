@@ -5,7 +5,10 @@ import type { StagedObjects } from "../reflector-store.ts";
 import { compareResourceVersions } from "../resource-version.ts";
 import { type Store, storeKey } from "../store.ts";
 
-/** An object of the list: its staged bytes, the object itself where bytes could not be kept, or what the store has already. */
+/**
+ * An object of the list: its staged bytes, the object itself where bytes could not be kept, or what the store
+ * has already.
+ */
 type Staged = number | Stored<KubeObject> | "present";
 
 /** What a staged list needs of its informer. */
@@ -54,7 +57,8 @@ export class StagedList implements StagedObjects {
     const slices = new TimeSlices(clock);
     const gone = [...store.keys()].filter((key) => !this.#staged.has(key));
     for (const [key, staged] of this.#staged) {
-      // Shown bytes belong to the store, also when showing them throws or the list is discarded: they must not be unstaged here.
+      // Shown bytes belong to the store, also when showing them throws or the list is discarded: they must
+      // not be unstaged here.
       this.#staged.set(key, "present");
       if (typeof staged === "number") showRaw(key, staged);
       else if (staged !== "present") show(staged);

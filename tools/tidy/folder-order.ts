@@ -16,7 +16,7 @@ const orders: Readonly<Record<string, readonly string[]>> = {
   ],
   "packages/data-service": [
     ...["kinds", "engine", "storage", "format", "agent", "tls", "versions", "transfer"],
-    ...["backup", "plan", "restore", "drill", "binding", "operations"],
+    ...["backup", "plan", "restore", "drill", "binding", "operations", "acceptance"],
   ],
   "packages/process-node": [
     ...["host", "cluster", "images", "volumes", "network", "sandbox", "pod"],

@@ -1,6 +1,6 @@
 /** Keeps one pod on the claim with the data, and follows restores. */
 import { restoreMarkOf, type RestoreMark } from "@setpoint/data-service";
-import { controller, type ReconcileContext, type Stored } from "setpoint";
+import { type ConditionInit, controller, type ReconcileContext, type Stored } from "setpoint";
 import { PersistentVolumeClaim, Pod } from "setpoint/kinds";
 import { KeyValueStore } from "./key-value-store.ts";
 import { claimOf, keyValueClaim, serverPod } from "./resources.ts";
@@ -16,8 +16,10 @@ export const keyValueStores: ReturnType<typeof controller> = controller(KeyValue
     const pod = context.get(Pod, `${name}-0`, namespace);
     const claims = claimsFor(store, mark);
     const isRunning = mark?.state !== "waiting" && mark?.state !== "stop";
+    const status = statusOf(store, isRunning ? pod : undefined, claims);
+    context.condition(available(status));
     // The status comes first: it says which claim has the data.
-    await context.status({ ...statusOf(store, isRunning ? pod : undefined, claims), ...stoppedFor(pod, mark) });
+    await context.status({ ...status, ...stoppedFor(pod, mark) });
     if (isRunning) await run(store, pod, claims.claim ?? "", context);
     else if (pod !== undefined) await stop(pod, context);
     if (mark?.state === "done" && claims.previousClaim !== undefined) await drop(claims.previousClaim, store, context);
@@ -44,6 +46,12 @@ function statusOf(store: Stored<KeyValueStore>, pod: Stored<Pod> | undefined, cl
   const serving = isReady && pod?.metadata.deletionTimestamp === undefined && claimOf(pod) === claims.claim;
   const podIP = serving ? pod?.status?.podIP : undefined;
   return { ...claims, observedGeneration: store.metadata.generation, serving, podIP };
+}
+
+function available({ serving }: Status): ConditionInit {
+  return serving
+    ? { type: "Available", status: "True", reason: "PodReady", message: "The server answers" }
+    : { type: "Available", status: "False", reason: "PodNotReady", message: "Waiting until the pod is ready" };
 }
 
 function stoppedFor(pod: Pod | undefined, mark: RestoreMark | undefined): Pick<Status, "stoppedFor"> {

@@ -1,5 +1,12 @@
-import { dataServiceControllers, dataServicePermissions, dataServiceWrites } from "@setpoint/data-service";
+import {
+  acceptanceRuns,
+  acceptanceWrites,
+  dataServiceControllers,
+  dataServicePermissions,
+  dataServiceWrites,
+} from "@setpoint/data-service";
 import { defineOperator, type Operator } from "setpoint";
+import { keyValueAcceptance } from "./key-value-acceptance.ts";
 import { keyValueStores } from "./key-value-controller.ts";
 import { keyValueEngine, type KeyValueUsers } from "./key-value-engine.ts";
 
@@ -8,10 +15,11 @@ import { keyValueEngine, type KeyValueUsers } from "./key-value-engine.ts";
  */
 export function keyValueOperator(image: string | undefined, users?: KeyValueUsers): Operator {
   const engine = keyValueEngine(users);
+  const acceptance = keyValueAcceptance(engine);
   return defineOperator({
     name: "key-value",
-    controllers: [keyValueStores, ...dataServiceControllers(engine, { image })],
-    writes: dataServiceWrites,
+    controllers: [keyValueStores, ...dataServiceControllers(engine, { image }), acceptanceRuns(acceptance, { image })],
+    writes: new Map([...dataServiceWrites, ...acceptanceWrites(acceptance)]),
     permissions: dataServicePermissions(engine),
   });
 }

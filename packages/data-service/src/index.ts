@@ -53,3 +53,9 @@ export { isOpen, maintenanceWindows, windowRefusal, windowState } from "./operat
 export type { OperationReport } from "./operations/operation-step.ts";
 export type { EngineOperations, OperationRequest } from "./operations/operations.ts";
 export { operationRules, operations } from "./operations/operations.ts";
+
+// acceptance tests
+export { acceptanceRuns, acceptanceWrites } from "./acceptance/acceptance-runs.ts";
+export type { EngineAcceptance, SpecChange } from "./acceptance/engine-acceptance.ts";
+export type { AcceptanceCheckName } from "./kinds/acceptance-check-names.ts";
+export { AcceptanceRun } from "./kinds/acceptance-run.ts";

@@ -71,6 +71,7 @@ export type { BeyondRepair, Launch, Program, ProgramModel, SimulatedVolume } fro
 // transfers of backups
 export type { StoredSnapshot } from "./data-service/backup-vault.ts";
 export { BackupVault, TransferFailure } from "./data-service/backup-vault.ts";
+export type { SimulatedValues } from "./data-service/simulated-probe.ts";
 export type { SimulatedSnapshot, SnapshotOrigin } from "./data-service/transfer-model.ts";
 export { simulatedOperatorImage, TransferModel } from "./data-service/transfer-model.ts";
 

@@ -1,5 +1,12 @@
 /** A model of the server in the pods of KeyValueStores. */
-import type { Launch, Program, ProgramModel, SimulatedSnapshot, SimulatedVolume } from "setpoint/testing";
+import type {
+  Launch,
+  Program,
+  ProgramModel,
+  SimulatedSnapshot,
+  SimulatedValues,
+  SimulatedVolume,
+} from "setpoint/testing";
 
 interface Data {
   readonly version: string;
@@ -14,7 +21,15 @@ const killedCode = 137;
 const snapshotFolder = "/run/setpoint/snapshot";
 
 /** Serves the keys of a volume, and turns snapshots into volumes. */
-export class KeyValueModel implements ProgramModel {
+export class KeyValueModel implements ProgramModel, SimulatedValues {
+  /** A bug of the engine: it acknowledges writes without storing them. */
+  forgets = false;
+  /** A bug of the engine: the server never gets ready. */
+  startsNever = false;
+  /** A bug of the engine: a restore gives an empty volume, and reports success. */
+  restoresNothing = false;
+  /** A bug of the engine: a server begins with no keys, whatever its volume has. */
+  losesDataAtStart = false;
   /** Volumes of running servers, by the address of the pod and by its name. */
   readonly #serving = new Map<string, SimulatedVolume>();
 
@@ -27,7 +42,20 @@ export class KeyValueModel implements ProgramModel {
   }
 
   put(store: string, key: string, value: string): void {
-    const volume = this.#volume(`${store}-0`);
+    this.#put(this.#volume(`${store}-0`), key, value);
+  }
+
+  /** As a client does. */
+  async write(source: unknown, key: string, value: string): Promise<void> {
+    const volume = this.#volume(hostOf(source));
+    if (!this.forgets) this.#put(volume, key, value);
+  }
+
+  async read(source: unknown, key: string): Promise<string | undefined> {
+    return dataOf(this.#volume(hostOf(source))).keys[key];
+  }
+
+  #put(volume: SimulatedVolume, key: string, value: string): void {
     const { revision, keys, ...rest } = dataOf(volume);
     write(volume, { ...rest, revision: revision + 1, keys: { ...keys, [key]: value } });
   }
@@ -49,8 +77,7 @@ export class KeyValueModel implements ProgramModel {
 
   /** As an agent gets it. */
   snapshot(source: unknown): SimulatedSnapshot {
-    const { url } = source as { readonly url: string };
-    const data = dataOf(this.#volume(new URL(url).hostname));
+    const data = dataOf(this.#volume(hostOf(source)));
     return { data: JSON.stringify(data), position: String(data.revision), engineVersion: data.version };
   }
 
@@ -64,7 +91,8 @@ export class KeyValueModel implements ProgramModel {
     const { podIp, podName, volumes } = launch;
     const [volume] = volumes.values();
     if (volume !== undefined) for (const name of [podIp, podName]) this.#serving.set(name, volume);
-    launch.ready(true);
+    if (this.losesDataAtStart) volume?.files.clear();
+    launch.ready(!this.startsNever);
     let isOver = false;
     const end = (code: number): void => {
       if (isOver) return;
@@ -82,11 +110,16 @@ export class KeyValueModel implements ProgramModel {
     if (typeof snapshot !== "string" || claim === undefined)
       launch.exited(1, "no snapshot, or no claim to write it to");
     else {
-      claim.files.set(file, snapshot);
+      if (!this.restoresNothing) claim.files.set(file, snapshot);
       launch.exited(0);
     }
     return { terminate: () => {}, kill: () => {} };
   }
+}
+
+/** The source of the engine. */
+function hostOf(source: unknown): string {
+  return new URL((source as { readonly url: string }).url).hostname;
 }
 
 function dataOf({ files }: SimulatedVolume): Data {

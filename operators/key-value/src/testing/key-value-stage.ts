@@ -27,7 +27,7 @@ export interface KeyValueSetting extends Setting {
 
 export function keyValueSetting(image: string | undefined = simulatedOperatorImage): KeyValueSetting {
   const server = new KeyValueModel();
-  const transfers = new TransferModel({ "key-value": (source) => server.snapshot(source) });
+  const transfers = new TransferModel({ "key-value": (source) => server.snapshot(source) }, { "key-value": server });
   return {
     server,
     transfers,

@@ -54,7 +54,8 @@ export interface Ran {
 }
 
 type Task =
-  | { task: "backup" | "delete"; object: string }
+  | { task: "backup" | "delete" | "damage"; object: string }
+  | { task: "write" | "read"; prefix: string; count: number; pauseMs?: number }
   | { task: "verify" | "fetch"; object: string; expected?: { sha256: string; encryptionKey?: string } };
 
 export class AgentSetting implements Disposable {

@@ -1,5 +1,12 @@
 /** The program in transfer pods; see the README of the package. */
-export type { AgentEnvironment, EngineAgent, Snapshot, SnapshotFacts, VerifiedSnapshot } from "../engine/agent.ts";
+export type {
+  AgentEnvironment,
+  EngineAgent,
+  EngineValues,
+  Snapshot,
+  SnapshotFacts,
+  VerifiedSnapshot,
+} from "../engine/agent.ts";
 export { InvalidSnapshotError } from "../engine/agent.ts";
 export type { TransferReason } from "../engine/transfer-error.ts";
 export { cancelledError, isTransferError, TransferError, transferReasons } from "../engine/transfer-error.ts";

@@ -52,13 +52,43 @@ export const agentRequest = z.discriminatedUnion("task", [
   z.object({ task: z.literal("fetch"), engine: z.string(), store, object: z.string(), expected }),
   /** Deletes `object`, and what an interrupted backup of it left. Deleting what is gone succeeds. */
   z.object({ task: z.literal("delete"), engine: z.string(), store, object: z.string() }),
+  /** For acceptance tests: changes a byte of `object` in the store, as a bad disk does. */
+  z.object({ task: z.literal("damage"), engine: z.string(), store, object: z.string() }),
 ]);
 export type AgentRequest = z.infer<typeof agentRequest>;
 export type StoreRequest = z.infer<typeof store>;
 
+const entries = {
+  engine: z.string(),
+  source: z.unknown(),
+  /** The keys are `prefix` with a number from 0, and each value is its key. */
+  prefix: z.string(),
+  count: z.int().min(1).max(100_000),
+};
+
+/** What acceptance tests ask of an instance as its client. */
+export const probeRequest = z.discriminatedUnion("task", [
+  /** Writes the keys in order. Each is tried until the instance acknowledges it. */
+  z.object({ task: z.literal("write"), ...entries, pauseMs: z.int().min(0).max(10_000) }),
+  /** Reads the keys. */
+  z.object({ task: z.literal("read"), ...entries }),
+]);
+export type ProbeRequest = z.infer<typeof probeRequest>;
+
+/** What a client of the instance got. */
+export const probeOutcome = z.object({
+  /** How many keys were acknowledged, or have their value. */
+  entries: z.int(),
+  /** Some of the keys that are missing or have another value. */
+  wrong: z.array(z.string()).optional(),
+  /** The longest time between two acknowledgements. */
+  longestGapMs: z.int().optional(),
+});
+export type ProbeOutcome = z.infer<typeof probeOutcome>;
+
 /** The answer: the termination message of the pod's container, at most 4,096 bytes. */
 export const agentResult = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.literal("done"), backup: storedBackup.optional() }),
+  z.object({ outcome: z.literal("done"), backup: storedBackup.optional(), probe: probeOutcome.optional() }),
   z.object({
     outcome: z.literal("failed"),
     /** CamelCase; `transferReasons` lists them. */

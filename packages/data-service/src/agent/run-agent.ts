@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Clock, Logger } from "@setpoint/host";
 import { systemClock, systemLogger } from "@setpoint/host/system";
+import { z } from "zod";
 import type { EngineAgent } from "../engine/agent.ts";
 import { cancelledError, isTransferError, TransferError } from "../engine/transfer-error.ts";
 import { readEncryptionKey } from "../format/encryption-key.ts";
@@ -13,7 +14,17 @@ import { takeBackup } from "./backup-task.ts";
 import { concealingLogger, concealmentOf } from "./concealment.ts";
 import { deleteBackup } from "./delete-task.ts";
 import { fetchBackup, verifyBackup } from "./read-task.ts";
-import { agentPaths, type AgentRequest, agentRequest, type AgentResult, requestVariable } from "./request.ts";
+import { damageBackup } from "./damage-task.ts";
+import { probe } from "./probe-task.ts";
+import {
+  agentPaths,
+  type AgentRequest,
+  agentRequest,
+  type AgentResult,
+  type ProbeRequest,
+  probeRequest,
+  requestVariable,
+} from "./request.ts";
 import { failureOf, writeResult } from "./result-file.ts";
 import type { Transfer } from "./transfer.ts";
 
@@ -31,6 +42,8 @@ export interface AgentOptions {
 }
 
 type Settings = Required<AgentOptions>;
+
+const anyRequest = z.discriminatedUnion("task", [agentRequest, probeRequest]);
 
 /**
  * Carries out the request in the environment, for one of `engines` by name.
@@ -81,6 +94,7 @@ async function carryOut(engines: Readonly<Record<string, EngineAgent>>, settings
   const { log, signal } = settings;
   try {
     const request = parseRequest(settings.environment[requestVariable]);
+    if (isProbe(request)) return await carryOutProbe(request, settings, engineNamed(engines, request.engine));
     log.info("Started transfer", { task: request.task, object: request.object, store: request.store.place.type });
     const result = await perform(request, settings, engineNamed(engines, request.engine));
     log.info("Finished transfer", { task: request.task, object: request.object });
@@ -90,6 +104,23 @@ async function carryOut(engines: Readonly<Record<string, EngineAgent>>, settings
     log.error("Transfer failed", { error: reported });
     return failureOf(reported);
   }
+}
+
+function isProbe(request: AgentRequest | ProbeRequest): request is ProbeRequest {
+  return request.task === "write" || request.task === "read";
+}
+
+async function carryOutProbe(request: ProbeRequest, settings: Settings, engine: EngineAgent): Promise<AgentResult> {
+  const { paths, signal, clock, log } = settings;
+  const { task, source, prefix, count } = request;
+  log.info("Started probe", { task, prefix, count });
+  const outcome = await probe(request, engine, { source, secretFolder: secretFolderOf(paths), signal }, clock);
+  log.info("Finished probe", { task, ...outcome });
+  return { outcome: "done", probe: outcome };
+}
+
+function secretFolderOf({ sourceSecret }: Settings["paths"]): string | undefined {
+  return existsSync(sourceSecret) ? sourceSecret : undefined;
 }
 
 async function perform(request: AgentRequest, settings: Settings, engine: EngineAgent): Promise<AgentResult> {
@@ -107,13 +138,16 @@ async function perform(request: AgentRequest, settings: Settings, engine: Engine
     case "delete":
       await deleteBackup(transfer);
       return { outcome: "done" };
+    case "damage":
+      await damageBackup(transfer);
+      return { outcome: "done" };
   }
 }
 
 function transferOf(request: AgentRequest, settings: Settings, engine: EngineAgent): Transfer {
   const { paths, signal, clock, log, partBytes } = settings;
   checkPath(request.object);
-  const secretFolder = existsSync(paths.sourceSecret) ? paths.sourceSecret : undefined;
+  const secretFolder = secretFolderOf(paths);
   return {
     engineName: request.engine,
     engine,
@@ -129,7 +163,7 @@ function transferOf(request: AgentRequest, settings: Settings, engine: EngineAge
   };
 }
 
-function parseRequest(text: string | undefined): AgentRequest {
+function parseRequest(text: string | undefined): AgentRequest | ProbeRequest {
   if (text === undefined) throw invalidRequest(`the variable ${requestVariable} is not set`);
   let json: unknown;
   try {
@@ -137,7 +171,7 @@ function parseRequest(text: string | undefined): AgentRequest {
   } catch {
     throw invalidRequest("it is not JSON");
   }
-  const parsed = agentRequest.safeParse(json);
+  const parsed = anyRequest.safeParse(json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw invalidRequest(`"${issue?.path.join(".") ?? ""}": ${issue?.message ?? "malformed"}`);

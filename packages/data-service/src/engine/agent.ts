@@ -34,6 +34,15 @@ export interface EngineAgent {
    * reads all of `data`.
    */
   verify(data: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<VerifiedSnapshot>;
+  /** One value as a client writes and reads it, for acceptance tests; absent when the engine has none. */
+  readonly values?: EngineValues;
+}
+
+/** Single values of an instance. Both reject when the instance does not answer, or refuses. */
+export interface EngineValues {
+  /** Resolves when the instance has acknowledged the write. */
+  write(key: string, value: string, environment: AgentEnvironment): Promise<void>;
+  read(key: string, environment: AgentEnvironment): Promise<string | undefined>;
 }
 
 /** What a verified snapshot is known to contain. */

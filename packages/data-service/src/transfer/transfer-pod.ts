@@ -1,6 +1,6 @@
 /** The pod of one transfer; pure. */
 import { Pod } from "setpoint/kinds";
-import { agentPaths, type AgentRequest, requestVariable } from "../agent/request.ts";
+import { agentPaths, type AgentRequest, type ProbeRequest, requestVariable } from "../agent/request.ts";
 import { dataLabels } from "../kinds/labels.ts";
 import type { BackupStore } from "../kinds/backup-store.ts";
 import { type Mount, secretsMount, storeMounts } from "./store-mounts.ts";
@@ -32,6 +32,13 @@ export interface Transfer {
   readonly sourceSecrets?: readonly string[] | undefined;
 }
 
+/** The same without a store. */
+export interface ProbeInit extends Omit<Transfer, "request" | "store"> {
+  readonly request: ProbeRequest;
+}
+
+type AgentPod = Omit<Transfer, "request" | "store"> & { readonly request: AgentRequest | ProbeRequest };
+
 type PodSpec = NonNullable<Pod["spec"]>;
 type Container = PodSpec["containers"][number];
 
@@ -40,15 +47,24 @@ type Container = PodSpec["containers"][number];
  * API, and it is never restarted: the operator decides about another attempt.
  */
 export function transferPod(transfer: Transfer): Pod {
-  const { request, sourceSecrets = [] } = transfer;
-  const source = sourceSecrets.length === 0 ? [] : [secretsMount("source", sourceSecrets, agentPaths.sourceSecret)];
-  const mounts = [...storeMounts(transfer.store, isWriting(request)), ...source, scratch()];
+  const { request, store } = transfer;
+  const mounts = [...storeMounts(store, isWriting(request)), ...sourceMounts(transfer), scratch()];
   return podOf(transfer, mounts, { containers: [agentContainer(transfer, mounts)] });
+}
+
+function sourceMounts({ sourceSecrets = [] }: Pick<Transfer, "sourceSecrets">): readonly Mount[] {
+  return sourceSecrets.length === 0 ? [] : [secretsMount("source", sourceSecrets, agentPaths.sourceSecret)];
+}
+
+/** A pod that acts as a client of an instance. It has the same limits as a transfer, and no store. */
+export function probePod(init: ProbeInit): Pod {
+  const mounts = [...sourceMounts(init), scratch()];
+  return podOf(init, mounts, { containers: [agentContainer(init, mounts)] });
 }
 
 /** The parts of a pod that all transfers share, with the user that the containers run as. */
 export function podOf(
-  { name, namespace, owner, request, deadlineSeconds }: Transfer,
+  { name, namespace, owner, request, deadlineSeconds }: AgentPod,
   mounts: readonly Mount[],
   containers: Pick<PodSpec, "containers" | "initContainers">,
   runAsUser: number = user,
@@ -78,7 +94,7 @@ export function podOf(
 }
 
 /** The container that runs the agent of the operator's image. */
-export function agentContainer({ image, request }: Transfer, mounts: readonly Mount[]): Container {
+export function agentContainer({ image, request }: AgentPod, mounts: readonly Mount[]): Container {
   return {
     name: "agent",
     image,
@@ -117,5 +133,5 @@ export function scratch(): Mount {
 }
 
 function isWriting({ task }: AgentRequest): boolean {
-  return task === "backup" || task === "delete";
+  return task === "backup" || task === "delete" || task === "damage";
 }

@@ -2,6 +2,7 @@
  * A model of the agent in transfer pods: it moves snapshots between models of engines and a store in memory.
  */
 import { type Host, timestampAt } from "@setpoint/host";
+import { type ProbeRequest, type SimulatedValues, startProbe } from "./simulated-probe.ts";
 import type { Launch, Program, ProgramModel } from "../program-model.ts";
 import { copyFiles } from "./copied-files.ts";
 import { BackupVault, sha256Of, TransferFailure } from "./backup-vault.ts";
@@ -18,7 +19,7 @@ export type SnapshotOrigin = (source: unknown) => SimulatedSnapshot;
 
 /** A request, as far as the model needs it; `@setpoint/data-service/agent` has the whole protocol. */
 interface Request {
-  readonly task: "backup" | "verify" | "fetch" | "delete";
+  readonly task: "backup" | "verify" | "fetch" | "delete" | "damage";
   readonly engine: string;
   readonly object: string;
   readonly source?: unknown;
@@ -46,11 +47,16 @@ export class TransferModel implements ProgramModel {
   /** Why no copy of data on a volume can be made, such as a lack of space. */
   copyRefusal: string | undefined;
   readonly #origins: Readonly<Record<string, SnapshotOrigin>>;
+  readonly #values: Readonly<Record<string, SimulatedValues>>;
   readonly #writing = new Map<string, string>();
 
-  /** `origins` by the names of engines. */
-  constructor(origins: Readonly<Record<string, SnapshotOrigin>>) {
+  /** `origins` by the names of engines; `values` too, for engines with acceptance tests. */
+  constructor(
+    origins: Readonly<Record<string, SnapshotOrigin>>,
+    values: Readonly<Record<string, SimulatedValues>> = {},
+  ) {
     this.#origins = origins;
+    this.#values = values;
   }
 
   runs(image: string): boolean {
@@ -60,6 +66,7 @@ export class TransferModel implements ProgramModel {
   start(launch: Launch): Program {
     if (launch.command[0] !== "agent") return copyFiles(launch, this.copies, this.copyRefusal);
     const request = requestOf(launch);
+    if (isProbe(request)) return startProbe(request, launch, this.#values[request.engine]);
     this.started.set(request.task, (this.started.get(request.task) ?? 0) + 1);
     const writes = request.task === "backup" || request.task === "delete";
     if (writes) this.#begin(request, launch.podName);
@@ -121,6 +128,8 @@ export class TransferModel implements ProgramModel {
       }
       case "delete":
         return void this.vault.delete(request.object);
+      case "damage":
+        return void this.vault.damage(request.object);
     }
   }
 
@@ -139,7 +148,11 @@ export class TransferModel implements ProgramModel {
   }
 }
 
-function requestOf({ environment }: Launch): Request {
+function requestOf({ environment }: Launch): Request | ProbeRequest {
   // The operator under test wrote it; a wrong one fails here.
-  return JSON.parse(environment[requestVariable] ?? "") as Request;
+  return JSON.parse(environment[requestVariable] ?? "") as Request | ProbeRequest;
+}
+
+function isProbe(request: Request | ProbeRequest): request is ProbeRequest {
+  return request.task === "write" || request.task === "read";
 }

@@ -11,7 +11,7 @@ import { startManager } from "@setpoint/runtime";
 import { defineKind } from "setpoint";
 import { httpHook, readCompositeController } from "setpoint/hook";
 import { expect, test } from "vitest";
-import { parse } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
 const example = new URL("../examples/hook/", import.meta.url).pathname;
@@ -60,7 +60,8 @@ test.skipIf(python === undefined)("a hook in Python reconciles what a YAML file 
     return status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
   });
 
-  const manifest: unknown = parse(readFileSync(`${example}composite-controller.yaml`, "utf8"));
+  const documents = [...parseAllDocuments(readFileSync(`${example}candies.yaml`, "utf8"))];
+  const manifest: unknown = documents.at(-1)?.toJS();
   const controller = readCompositeController(manifest, {
     mapper: await client.discover(),
     connect: (_url, timeoutMs = 5_000) => httpHook(hook.url, { clock: host.clock, timeoutMs }),

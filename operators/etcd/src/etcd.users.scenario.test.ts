@@ -3,11 +3,12 @@
  * e2e/etcd-binding.test.ts.
  */
 import { ServiceBinding } from "@setpoint/data-service";
-import { minutes } from "setpoint";
-import { Secret } from "setpoint/kinds";
-import { conditionOf } from "setpoint/testing";
+import { type KubeObject, minutes } from "setpoint";
+import { Event, Pod, PodDisruptionBudget, Secret, Service } from "setpoint/kinds";
+import { conditionOf, EtcdModel, explore, happens, story } from "setpoint/testing";
 import { describe, expect, test } from "vitest";
 import { EtcdCluster } from "./etcd-cluster.ts";
+import * as bindings from "./testing/etcd-binding-worlds.ts";
 import { bootstrap, expectHealthy, scenario, type Stage } from "./testing/etcd-stage.ts";
 
 const auth = { auth: { enabled: true } };
@@ -28,6 +29,24 @@ async function login({ world }: Stage): Promise<Readonly<Record<string, string>>
   const { data = {} } = await world.get(Secret, "shop");
   const text = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
   return { [text("username")]: text("password") };
+}
+
+/** The passwords of all users, and all text that needs no right to read Secrets: objects, events, logs. */
+async function secretsAndTexts({ world, etcd }: Stage): Promise<{ secrets: readonly string[]; text: string }> {
+  const kinds = [EtcdCluster, ServiceBinding, Event, Pod, Service, PodDisruptionBudget] as const;
+  const objects: KubeObject[] = [];
+  for (const kind of kinds) objects.push(...(await world.list<KubeObject>(kind)));
+  const lines = world.host.lines.map(({ message, fields }) => [message, fields]);
+  const all = etcd.members("orders")[0]?.data.auth.users ?? {};
+  const secrets = Object.values(all).map(({ password }) => password);
+  return { secrets, text: JSON.stringify([objects, lines, world.trace]) };
+}
+
+/** Each secret as it is and in base64. */
+function expectHidden(secrets: readonly string[], text: string): void {
+  for (const secret of secrets)
+    for (const spelling of [secret, Buffer.from(secret).toString("base64")])
+      expect(text.includes(spelling), `the text contains ${spelling}`).toBe(false);
 }
 
 describe("authentication", () => {
@@ -133,4 +152,49 @@ describe("a ServiceBinding", () => {
       expect(users(stage)).toEqual({});
     }),
   );
+
+  test(
+    "puts no password into an object, an event or a log, also while etcd refuses the login",
+    scenario(7, async (stage) => {
+      const { world, etcd } = stage;
+      await bootstrap(stage, auth);
+      await world.apply(binding());
+      await world.settled();
+      const { secrets: first, text: quiet } = await secretsAndTexts(stage);
+      expect(first.length).toBe(2);
+      expectHidden(first, quiet);
+      await world.patch(ServiceBinding, "shop", { spec: { rotation: { request: "leaked" } } });
+      await world.run(minutes(1));
+      // Another client takes the user away: the operator tries its password in vain, and says so.
+      const [member] = etcd.members("orders");
+      const [user = ""] = Object.keys(await login(stage));
+      await world.wait(etcd.users.set(`http://${member?.launch.podIp}:2379`, user, undefined));
+      const { secrets: second } = await secretsAndTexts(stage);
+      await world.run(minutes(10));
+      await world.restartOperator();
+      await world.settled();
+      const { secrets: last, text } = await secretsAndTexts(stage);
+      expectHidden([...new Set([...first, ...second, ...last])], text);
+      expect(text).toContain("cannot log in");
+    }),
+  );
+});
+
+test("the law about logins notices a user that another client drops", async () => {
+  let etcd: EtcdModel;
+  const drop = happens("another client drops the user", async (world) => {
+    const [member] = etcd.members("orders");
+    const user = Object.keys(member?.data.auth.users ?? {}).find((name) => name !== "root") ?? "";
+    await world.wait(etcd.users.set(`http://${member?.launch.podIp}:2379`, user, undefined));
+    await world.patch(ServiceBinding, "shop", { metadata: { labels: { seen: "yes" } } });
+  });
+  const { failures } = await explore({
+    ...bindings.options,
+    seed: 7,
+    subject: () => bindings.subject((etcd = new EtcdModel())),
+    worlds: [story("a user is dropped", bindings.cluster, bindings.binding, drop)],
+    faults: [],
+    seconds: 30,
+  });
+  expect(failures.map(({ rule }) => rule.oracle)).toContain("the login in the Secret of a binding works");
 });

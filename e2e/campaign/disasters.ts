@@ -3,14 +3,21 @@
  * without one for a while.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { isNotFound } from "@setpoint/apimachinery";
+import { Backup, BackupStore } from "@setpoint/data-service";
+import { EtcdCluster } from "@setpoint/etcd-operator";
 import { injectFault, type NetworkNamespace } from "@setpoint/process-node";
+import { Secret } from "setpoint/kinds";
+import { backUp, createStore } from "../../examples/etcd/tour/backups.ts";
 import type { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
 import type { EtcdMember } from "../../examples/etcd/tour/etcd-client.ts";
 import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
+import type { VolumesDisk } from "./volumes-disk.ts";
 
 export interface Arena {
   readonly cluster: ClusterUnderTour;
   readonly network: NetworkNamespace;
+  readonly disk: VolumesDisk;
   /** From 0 up to, and not including, `below`. */
   readonly pick: (this: void, below: number) => number;
 }
@@ -25,15 +32,26 @@ export interface Disaster {
 
 const stopMs = 4_000;
 const cutMs = 4_000;
+const fullMs = 8_000;
+const electionMsMax = 30_000;
+const endMsMax = 120_000;
 
 function kill(member: EtcdMember): void {
   process.kill(memberProcess(member.name), "SIGKILL");
 }
 
-/** The member that leads now, by etcd itself: the status of the EtcdCluster may be some seconds old. */
+/**
+ * The member that leads now, by etcd itself: the status of the EtcdCluster may be some seconds old. Waits
+ * while there is none, because an election is under way.
+ */
 export async function leaderOf(cluster: ClusterUnderTour): Promise<EtcdMember> {
-  const leading = (await cluster.etcdStatuses()).find(({ id, leader }) => id === leader);
-  const member = (await cluster.etcdMembers()).find(({ id }) => id === leading?.id);
+  let member: EtcdMember | undefined;
+  const isFound = async (): Promise<boolean> => {
+    const leading = (await cluster.etcdStatuses()).find(({ id, leader }) => id === leader);
+    member = (await cluster.etcdMembers()).find(({ id }) => id === leading?.id);
+    return member !== undefined;
+  };
+  await cluster.until("a leader", isFound, electionMsMax);
   if (member === undefined) throw new Error("no member of etcd leads");
   return member;
 }
@@ -108,7 +126,56 @@ export const disasters: readonly Disaster[] = [
       await cluster.patch({ size: 3 });
     },
   },
+  {
+    name: "kill the leader while the disk of all members is full for 8 s",
+    weight: 1,
+    async strike({ cluster, disk }) {
+      using _full = disk.fill();
+      kill(await leaderOf(cluster));
+      await delay(fullMs);
+    },
+  },
+  {
+    name: "kill the leader during a backup",
+    weight: 1,
+    strike: killDuringBackup,
+  },
+  {
+    name: "kill the leader while all certificates are replaced",
+    weight: 1,
+    strike: killDuringRenewal,
+  },
 ];
+
+/** The Backup must succeed in spite of it: its controller takes another member and begins again. */
+async function killDuringBackup({ cluster, pick }: Arena): Promise<void> {
+  const { client, name, namespace } = cluster;
+  await client.get(BackupStore, { name, namespace }).catch(async (error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    await createStore(cluster, name);
+  });
+  const backup = { name: `${name}-${Date.now()}`, namespace };
+  const ended = backUp(cluster, name, backup.name);
+  const [{ status }] = await Promise.all([ended, delay(pick(3_000)).then(async () => kill(await leaderOf(cluster)))]);
+  if (status?.phase !== "Succeeded") throw new Error(`the backup under fire failed: ${JSON.stringify(status)}`);
+  await client.delete(Backup, backup);
+}
+
+/** Certificates whose Secret is gone are issued again, with the next change of the cluster. */
+async function killDuringRenewal({ cluster, pick }: Arena): Promise<void> {
+  const { client, name, namespace } = cluster;
+  const keys = ["server-tls", "peer-tls"].map((each) => ({ name: `${name}-${each}`, namespace }));
+  for (const key of keys) await client.delete(Secret, key);
+  const metadata = { annotations: { renewed: String(Date.now()) } };
+  await client.patch(EtcdCluster, { name, namespace }, { metadata });
+  await delay(pick(1_500));
+  kill(await leaderOf(cluster));
+  const isIssued = async (): Promise<boolean> => {
+    await Promise.all(keys.map((key) => client.get(Secret, key)));
+    return true;
+  };
+  await cluster.until("the new certificates", isIssued, endMsMax);
+}
 
 /** A disaster by its weight. */
 export function pickDisaster(pick: (below: number) => number): Disaster {

@@ -10,12 +10,13 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startCluster } from "@setpoint/cli";
 import { type Client, createClient } from "@setpoint/client";
+import { BackupStore } from "@setpoint/data-service";
 import { EtcdCluster } from "@setpoint/etcd-operator";
 import { seededRandom } from "@setpoint/host/simulated";
 import { type NetworkNamespace, readHolder } from "@setpoint/process-node";
 import { applyFile } from "../../examples/etcd/install.ts";
+import { removeStore } from "../../examples/etcd/tour/backups.ts";
 import { ClusterUnderTour } from "../../examples/etcd/tour/cluster-under-tour.ts";
-import { urlOf } from "../../examples/etcd/tour/etcd-client.ts";
 import { LedgerWriter } from "../../examples/etcd/tour/ledger-writer.ts";
 import { memberProcess } from "../../examples/etcd/tour/member-process.ts";
 import { asked, wholeNumber } from "../../tools/flags/asked.ts";
@@ -25,6 +26,7 @@ import { checkKnownBad } from "./known-bad.ts";
 import { PlainCluster } from "./plain-cluster.ts";
 import { registerClient, RegisterClients } from "./register-clients.ts";
 import { Results } from "./results.ts";
+import { VolumesDisk } from "./volumes-disk.ts";
 
 const { values } = asked("campaign", {
   options: {
@@ -44,6 +46,8 @@ const results = new Results(resolve(values.state));
 const manifests = new URL("../../operators/etcd/manifests/install.yaml", import.meta.url).pathname;
 const operator = { name: "etcd-operator", namespace: "setpoint-system" };
 const namespace = "default";
+/** What `startCluster` calls its only node. */
+const nodeName = "node-1";
 /** A cluster is struck this often in each version; then its ledger is checked. */
 const strikesPerPeriod = 12;
 const wholeMsMax = 180_000;
@@ -54,12 +58,12 @@ const volumes = {
 const isDone = (): boolean => results.count("operator") >= wanted;
 
 /** One cluster from its creation, through an upgrade, to its deletion, struck all the time. */
-async function live(client: Client, network: NetworkNamespace, name: string, pick: Arena["pick"]): Promise<void> {
+async function live(client: Client, name: string, place: Omit<Arena, "cluster">): Promise<void> {
   const cluster = new ClusterUnderTour(client, name, namespace, operator);
-  const spec = { size: 3, version: "3.4.23", tls: { mode: "Disabled" }, ...volumes } as const;
+  const spec = { size: 3, version: "3.4.23", ...volumes } as const;
   await client.create(EtcdCluster, EtcdCluster({ name, namespace, spec }));
   await cluster.until(`the start of ${name}`, () => cluster.isSettled(3), wholeMsMax);
-  const arena = { cluster, network, pick };
+  const arena = { cluster, ...place };
   if (results.count("operator") === 0) {
     await checkKnownBad(arena);
     console.log("The checker finds the stale read of a member that is cut off");
@@ -72,8 +76,13 @@ async function live(client: Client, network: NetworkNamespace, name: string, pic
       await strikeRepeatedly(arena, writer);
     });
   }
+  if (await hasStore(cluster)) await removeStore(cluster, name);
   await client.delete(EtcdCluster, { name, namespace });
   await cluster.until(`the end of ${name}`, async () => (await cluster.leftovers()).length === 0, wholeMsMax);
+}
+
+async function hasStore({ client, name, namespace }: ClusterUnderTour): Promise<boolean> {
+  return (await client.listAll(BackupStore, { namespace })).items.some(({ metadata }) => metadata.name === name);
 }
 
 const upgradeUnderFire: Disaster = {
@@ -95,7 +104,7 @@ async function underClients(
 ): Promise<void> {
   const endpoint = await cluster.clientEndpoint();
   await using writer = new LedgerWriter(endpoint, `${prefix}ledger/`);
-  await using registers = new RegisterClients(async () => registerClient(urlOf(endpoint)), `${prefix}register/`);
+  await using registers = new RegisterClients(async () => registerClient(endpoint), `${prefix}register/`);
   await work(writer);
   const { acknowledged, lost } = await writer.finish();
   const { operations, violations } = await registers.finish();
@@ -196,6 +205,7 @@ async function run(): Promise<void> {
   parts.defer(() => rmSync(directory, { recursive: true, force: true }));
   const localImages = { [operatorImage]: buildOperatorImage(join(directory, "build")) };
   const data = join(directory, "data");
+  const disk = parts.use(VolumesDisk.mount(join(data, "nodes", nodeName, "volumes")));
   const cluster = parts.use(
     await startCluster({ directory: data, port: 0, nodes: 1, localImages, say: (line) => console.log(line) }),
   );
@@ -206,7 +216,7 @@ async function run(): Promise<void> {
   const lives = Array.from({ length: parallel }, async (_, lane) => {
     const random = seededRandom(seed + 1_000 * lane + results.failovers.length);
     const pick = (below: number): number => Math.floor(random.next() * below);
-    for (let life = 0; !isDone(); life++) await live(client, network, `c${lane}-${life}`, pick);
+    for (let life = 0; !isDone(); life++) await live(client, `c${lane}-${life}`, { network, disk, pick });
   });
   await Promise.all(lives);
 }

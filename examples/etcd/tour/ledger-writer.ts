@@ -8,6 +8,9 @@ import { etcdClient, type EtcdEndpoint } from "./etcd-client.ts";
 
 /** Between two writes; slow enough to leave the machine to etcd. */
 const pauseMs = 10;
+/** How long the read at the end may take, with all attempts, and the pause between two. */
+const readMsMax = 30_000;
+const retryMs = 500;
 
 export interface LedgerReport {
   readonly acknowledged: number;
@@ -53,9 +56,7 @@ export class LedgerWriter implements AsyncDisposable {
   /** Stops writing and compares the ledger with what the cluster has. */
   async finish(): Promise<LedgerReport> {
     await this[Symbol.asyncDispose]();
-    const client = etcdClient(this.#endpoint, 10_000);
-    const present = await client.keys(this.#prefix);
-    client.close();
+    const present = await this.#present();
     const lost = this.#acknowledged.filter((key) => !present.has(key));
     return {
       acknowledged: this.#acknowledged.length,
@@ -63,6 +64,20 @@ export class LedgerWriter implements AsyncDisposable {
       lost,
       longestGapMs: Math.round(this.#gapMs),
     };
+  }
+
+  /** An election that is under way fails a read, so it is tried again for a while. */
+  async #present(): Promise<ReadonlySet<string>> {
+    for (const untilMs = systemClock.monotonic() + readMsMax; ; await sleep(systemClock, retryMs)) {
+      const client = etcdClient(this.#endpoint, 10_000);
+      try {
+        return await client.keys(this.#prefix);
+      } catch (error) {
+        if (systemClock.monotonic() > untilMs) throw error;
+      } finally {
+        client.close();
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
